@@ -429,11 +429,11 @@ impl<'a> Reader<'a> {
         };
         let name = &bytes[open.name as usize..(open.name + open.name_length) as usize];
         let name_end = offset + 2 + name.len();
-        let mut end = name_end;
-        if bytes.get(offset + 2..name_end) != Some(name) || {
-            end = end_of_white_space(bytes, name_end);
-            bytes.get(end) != Some(&b'>')
-        } {
+        if bytes.get(offset + 2..name_end) != Some(name) {
+            return Err(self.mismatch(offset));
+        }
+        let end = end_of_white_space(bytes, name_end);
+        if bytes.get(end) != Some(&b'>') {
             return Err(self.mismatch(offset));
         }
         self.at = end + 1;

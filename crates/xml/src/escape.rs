@@ -47,13 +47,14 @@ fn character(number: &str) -> Option<char> {
 
 /// Appends `text` as character data.
 ///
-/// `>` is escaped so that `]]>` can't arise, carriage returns so that line-end normalisation keeps them.
+/// `>` is escaped so that `]]>` can't arise and no one takes it for the end of a tag, carriage returns so that
+/// line-end normalisation keeps them.
 ///
 /// # Errors
 /// The byte offset of the first character that XML can't carry; what stands before it has been appended.
 #[inline]
 pub fn push_text(out: &mut Vec<u8>, text: &str) -> Result<(), usize> {
-    let end = end_of_unescaped(text.as_bytes());
+    let end = crate::scan::end_of_unescaped(text.as_bytes());
     out.extend_from_slice(&text.as_bytes()[..end]);
     if end == text.len() { Ok(()) } else { push_rest(out, text, end, false) }
 }
@@ -92,13 +93,6 @@ fn push_rest(out: &mut Vec<u8>, text: &str, from: usize, attribute: bool) -> Res
     }
     out.extend_from_slice(&text.as_bytes()[copied..]);
     Ok(())
-}
-
-/// The first byte that may not simply be copied into character data.
-fn end_of_unescaped(bytes: &[u8]) -> usize {
-    let end = crate::scan::end_of_character_data(bytes, 0);
-    // `>` needs no escape unless `]]` stands before it, but a bare one is a trap for readers that search for tags.
-    bytes[..end].iter().position(|&byte| byte == b'>').unwrap_or(end)
 }
 
 #[cfg(test)]

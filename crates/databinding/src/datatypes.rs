@@ -8,10 +8,10 @@ mod text;
 pub use base64_binary::Base64Binary;
 pub use date_time::DateTime;
 
+use crate::Error;
 use crate::from_xml::{Decoder, FromXml};
 use crate::schema::Element;
 use crate::to_xml::{Encoder, ToXml};
-use crate::Error;
 
 /// A simple type: text ↔ value.
 pub trait SimpleType: Sized {

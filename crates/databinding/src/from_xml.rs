@@ -171,7 +171,12 @@ impl<'a> Decoder<'a> {
     /// # Errors
     /// What is wrong with it, or that it came before.
     #[inline]
-    pub fn once<T: FromXml>(&mut self, value: &mut Option<T>, table: &'static [Element], index: usize) -> Result<(), Error> {
+    pub fn once<T: FromXml>(
+        &mut self,
+        value: &mut Option<T>,
+        table: &'static [Element],
+        index: usize,
+    ) -> Result<(), Error> {
         let offset = self.reader.offset();
         if value.replace(self.element(&table[index])?).is_some() {
             let message = format!("a second <{}>, where one was expected", table[index].name);
@@ -379,7 +384,8 @@ impl<'a> Decoder<'a> {
                 }
                 (XSI_NAMESPACE | SOAP_NAMESPACE | castile_xml::XML_NAMESPACE, _) => {}
                 _ => {
-                    let message = format!("an attribute \"{}\", which <{}> does not have", attribute.name.as_str(), element.name);
+                    let message =
+                        format!("an attribute \"{}\", which <{}> does not have", attribute.name.as_str(), element.name);
                     return Err(Error::new(ErrorKind::Structure, attribute.offset, message));
                 }
             }
@@ -394,7 +400,11 @@ impl<'a> Decoder<'a> {
         let message = if (count as u64) < u64::from(element.min_occurs) {
             format!("{count} of <{}>, where at least {} were expected", element.name, element.min_occurs)
         } else if element.max_occurs.is_some_and(|max| count as u64 > u64::from(max)) {
-            format!("{count} of <{}>, where at most {} were expected", element.name, element.max_occurs.unwrap_or_default())
+            format!(
+                "{count} of <{}>, where at most {} were expected",
+                element.name,
+                element.max_occurs.unwrap_or_default()
+            )
         } else {
             return Ok(());
         };

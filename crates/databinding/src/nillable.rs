@@ -1,7 +1,7 @@
+use crate::Error;
 use crate::from_xml::{Decoder, FromXml};
 use crate::schema::Element;
 use crate::to_xml::{Encoder, ToXml};
-use crate::Error;
 
 /// The value of an element that may be there and have none: `xsi:nil="true"` (XSD Part 1 §2.6.2).
 ///

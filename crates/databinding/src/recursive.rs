@@ -2,10 +2,10 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::{Deref, DerefMut};
 
+use crate::Error;
 use crate::from_xml::{Decoder, FromXml};
 use crate::schema::Element;
 use crate::to_xml::{Encoder, ToXml};
-use crate::Error;
 
 /// A value inside a value of its own type.
 ///

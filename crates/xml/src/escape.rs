@@ -112,7 +112,10 @@ mod tests {
             ("a<b&c", "a&lt;b&amp;c"),
             ("]]>", "]]&gt;"),
             ("]] and ]", "]] and ]"),
-            ("a long text that takes more than one step > and goes on", "a long text that takes more than one step &gt; and goes on"),
+            (
+                "a long text that takes more than one step > and goes on",
+                "a long text that takes more than one step &gt; and goes on",
+            ),
             ("x\r\ny\tz", "x&#13;\ny\tz"),
             ("\u{FFFD}é\u{10FFFF}", "\u{FFFD}é\u{10FFFF}"),
         ] {
@@ -139,7 +142,9 @@ mod tests {
         for (input, expected) in [("&lt;x", Ok(('<', 4))), ("&#65;", Ok(('A', 5))), ("&#x1F600;", Ok(('😀', 9)))] {
             assert_eq!(reference(input, 0), expected);
         }
-        for input in ["&", "&;", "&#;", "&#x;", "&#+65;", "&#0;", "&#xFFFE;", "&#xD800;", "&nbsp;", "&lt", "&#99999999999;"] {
+        for input in
+            ["&", "&;", "&#;", "&#x;", "&#+65;", "&#0;", "&#xFFFE;", "&#xD800;", "&nbsp;", "&lt", "&#99999999999;"]
+        {
             assert!(reference(input, 0).is_err(), "{input}");
         }
     }

@@ -100,7 +100,8 @@ impl<'a> Reader<'a> {
     /// As for [`new`](Self::new). The buffers are lost with it.
     pub fn with_memory(input: &'a [u8], limits: Limits, mut memory: Memory) -> Result<Self, Error> {
         if input.len() > limits.message_size.min(u32::MAX as usize) {
-            let message = format!("the document has {} bytes, more than the limit of {}", input.len(), limits.message_size);
+            let message =
+                format!("the document has {} bytes, more than the limit of {}", input.len(), limits.message_size);
             return Err(Error::new(ErrorKind::Limit, limits.message_size, message));
         }
         let input = match simdutf8::basic::from_utf8(input) {
@@ -184,7 +185,10 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// The first rule that the document breaks. What comes after an error is not defined.
-    #[allow(clippy::should_implement_trait, reason = "a token borrows nothing from the reader, but errors end the document")]
+    #[allow(
+        clippy::should_implement_trait,
+        reason = "a token borrows nothing from the reader, but errors end the document"
+    )]
     pub fn next(&mut self) -> Result<Token<'a>, Error> {
         if self.end_is_due {
             self.end_is_due = false;
@@ -267,8 +271,11 @@ impl<'a> Reader<'a> {
                 Some(b'/') if bytes.get(spaced + 1) == Some(&b'>') => return Ok(spaced),
                 Some(_) if spaced > at => at = self.attribute_at(spaced)?,
                 Some(_) => {
-                    let message =
-                        format!("{} in the tag <{}>, where white space, \">\" or \"/>\" was expected", self.found(spaced), element.as_str());
+                    let message = format!(
+                        "{} in the tag <{}>, where white space, \">\" or \"/>\" was expected",
+                        self.found(spaced),
+                        element.as_str()
+                    );
                     return Err(Error::new(ErrorKind::Syntax, spaced, message));
                 }
                 None => return Err(self.cut_off(&format!("in the tag <{}>", element.as_str()))),
@@ -285,15 +292,22 @@ impl<'a> Reader<'a> {
         let (name, at) = self.qname(offset)?;
         let equals = end_of_white_space(bytes, at);
         if bytes.get(equals) != Some(&b'=') {
-            let message = format!("{} after the attribute name \"{}\", where \"=\" was expected", self.found(equals), name.as_str());
+            let message = format!(
+                "{} after the attribute name \"{}\", where \"=\" was expected",
+                self.found(equals),
+                name.as_str()
+            );
             return Err(Error::new(ErrorKind::Syntax, equals, message));
         }
         let quote_at = end_of_white_space(bytes, equals + 1);
         let quote = match bytes.get(quote_at) {
             Some(&quote @ (b'"' | b'\'')) => quote,
             _ => {
-                let message =
-                    format!("{}, where the quoted value of the attribute \"{}\" was expected", self.found(quote_at), name.as_str());
+                let message = format!(
+                    "{}, where the quoted value of the attribute \"{}\" was expected",
+                    self.found(quote_at),
+                    name.as_str()
+                );
                 return Err(Error::new(ErrorKind::Syntax, quote_at, message));
             }
         };
@@ -322,7 +336,8 @@ impl<'a> Reader<'a> {
             let (replacement, end) = match byte {
                 _ if byte == quote => break,
                 b'<' => {
-                    let message = format!("\"<\" in the value of the attribute \"{}\"; it is written \"&lt;\"", name.as_str());
+                    let message =
+                        format!("\"<\" in the value of the attribute \"{}\"; it is written \"&lt;\"", name.as_str());
                     return Err(Error::new(ErrorKind::WellFormedness, at, message));
                 }
                 b'&' => escape::reference(self.input, at)
@@ -383,11 +398,17 @@ impl<'a> Reader<'a> {
         match (prefix, value) {
             ("xmlns", _) => return reject("the prefix \"xmlns\" can't be declared".into()),
             ("xml", XML_NAMESPACE) => {}
-            ("xml", _) => return reject(format!("the prefix \"xml\" is bound to \"{value}\"; it stands for {XML_NAMESPACE}")),
+            ("xml", _) => {
+                return reject(format!("the prefix \"xml\" is bound to \"{value}\"; it stands for {XML_NAMESPACE}"));
+            }
             (_, XML_NAMESPACE) => return reject(format!("{XML_NAMESPACE} is bound to another prefix than \"xml\"")),
             (_, XMLNS_NAMESPACE) => return reject(format!("{XMLNS_NAMESPACE} can't be bound to a prefix")),
             ("", _) => {}
-            (_, "") => return reject(format!("the prefix \"{prefix}\" is bound to nothing; only the default namespace can be undeclared")),
+            (_, "") => {
+                return reject(format!(
+                    "the prefix \"{prefix}\" is bound to nothing; only the default namespace can be undeclared"
+                ));
+            }
             _ => {}
         }
         self.memory.namespaces.declare(prefix, value);
@@ -405,7 +426,8 @@ impl<'a> Reader<'a> {
             (self.raw_name(raw).local(), namespace)
         };
         let duplicate = if attributes.len() <= FEW_ATTRIBUTES {
-            (1..attributes.len()).find(|&index| attributes[..index].iter().any(|earlier| key(earlier) == key(&attributes[index])))
+            (1..attributes.len())
+                .find(|&index| attributes[..index].iter().any(|earlier| key(earlier) == key(&attributes[index])))
         } else {
             let mut order: Vec<usize> = (0..attributes.len()).collect();
             order.sort_unstable_by(|&a, &b| key(&attributes[a]).cmp(&key(&attributes[b])).then(a.cmp(&b)));
@@ -457,9 +479,11 @@ impl<'a> Reader<'a> {
     /// Says what is wrong with an end tag that doesn't close what is open.
     #[cold]
     fn mismatch(&self, offset: usize) -> Error {
-        let expected = self.memory.open.last().map_or("", |open| {
-            &self.input[open.name as usize..(open.name + open.name_length) as usize]
-        });
+        let expected = self
+            .memory
+            .open
+            .last()
+            .map_or("", |open| &self.input[open.name as usize..(open.name + open.name_length) as usize]);
         match self.qname(offset + 2) {
             Ok((found, _)) if found.as_str() != expected => {
                 let message = format!("end tag </{}> where </{expected}> was expected", found.as_str());
@@ -500,7 +524,10 @@ impl<'a> Reader<'a> {
     #[cold]
     fn not_a_name(&self, at: usize, end: usize) -> Error {
         if end > at {
-            let message = format!("\"{}\" is not a qualified name: one colon at most, with names around it", &self.input[at..=end.min(self.input.len() - 1)]);
+            let message = format!(
+                "\"{}\" is not a qualified name: one colon at most, with names around it",
+                &self.input[at..=end.min(self.input.len() - 1)]
+            );
             return Error::new(ErrorKind::Namespace, at, message);
         }
         Error::new(ErrorKind::Syntax, at, format!("{} where a name was expected", self.found(at)))
@@ -580,7 +607,11 @@ impl<'a> Reader<'a> {
             return self.cdata();
         }
         if rest.starts_with(b"<!DOCTYPE") {
-            return Err(Error::new(ErrorKind::Doctype, self.at, "a document type declaration; messages may not have one"));
+            return Err(Error::new(
+                ErrorKind::Doctype,
+                self.at,
+                "a document type declaration; messages may not have one",
+            ));
         }
         Err(self.syntax(self.at, "\"<!\" that begins neither a comment nor a CDATA section"))
     }
@@ -653,7 +684,11 @@ impl<'a> Reader<'a> {
             let after = after.trim_start_matches(is_white_space);
             let after = after.strip_prefix('=').ok_or("an XML declaration that lacks \"=\"")?;
             let after = after.trim_start_matches(is_white_space);
-            let quote = after.chars().next().filter(|&c| c == '"' || c == '\'').ok_or("an XML declaration that lacks a quote")?;
+            let quote = after
+                .chars()
+                .next()
+                .filter(|&c| c == '"' || c == '\'')
+                .ok_or("an XML declaration that lacks a quote")?;
             let (value, after) = after[1..].split_once(quote).ok_or("an XML declaration that lacks a closing quote")?;
             rest = after;
             Ok(Some(value))
@@ -661,7 +696,9 @@ impl<'a> Reader<'a> {
         let mut parts = || Ok::<_, &'static str>((next("version")?, next("encoding")?, next("standalone")?));
         let (version, encoding, standalone) = parts().map_err(|message| self.syntax(offset, message))?;
         let is_version = |version: &str| {
-            version.strip_prefix("1.").is_some_and(|minor| !minor.is_empty() && minor.bytes().all(|byte| byte.is_ascii_digit()))
+            version
+                .strip_prefix("1.")
+                .is_some_and(|minor| !minor.is_empty() && minor.bytes().all(|byte| byte.is_ascii_digit()))
         };
         if !version.is_some_and(is_version) {
             return Err(self.syntax(offset, "an XML declaration without version=\"1.0\""));
@@ -701,7 +738,11 @@ impl<'a> Reader<'a> {
     fn between(&mut self) -> Result<Token<'a>, Error> {
         let end = end_of_white_space(self.input.as_bytes(), self.at);
         if self.input.as_bytes().get(end).is_some_and(|&byte| byte != b'<') {
-            let place = if self.stage == Stage::Epilog { "after the root element" } else { "where the root element was expected" };
+            let place = if self.stage == Stage::Epilog {
+                "after the root element"
+            } else {
+                "where the root element was expected"
+            };
             return Err(Error::new(ErrorKind::Syntax, end, format!("{} {place}", self.found(end))));
         }
         self.leave_start();
@@ -713,9 +754,11 @@ impl<'a> Reader<'a> {
         match self.stage {
             Stage::Epilog => Ok(Token::End),
             Stage::Content => {
-                let open = self.memory.open.last().map_or("", |open| {
-                    &self.input[open.name as usize..(open.name + open.name_length) as usize]
-                });
+                let open = self
+                    .memory
+                    .open
+                    .last()
+                    .map_or("", |open| &self.input[open.name as usize..(open.name + open.name_length) as usize]);
                 Err(self.cut_off(&format!("where </{open}> was expected")))
             }
             _ => Err(self.cut_off("before any element")),
@@ -772,7 +815,11 @@ impl<'a> Reader<'a> {
     pub fn is_at_known_start(&self, known: Known) -> bool {
         self.layout_holds
             && !self.end_is_due
-            && self.memory.layouts.slot(known).is_some_and(|slot| slot.start.end_of_match(self.input.as_bytes(), self.at).is_some())
+            && self
+                .memory
+                .layouts
+                .slot(known)
+                .is_some_and(|slot| slot.start.end_of_match(self.input.as_bytes(), self.at).is_some())
     }
 
     /// Whether the end tag learned for `known` comes next. Reads nothing.
@@ -780,7 +827,11 @@ impl<'a> Reader<'a> {
     pub fn is_at_known_end(&self, known: Known) -> bool {
         self.layout_holds
             && !self.end_is_due
-            && self.memory.layouts.slot(known).is_some_and(|slot| slot.end.end_of_match(self.input.as_bytes(), self.at).is_some())
+            && self
+                .memory
+                .layouts
+                .slot(known)
+                .is_some_and(|slot| slot.end.end_of_match(self.input.as_bytes(), self.at).is_some())
     }
 
     /// Reads the start tag learned for `known` if it comes next.
@@ -835,7 +886,11 @@ impl<'a> Reader<'a> {
     /// makes something of what lies between. `value` gets the document and the offset behind the start tag and returns
     /// the value and the offset of the end tag; it answers for every character in between. Otherwise nothing is read.
     #[inline]
-    pub fn known_element<T>(&mut self, known: Known, value: impl FnOnce(&'a str, usize) -> Option<(T, usize)>) -> Option<T> {
+    pub fn known_element<T>(
+        &mut self,
+        known: Known,
+        value: impl FnOnce(&'a str, usize) -> Option<(T, usize)>,
+    ) -> Option<T> {
         if !self.layout_holds || self.end_is_due || self.memory.open.len() >= self.limits.depth {
             return None;
         }

@@ -15,7 +15,8 @@ impl SimpleType for Base64Binary {
         // The lexical space allows white space between the characters; most senders leave it out.
         decode(text.as_bytes())
             .or_else(|_| {
-                let packed: Vec<u8> = text.bytes().filter(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).collect();
+                let packed: Vec<u8> =
+                    text.bytes().filter(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).collect();
                 decode(&packed)
             })
             .map_err(|error| Some(error.to_string().to_lowercase()))

@@ -179,7 +179,9 @@ mod tests {
 
     #[test]
     fn numbers_are_written_so_that_they_are_read_back() {
-        for value in [0.0, -0.0, 1.0, 0.1, 1e300, -2.5e-8, f64::MAX, f64::MIN_POSITIVE, f64::INFINITY, f64::NEG_INFINITY] {
+        for value in
+            [0.0, -0.0, 1.0, 0.1, 1e300, -2.5e-8, f64::MAX, f64::MIN_POSITIVE, f64::INFINITY, f64::NEG_INFINITY]
+        {
             let mut out = Vec::new();
             assert!(value.write(&mut out));
             assert_eq!(f64::parse(std::str::from_utf8(&out).unwrap()).map(f64::to_bits), Ok(value.to_bits()));

@@ -9,7 +9,12 @@ fn tokens(input: &str) -> Result<String, Error> {
             Token::StartTag(tag) => {
                 line.push_str(&format!("<{{{}}}{}", reader.namespace(tag.namespace), tag.name.local()));
                 for attribute in reader.attributes() {
-                    line.push_str(&format!(" {{{}}}{}={:?}", attribute.namespace, attribute.name.local(), attribute.value));
+                    line.push_str(&format!(
+                        " {{{}}}{}={:?}",
+                        attribute.namespace,
+                        attribute.name.local(),
+                        attribute.value
+                    ));
                 }
                 line.push('>');
             }
@@ -26,11 +31,20 @@ fn tokens(input: &str) -> Result<String, Error> {
 fn documents_become_tokens() {
     for (input, expected) in [
         ("<a/>", "<{}a></a>"),
-        ("\u{FEFF}<?xml version='1.0' encoding=\"UTF-8\" standalone='yes' ?>\n<a  />\n<!--x--><?p  d ?>", "<{}a></a><!--x--><?p|d ?>"),
+        (
+            "\u{FEFF}<?xml version='1.0' encoding=\"UTF-8\" standalone='yes' ?>\n<a  />\n<!--x--><?p  d ?>",
+            "<{}a></a><!--x--><?p|d ?>",
+        ),
         ("<a>x&amp;y&#x41;\r\nz\r]] ></a >", "<{}a>\"x&yA\\nz\\n]] >\"</a>"),
         ("<a><![CDATA[<&]]]]><![CDATA[>]]></a>", "<{}a>\"<&]]\"\">\"</a>"),
-        ("<p:a xmlns:p='u' xmlns='v' p:b='1' b=\"2\"><c xmlns=''/></p:a>", "<{u}a {u}b=\"1\" {}b=\"2\"><{}c></c></p:a>"),
-        ("<a b=' x\n\ty&#10;&lt;' xml:lang='en'/>", "<{}a {}b=\" x  y\\n<\" {http://www.w3.org/XML/1998/namespace}lang=\"en\"></a>"),
+        (
+            "<p:a xmlns:p='u' xmlns='v' p:b='1' b=\"2\"><c xmlns=''/></p:a>",
+            "<{u}a {u}b=\"1\" {}b=\"2\"><{}c></c></p:a>",
+        ),
+        (
+            "<a b=' x\n\ty&#10;&lt;' xml:lang='en'/>",
+            "<{}a {}b=\" x  y\\n<\" {http://www.w3.org/XML/1998/namespace}lang=\"en\"></a>",
+        ),
         ("<é.1-b/>", "<{}é.1-b></é.1-b>"),
         ("<a>\u{FFFD}\u{FF0C}</a>", "<{}a>\"\u{FFFD}\u{FF0C}\"</a>"),
     ] {
@@ -189,7 +203,8 @@ mod learned {
 
     #[test]
     fn what_was_read_once_is_recognised() {
-        let input = "<p:r xmlns:p='u' xmlns:q='u'>\n <p:i>one</p:i>\n <p:i>two</p:i>\n <p:i></p:i></p:r>  <!-- room -->";
+        let input =
+            "<p:r xmlns:p='u' xmlns:q='u'>\n <p:i>one</p:i>\n <p:i>two</p:i>\n <p:i></p:i></p:r>  <!-- room -->";
         let mut reader = at_payload(input, Memory::default());
         assert_eq!(reader.known_element(ITEM, text), None, "nothing was learned yet");
         learn(&mut reader);

@@ -5,7 +5,10 @@ use crate::Request;
 const SCHEME: &str = "castile:";
 
 /// (namespace, text)
-const SCHEMAS: &[(&str, &str)] = &[("http://www.w3.org/XML/1998/namespace", include_str!("../schemas/xml.xsd"))];
+const SCHEMAS: &[(&str, &str)] = &[
+    ("http://www.w3.org/XML/1998/namespace", include_str!("../schemas/xml.xsd")),
+    ("http://schemas.xmlsoap.org/soap/encoding/", include_str!("../schemas/soap-encoding.xsd")),
+];
 
 pub(crate) fn locate(request: &Request<'_>) -> Option<String> {
     let (namespace, _) = SCHEMAS.iter().find(|(namespace, _)| *namespace == request.namespace)?;

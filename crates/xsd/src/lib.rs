@@ -59,6 +59,7 @@ mod schema;
 mod table;
 mod wellknown;
 
+pub use components::{AttributeId, ElementId, TypeId};
 pub use builtin::{Builtin, XSD_NAMESPACE};
 pub use diagnostic::{Diagnostic, Diagnostics, FileId, Location, Severity, Sources};
 pub use encoding::decode;

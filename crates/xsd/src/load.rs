@@ -173,8 +173,7 @@ impl<'r> Loader<'r> {
             }
             next = self.schemas.len();
             // Many contracts name SOAP's array type and never import its namespace.
-            let undefined: Vec<String> = components.undefined_namespaces().map(str::to_owned).collect();
-            for namespace in undefined {
+            for namespace in components.undefined_namespaces() {
                 self.need(&namespace);
             }
         }

@@ -36,6 +36,15 @@ pub(crate) struct Components {
     pub(crate) typed_by_head: Vec<ElementId>,
 }
 
+impl Components {
+    /// The namespaces of names that are referred to and not defined so far.
+    pub(crate) fn undefined_namespaces(&self) -> std::collections::BTreeSet<String> {
+        let types = self.types.undefined_namespaces().chain(self.elements.undefined_namespaces());
+        let attributes = self.attributes.undefined_namespaces().chain(self.attribute_groups.undefined_namespaces());
+        types.chain(attributes).chain(self.groups.undefined_namespaces()).map(str::to_owned).collect()
+    }
+}
+
 /// Reads one schema document into the tables.
 pub(crate) struct Parser<'p> {
     pub(crate) components: &'p mut Components,

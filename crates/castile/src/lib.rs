@@ -40,18 +40,24 @@ macro_rules! include_contract {
 /// What generated code is written with. Nothing else should be: it changes as the generator does.
 #[doc(hidden)]
 pub mod codegen {
+    pub use std::convert::Infallible;
+    pub use std::future::Future;
+    pub use std::sync::Arc;
+    pub use std::task::{Context, Poll};
+
     pub use castile_databinding::schema::Element;
     pub use castile_databinding::{Decoder, Encoder, Error, FromXml, Nillable, Recursive, ToXml};
+    pub use castile_http::Error as HttpError;
     pub use castile_http::client::Transport;
     pub use castile_http::server::{Endpoint, Options as EndpointOptions};
     pub use castile_soap::{
         Description, Dispatch, Error as SoapError, Fault, FaultDetail, NoDetail, Operation, Payload, Pending, Root,
         Service as SoapService, SizeHint,
     };
-    pub use http::Request;
+    pub use http::Request as HttpRequest;
     pub use tower_service::Service as TowerService;
 
-    pub use crate::client::{Caller, HttpService};
+    pub use crate::client::{CallError, Caller, HttpService};
 
     /// The body of a request that a server can read.
     pub trait RequestBody:
@@ -65,8 +71,8 @@ pub mod codegen {
     }
 
     /// What a server answers.
-    pub type Response = http::Response<http_body_util::Full<bytes::Bytes>>;
+    pub type HttpResponse = http::Response<http_body_util::Full<bytes::Bytes>>;
 
     /// A response that is being worked on.
-    pub type ResponseFuture = std::pin::Pin<Box<dyn Future<Output = Result<Response, std::convert::Infallible>> + Send>>;
+    pub type ResponseFuture = std::pin::Pin<Box<dyn Future<Output = Result<HttpResponse, Infallible>> + Send>>;
 }

@@ -25,6 +25,7 @@ mod namespaces;
 mod reader;
 pub mod scan;
 mod token;
+pub mod tree;
 
 pub use error::{Error, ErrorKind};
 pub use layout::Known;

@@ -72,6 +72,20 @@ where
     })
 }
 
+/// Reads what comes of `body` up to about `enough` bytes, for people to read: its failures and its rest are of no interest.
+pub(crate) async fn read_some<B: Body<Data = Bytes>>(body: B, enough: usize) -> Bytes {
+    let mut body = pin!(body);
+    let mut some = BytesMut::new();
+    while some.len() < enough
+        && let Some(Ok(frame)) = body.frame().await
+    {
+        if let Ok(data) = frame.into_data() {
+            some.extend_from_slice(&data[..data.len().min(enough - some.len())]);
+        }
+    }
+    some.freeze()
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::VecDeque;

@@ -19,7 +19,7 @@ pub(crate) fn is_message(content_type: &HeaderValue) -> bool {
     }
     let mut parts = content_type.split(|&byte| byte == b';').map(<[u8]>::trim_ascii);
     let media_type = parts.next().unwrap_or_default();
-    media_type.eq_ignore_ascii_case(b"text/xml") && parts.all(|parameter| is_harmless(parameter))
+    media_type.eq_ignore_ascii_case(b"text/xml") && parts.all(is_harmless)
 }
 
 /// Whether a parameter leaves the message readable: any but a charset, and a charset that UTF-8 includes.

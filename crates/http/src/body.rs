@@ -30,9 +30,7 @@ where
 {
     let declared = body.size_hint().lower();
     if declared > limit as u64 {
-        return Err(Failure::TooLarge {
-            declared: Some(declared),
-        });
+        return Err(Failure::TooLarge { declared: Some(declared) });
     }
     let mut body = pin!(body);
     let mut first = Bytes::new();
@@ -43,10 +41,7 @@ where
             break;
         };
         let after = first.len() + gathered.len();
-        let frame = frame.map_err(|error| Failure::BrokenOff {
-            after,
-            source: error.into(),
-        })?;
+        let frame = frame.map_err(|error| Failure::BrokenOff { after, source: error.into() })?;
         // Trailers say nothing to SOAP.
         let Ok(data) = frame.into_data() else {
             continue;
@@ -65,11 +60,7 @@ where
         }
         gathered.extend_from_slice(&data);
     }
-    Ok(if gathered.is_empty() {
-        first
-    } else {
-        gathered.freeze()
-    })
+    Ok(if gathered.is_empty() { first } else { gathered.freeze() })
 }
 
 /// Reads what comes of `body` up to about `enough` bytes, for people to read: its failures and its rest are of no interest.
@@ -105,10 +96,7 @@ mod tests {
     impl Frames {
         fn new(frames: &[&'static str], declared: u64) -> Self {
             let frames = frames.iter().map(|frame| Bytes::from_static(frame.as_bytes()));
-            Frames {
-                frames: frames.collect(),
-                declared,
-            }
+            Frames { frames: frames.collect(), declared }
         }
     }
 

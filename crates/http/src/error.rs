@@ -45,13 +45,7 @@ pub enum ErrorKind {
 impl Error {
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         let message = message.into();
-        Error {
-            inner: Box::new(Inner {
-                kind,
-                message,
-                source: None,
-            }),
-        }
+        Error { inner: Box::new(Inner { kind, message, source: None }) }
     }
 
     pub(crate) fn because(mut self, source: impl Into<BoxError>) -> Self {

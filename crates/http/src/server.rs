@@ -124,10 +124,8 @@ impl Server {
     {
         let max_connections = self.max_connections;
         let grace = self.shutdown_grace;
-        let running = Running {
-            shared: Arc::new(self.into_shared()),
-            slots: Arc::new(Semaphore::new(max_connections)),
-        };
+        let running =
+            Running { shared: Arc::new(self.into_shared()), slots: Arc::new(Semaphore::new(max_connections)) };
         let mut shutdown = pin!(shutdown);
         while let Some(slot) = until(shutdown.as_mut(), running.slots.clone().acquire_owned()).await {
             let Some(stream) = until(shutdown.as_mut(), accept(&mut listener)).await else {
@@ -151,7 +149,8 @@ impl Server {
         // Heads are timed by `connection::Clock`: hyper would set a timer for each.
         http.header_read_timeout(None);
         http.half_close(true);
-        http.pipeline_flush(true);
+        // Not `pipeline_flush`: it holds an answer back while part of the next head is there, and that part may wait for
+        // the answer.
         Shared {
             http,
             timeouts: self.timeouts,

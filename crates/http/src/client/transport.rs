@@ -64,10 +64,7 @@ impl Transport {
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(options.idle_timeout)
             .build(connector);
-        Transport {
-            client,
-            request_timeout: options.request_timeout,
-        }
+        Transport { client, request_timeout: options.request_timeout }
     }
 }
 

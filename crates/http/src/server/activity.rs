@@ -77,9 +77,8 @@ impl Activity {
     pub(super) fn end(&self, status: Option<StatusCode>) {
         self.busy.store(false, Relaxed);
         self.reading.store(false, Relaxed);
-        let refused = status.is_some_and(|status| {
-            status.is_client_error() || status == StatusCode::SERVICE_UNAVAILABLE
-        });
+        let refused =
+            status.is_some_and(|status| status.is_client_error() || status == StatusCode::SERVICE_UNAVAILABLE);
         self.refused.store(refused, Relaxed);
     }
 
@@ -106,11 +105,7 @@ pub(super) struct Watched<T> {
 impl<T: Connection> Watched<T> {
     /// `early` comes before all that `stream` has yet to give.
     pub(super) fn new(stream: T, early: Bytes, activity: Arc<Activity>) -> Self {
-        Watched {
-            stream: TokioIo::new(stream),
-            early,
-            activity,
-        }
+        Watched { stream: TokioIo::new(stream), early, activity }
     }
 
     /// The stream, and what is left of the early bytes.
@@ -120,7 +115,11 @@ impl<T: Connection> Watched<T> {
 }
 
 impl<T: Connection> Read for Watched<T> {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, mut buffer: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        mut buffer: ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
         if !self.early.is_empty() {
             let length = self.early.len().min(buffer.remaining());
             buffer.put_slice(&self.early[..length]);

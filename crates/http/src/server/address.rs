@@ -27,10 +27,7 @@ pub enum Address {
 impl Default for Address {
     /// What was asked, over plain http.
     fn default() -> Self {
-        Address::Asked {
-            scheme: Scheme::HTTP,
-            trust_forwarded_proto: false,
-        }
+        Address::Asked { scheme: Scheme::HTTP, trust_forwarded_proto: false }
     }
 }
 
@@ -38,10 +35,7 @@ impl Default for Address {
 pub(super) fn rewrite(description: &Description, address: &Address, head: &Parts) -> String {
     let url = match address {
         Address::Fixed(url) => Some(url.clone()),
-        Address::Asked {
-            scheme,
-            trust_forwarded_proto,
-        } => asked(head, scheme, *trust_forwarded_proto),
+        Address::Asked { scheme, trust_forwarded_proto } => asked(head, scheme, *trust_forwarded_proto),
     };
     match url {
         Some(url) => replace_location(description.wsdl, description.address, &escape(&url)),
@@ -76,8 +70,5 @@ fn replace_location(wsdl: &str, address: &str, url: &str) -> String {
 }
 
 fn escape(url: &str) -> String {
-    url.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('"', "&quot;")
-        .replace('\'', "&apos;")
+    url.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;").replace('\'', "&apos;")
 }

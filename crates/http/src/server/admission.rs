@@ -26,10 +26,7 @@ pub(super) struct Admission {
 
 impl Admission {
     pub(super) fn new(max: usize) -> Self {
-        Admission {
-            max,
-            at_work: AtomicUsize::new(0),
-        }
+        Admission { max, at_work: AtomicUsize::new(0) }
     }
 }
 
@@ -42,11 +39,7 @@ pub(super) struct Admitted<S> {
 
 impl<S> Admitted<S> {
     pub(super) fn new(service: S, admission: Arc<Admission>, activity: Arc<Activity>) -> Self {
-        Admitted {
-            service: TowerToHyperService::new(service),
-            admission,
-            activity,
-        }
+        Admitted { service: TowerToHyperService::new(service), admission, activity }
     }
 }
 
@@ -61,10 +54,7 @@ where
     fn call(&self, request: Request<Incoming>) -> AdmittedFuture<S> {
         let at_work = AtWork::new(self.admission.clone(), self.activity.clone());
         let future = at_work.is_admitted.then(|| self.service.call(request));
-        AdmittedFuture {
-            future,
-            at_work: Some(at_work),
-        }
+        AdmittedFuture { future, at_work: Some(at_work) }
     }
 }
 
@@ -142,12 +132,7 @@ impl AtWork {
     fn new(admission: Arc<Admission>, activity: Arc<Activity>) -> Self {
         activity.begin();
         let before = admission.at_work.fetch_add(1, Relaxed);
-        AtWork {
-            is_admitted: before < admission.max,
-            admission,
-            activity,
-            status: None,
-        }
+        AtWork { is_admitted: before < admission.max, admission, activity, status: None }
     }
 }
 

@@ -93,9 +93,7 @@ where
                 return Poll::Ready(End::Late);
             }
             match Pin::new(&mut *http).poll(cx) {
-                Poll::Ready(result) => Poll::Ready(End::Closed {
-                    in_order: result.is_ok(),
-                }),
+                Poll::Ready(result) => Poll::Ready(End::Closed { in_order: result.is_ok() }),
                 Poll::Pending => clock.poll(alarm.as_mut(), cx),
             }
         });
@@ -137,11 +135,7 @@ struct Clock<'a> {
 
 impl<'a> Clock<'a> {
     fn new(timeouts: &'a Timeouts, activity: &'a Activity) -> Self {
-        Clock {
-            timeouts,
-            activity,
-            set_in: None,
-        }
+        Clock { timeouts, activity, set_in: None }
     }
 
     /// To be polled whenever hyper has nothing more to do for now.

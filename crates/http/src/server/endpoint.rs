@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use castile_soap::{Description, Reply};
+use castile_xml::Limits;
 use futures_util::future::BoxFuture;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
@@ -52,7 +53,7 @@ struct Shared<S: ?Sized> {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Options {
-    /// The most bytes that a message may have. 16 MiB by default.
+    /// The most bytes that a message may have. By default what the XML reader takes, [`Limits::message_size`]: 16 MiB.
     pub max_message_size: usize,
     /// How long a body may take from its head to its end. 30 s by default.
     pub body_read_timeout: Duration,
@@ -65,7 +66,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Options {
-            max_message_size: 16 * 1024 * 1024,
+            max_message_size: Limits::default().message_size,
             body_read_timeout: Duration::from_secs(30),
             request_timeout: Duration::from_secs(60),
             address: Address::default(),
@@ -81,9 +82,7 @@ impl<S: castile_soap::Service> Endpoint<S> {
 
     /// An endpoint with `options`.
     pub fn with_options(service: S, options: Options) -> Self {
-        Endpoint {
-            shared: Arc::new(Shared { options, service }),
-        }
+        Endpoint { shared: Arc::new(Shared { options, service }) }
     }
 
     /// The same endpoint, its type forgotten, so that different services fit in one collection.
@@ -137,17 +136,10 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
         B: Body<Data = Bytes>,
         B::Error: Into<BoxError>,
     {
-        let Options {
-            max_message_size: max,
-            body_read_timeout,
-            request_timeout,
-            ..
-        } = self.options;
+        let Options { max_message_size: max, body_read_timeout, request_timeout, .. } = self.options;
         let message = within(body_read_timeout, body::read(body, max))
             .await
-            .map_err(|_| Refusal::BodyTimeout {
-                limit: body_read_timeout,
-            })?
+            .map_err(|_| Refusal::BodyTimeout { limit: body_read_timeout })?
             .map_err(|failure| Refusal::of_body(failure, max))?;
         let action = soap_action(action.as_ref())?;
         within(request_timeout, self.service.call(action, message))
@@ -176,9 +168,7 @@ where
 
 impl<S: ?Sized> Clone for Endpoint<S> {
     fn clone(&self) -> Self {
-        Endpoint {
-            shared: self.shared.clone(),
-        }
+        Endpoint { shared: self.shared.clone() }
     }
 }
 
@@ -207,9 +197,9 @@ fn refuse_content(headers: &HeaderMap) -> Result<(), Refusal> {
         return Err(Refusal::ContentType { found: Some(found) });
     }
     match headers.get(header::CONTENT_ENCODING) {
-        Some(found) if !found.as_bytes().eq_ignore_ascii_case(b"identity") => Err(Refusal::ContentEncoding {
-            found: String::from_utf8_lossy(found.as_bytes()).into_owned(),
-        }),
+        Some(found) if !found.as_bytes().eq_ignore_ascii_case(b"identity") => {
+            Err(Refusal::ContentEncoding { found: String::from_utf8_lossy(found.as_bytes()).into_owned() })
+        }
         _ => Ok(()),
     }
 }

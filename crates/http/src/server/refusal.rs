@@ -39,10 +39,7 @@ impl Refusal {
     pub(super) fn of_body(failure: Failure, limit: usize) -> Self {
         match failure {
             Failure::TooLarge { declared } => Refusal::TooLarge { declared, limit },
-            Failure::BrokenOff { after, source } => Refusal::BrokenOff {
-                after,
-                reason: source.to_string(),
-            },
+            Failure::BrokenOff { after, source } => Refusal::BrokenOff { after, reason: source.to_string() },
         }
     }
 
@@ -96,10 +93,7 @@ impl fmt::Display for Refusal {
             }
             Refusal::ContentEncoding { found } => write!(f, "found content encoding {found}, expected none"),
             Refusal::Action => f.write_str("the SOAPAction header is not UTF-8"),
-            Refusal::TooLarge {
-                declared: Some(found),
-                limit,
-            } => {
+            Refusal::TooLarge { declared: Some(found), limit } => {
                 write!(f, "the message has {found} bytes, at most {limit} are allowed")
             }
             Refusal::TooLarge { declared: None, limit } => {

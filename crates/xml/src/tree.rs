@@ -15,10 +15,12 @@
 //! ```
 
 mod build;
-mod doctype;
+mod prolog;
 
 use std::fmt;
 use std::sync::Arc;
+
+use crate::{XML_NAMESPACE, XMLNS_NAMESPACE, is_name_char, is_name_start_char};
 
 /// One document: an arena of nodes over its own copy of the text.
 #[derive(Debug, Clone)]
@@ -73,6 +75,7 @@ impl Document {
     fn span(&self, span: Span) -> &str {
         &self.strings[span.start as usize..span.end as usize]
     }
+
 }
 
 /// Names an element of a [`Document`] without borrowing it.
@@ -376,10 +379,6 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// The namespace that `xml:` is always bound to.
-pub const XML_NAMESPACE: &str = "http://www.w3.org/XML/1998/namespace";
-const XMLNS_NAMESPACE: &str = "http://www.w3.org/2000/xmlns/";
-
 /// White space of XML 1.0 §2.3.
 fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\r' | '\n')
@@ -389,18 +388,7 @@ fn is_space(c: char) -> bool {
 #[must_use]
 pub fn is_ncname(text: &str) -> bool {
     let mut chars = text.chars();
-    chars.next().is_some_and(is_name_start) && chars.all(is_name_char)
-}
-
-fn is_name_start(c: char) -> bool {
-    matches!(c, 'A'..='Z' | '_' | 'a'..='z' | '\u{C0}'..='\u{D6}' | '\u{D8}'..='\u{F6}' | '\u{F8}'..='\u{2FF}'
-        | '\u{370}'..='\u{37D}' | '\u{37F}'..='\u{1FFF}' | '\u{200C}'..='\u{200D}' | '\u{2070}'..='\u{218F}'
-        | '\u{2C00}'..='\u{2FEF}' | '\u{3001}'..='\u{D7FF}' | '\u{F900}'..='\u{FDCF}' | '\u{FDF0}'..='\u{FFFD}'
-        | '\u{10000}'..='\u{EFFFF}')
-}
-
-fn is_name_char(c: char) -> bool {
-    is_name_start(c) || matches!(c, '-' | '.' | '0'..='9' | '\u{B7}' | '\u{300}'..='\u{36F}' | '\u{203F}'..='\u{2040}')
+    chars.next().is_some_and(is_name_start_char) && chars.all(is_name_char)
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -1,65 +1,21 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::doctype::{self, Prolog};
+use super::prolog::{self, Prolog};
 use super::{AttributeData, Declaration, Document, ElementData, Error, NodeData, NodeKind, Span};
+use crate::{Limits, Reader, Token};
 
-/// Elements may nest this deep: contracts are written by people, and what walks a schema may recurse.
-const DEPTH: usize = 512;
+/// Contracts are larger than messages and nest no deeper.
+const LIMITS: Limits =
+    Limits { message_size: 256 << 20, depth: 512, attributes: 1_000, namespaces: 1_000, name_length: 10_000 };
 
 /// Reads `text` into a tree.
 pub(super) fn document(text: &str) -> Result<Document, Error> {
-    let mut builder = Builder::new(text)?;
-    let source = match doctype::read(text) {
-        Ok(prolog) => prolog,
-        Err((message, offset)) => return Err(Error::new(message, builder.document.position(offset))),
-    };
-    let options = roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() };
-    let tree = roxmltree::Document::parse_with_options(&source.text, options).map_err(|error| {
-        let pos = error.pos();
-        Error::new(error.to_string(), super::Position { line: pos.row, column: pos.col })
-    })?;
-    let mut node = tree.root_element();
-    'walk: loop {
-        if node.is_element() {
-            let parent_len = node.parent_element().map_or(0, |p| p.namespaces().len());
-            let own = node.namespaces().collect::<Vec<_>>();
-            let _ = parent_len;
-            builder.start(
-                &source,
-                node.tag_name().namespace().unwrap_or(""),
-                "",
-                node.tag_name().name(),
-                node.range().start,
-                own.iter().map(|n| (n.name().unwrap_or(""), n.uri())),
-            );
-            for a in node.attributes() {
-                builder.attribute(&source, a.namespace().unwrap_or(""), a.name(), a.value(), a.range().start);
-            }
-            if let Some(child) = node.first_child() {
-                node = child;
-                continue;
-            }
-            builder.end(&source, node.range().end);
-        } else if let (true, Some(t)) = (node.is_text(), node.text()) {
-            builder.text(t);
-        }
-        loop {
-            if let Some(next) = node.next_sibling() {
-                node = next;
-                continue 'walk;
-            }
-            match node.parent_element() {
-                Some(p) => {
-                    builder.end(&source, p.range().end);
-                    node = p;
-                }
-                None => break 'walk,
-            }
-        }
+    let builder = Builder::new(text);
+    match prolog::read(text) {
+        Ok(prolog) => builder.read(&prolog),
+        Err((message, offset)) => Err(Error::new(message, builder.document.position(offset))),
     }
-    let _ = DEPTH;
-    Ok(builder.document)
 }
 
 struct Builder {
@@ -72,10 +28,12 @@ struct Builder {
 struct Open {
     node: u32,
     last_child: Option<u32>,
+    /// How many namespace declarations are in scope in it.
+    declarations: usize,
 }
 
 impl Builder {
-    fn new(text: &str) -> Result<Self, Error> {
+    fn new(text: &str) -> Self {
         let starts = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n').map(|(at, _)| at as u32 + 1);
         let document = Document {
             text: Arc::from(text),
@@ -85,21 +43,44 @@ impl Builder {
             attributes: Vec::new(),
             nodes: Vec::new(),
         };
-        if text.len() >= u32::MAX as usize {
-            let found = format!("the document has {} bytes, more than the 4 GiB that can be read", text.len());
-            return Err(Error::new(found, document.position(0)));
-        }
-        Ok(Self { document, names: HashMap::new(), open: Vec::new() })
+        Self { document, names: HashMap::new(), open: Vec::new() }
     }
 
+    fn read(mut self, prolog: &Prolog<'_>) -> Result<Document, Error> {
+        let failure = |document: &Document, error: &crate::Error| {
+            Error::new(error.message(), document.position(prolog.original(error.offset())))
+        };
+        let mut reader =
+            Reader::new(prolog.text.as_bytes(), LIMITS).map_err(|error| failure(&self.document, &error))?;
+        loop {
+            match reader.next().map_err(|error| failure(&self.document, &error))? {
+                Token::StartTag(tag) => {
+                    let outside = self.open.last().map_or(0, |open| open.declarations);
+                    let inside = reader.namespaces().count();
+                    let own = reader.namespaces().take(inside - outside);
+                    let (prefix, local) = (tag.name.prefix(), tag.name.local());
+                    let namespace = reader.namespace(tag.namespace);
+                    self.start((namespace, prefix, local), prolog.original(tag.offset), own, inside);
+                    for attribute in reader.attributes() {
+                        let name = (attribute.namespace, attribute.name.local());
+                        self.attribute(name, attribute.value, prolog.original(attribute.offset));
+                    }
+                }
+                Token::EndTag(_) => self.end(prolog.original(reader.offset())),
+                Token::Text(text) => self.text(&text),
+                Token::Comment(_) | Token::Instruction { .. } => {}
+                Token::End => return Ok(self.document),
+            }
+        }
+    }
+
+    /// Opens an element with its (namespace, prefix, local name); `inside` declarations are in scope in it.
     fn start<'n>(
         &mut self,
-        prolog: &Prolog<'_>,
-        namespace: &str,
-        prefix: &str,
-        local: &str,
+        (namespace, prefix, local): (&str, &str, &str),
         offset: usize,
         declarations: impl Iterator<Item = (&'n str, &'n str)>,
+        inside: usize,
     ) {
         let mut scope = self.open.last().and_then(|open| match &self.document.nodes[open.node as usize].kind {
             NodeKind::Element(data) => data.scope,
@@ -111,7 +92,7 @@ impl Builder {
             self.document.declarations.push(declaration);
         }
         let attributes = self.document.attributes.len() as u32;
-        let start = prolog.original(offset) as u32;
+        let start = offset as u32;
         let data = ElementData {
             namespace: self.name(namespace),
             prefix: self.name(prefix),
@@ -124,15 +105,15 @@ impl Builder {
             end: start,
         };
         let node = self.push(NodeKind::Element(data));
-        self.open.push(Open { node, last_child: None });
+        self.open.push(Open { node, last_child: None, declarations: inside });
     }
 
-    fn attribute(&mut self, prolog: &Prolog<'_>, namespace: &str, local: &str, value: &str, offset: usize) {
+    fn attribute(&mut self, (namespace, local): (&str, &str), value: &str, offset: usize) {
         let data = AttributeData {
             namespace: self.name(namespace),
             local: self.name(local),
             value: self.store(value),
-            start: prolog.original(offset) as u32,
+            start: offset as u32,
         };
         self.document.attributes.push(data);
         let last = self.document.attributes.len() as u32;
@@ -142,16 +123,16 @@ impl Builder {
     }
 
     fn text(&mut self, text: &str) {
-        if self.open.is_empty() || text.is_empty() {
+        if text.is_empty() {
             return;
         }
         let span = self.store(text);
         self.push(NodeKind::Text(span));
     }
 
-    fn end(&mut self, prolog: &Prolog<'_>, offset: usize) {
+    fn end(&mut self, offset: usize) {
         let subtree_end = self.document.nodes.len() as u32;
-        let end = prolog.original(offset) as u32;
+        let end = offset as u32;
         if let Some(element) = self.current() {
             element.subtree_end = subtree_end;
             element.end = end;

@@ -1,4 +1,6 @@
-//! The document type declaration of a contract (XML 1.0 §2.8), taken out before the text goes to the reader.
+//! What messages may not have before their document element and contracts do, taken out before the text goes to the
+//! reader: the name of another encoding, for the text has been decoded (XML 1.0 §4.3.3), and the document type
+//! declaration (§2.8).
 //!
 //! `xmldsig-core-schema.xsd` and `xml.xsd` of the W3C begin with an internal subset that declares entities and use
 //! them in attribute values. So internal general entities are expanded, within [`EXPANSION`]; parameter entities,
@@ -6,11 +8,12 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// Expansion may add this many bytes to a document.
 const EXPANSION: usize = 1 << 20;
 
-/// A document's text without its document type declaration and with its entities expanded.
+/// A document's text as the reader takes it.
 pub(super) struct Prolog<'t> {
     pub(super) text: Cow<'t, str>,
     /// (offset in the new text, offset in the old one) where the difference of the two changes, ascending.
@@ -36,17 +39,43 @@ impl Prolog<'_> {
 type Failure = (String, usize);
 
 pub(super) fn read(text: &str) -> Result<Prolog<'_>, Failure> {
-    let Some(start) = find_doctype(text) else {
+    let encoding = find_encoding(text);
+    let doctype = find_doctype(text);
+    if encoding.is_none() && doctype.is_none() {
         return Ok(Prolog { text: Cow::Borrowed(text), shifts: Vec::new() });
+    }
+    let mut scanner = Scanner { text, at: 0, entities: HashMap::new() };
+    let doctype = match doctype {
+        Some(start) => {
+            scanner.at = start + "<!DOCTYPE".len();
+            scanner.declaration()?;
+            Some(start..scanner.at)
+        }
+        None => None,
     };
-    let mut scanner = Scanner { text, at: start + "<!DOCTYPE".len(), entities: HashMap::new() };
-    scanner.declaration()?;
-    let end = scanner.at;
     let mut output = String::with_capacity(text.len());
-    output.push_str(&text[..start]);
-    let mut shifts = vec![(output.len(), end)];
-    expand(text, end, &scanner.entities, &mut output, &mut shifts)?;
+    let mut shifts = Vec::new();
+    let mut at = 0;
+    for cut in encoding.into_iter().chain(doctype) {
+        output.push_str(&text[at..cut.start]);
+        shifts.push((output.len(), cut.end));
+        at = cut.end;
+    }
+    expand(text, at, &scanner.entities, &mut output, &mut shifts)?;
     Ok(Prolog { text: Cow::Owned(output), shifts })
+}
+
+/// `encoding="…"` of the XML declaration with the space before it, if it names another than UTF-8.
+fn find_encoding(text: &str) -> Option<Range<usize>> {
+    let mark = if text.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { 0 };
+    let declaration = &text[..mark + text[mark..].strip_prefix("<?xml")?.find("?>")? + "<?xml".len()];
+    let start = declaration.find("encoding")?;
+    let open = start + declaration[start..].find(['"', '\''])?;
+    let quote = &declaration[open..=open];
+    let close = open + 1 + declaration[open + 1..].find(quote)?;
+    let space = declaration[..start].trim_end().len();
+    let is_utf8 = declaration[open + 1..close].eq_ignore_ascii_case("UTF-8");
+    (!is_utf8).then_some(space..close + 1)
 }
 
 /// The `<!DOCTYPE` before the document element, if there is one.
@@ -233,6 +262,22 @@ mod tests {
     #[test]
     fn a_document_without_doctype_is_not_copied() {
         assert!(matches!(read("<a>&lt;</a>").unwrap().text, Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn another_encoding_is_not_named() {
+        for (text, expected) in [
+            ("<?xml version='1.0' encoding = \"utf-16\" standalone='no'?><a/>", "<?xml version='1.0' standalone='no'?><a/>"),
+            ("\u{FEFF}<?xml version='1.0' encoding='latin1'?><a/>", "\u{FEFF}<?xml version='1.0'?><a/>"),
+            ("<?xml version='1.0' encoding='utf-8'?><a/>", "<?xml version='1.0' encoding='utf-8'?><a/>"),
+            ("<?xml version='1.0'?><a encoding='x'/>", "<?xml version='1.0'?><a encoding='x'/>"),
+            ("<?xml encoding", "<?xml encoding"),
+        ] {
+            let prolog = read(text).unwrap();
+            assert_eq!(prolog.text, expected);
+            let end = (prolog.text.len(), text.len());
+            assert_eq!(prolog.original(end.0), end.1);
+        }
     }
 
     #[test]

@@ -89,6 +89,16 @@ where
     }
 }
 
+/// The address of a service, from text.
+///
+/// # Errors
+/// [`ErrorKind::Request`] if it is not an absolute `http` URL.
+pub fn url(text: &str) -> Result<Uri, Error> {
+    let refuse = || Error::new(ErrorKind::Request, format!("found {text:?}, expected a URL such as http://host/path"));
+    let url: Uri = text.parse().map_err(|error: http::uri::InvalidUri| refuse().because(error))?;
+    if url.scheme_str() == Some("http") && url.host().is_some() { Ok(url) } else { Err(refuse()) }
+}
+
 fn request(url: &Uri, action: &str, message: Bytes) -> Result<Request<Full<Bytes>>, Error> {
     let action = HeaderValue::try_from(format!("\"{action}\"")).map_err(|error| {
         let message = format!("the action {action:?} doesn't fit in a SOAPAction header");

@@ -40,7 +40,11 @@ fn table(plan: &Service, namespaces: Namespaces<'_>) -> TokenStream {
     });
     let name = table_name(plan);
     let count = Literal::usize_unsuffixed(plan.operations.len());
-    quote! { static #name: [Operation; #count] = [#(#operations),*]; }
+    let documentation = format!(" The operations of `{}`, for those who make and read messages themselves.", plan.name);
+    quote! {
+        #[doc = #documentation]
+        pub static #name: [Operation; #count] = [#(#operations),*];
+    }
 }
 
 fn table_name(plan: &Service) -> proc_macro2::Ident {

@@ -139,21 +139,15 @@ impl<'a> Decoder<'a> {
     #[inline]
     pub fn repeated<T: FromXml>(&mut self, table: &'static [Element], index: usize) -> Result<Vec<T>, Error> {
         let element = &table[index];
+        let mut values = Vec::new();
         let start = self.reader.offset();
-        let mut values = match self.optional(table, index)? {
-            Some(first) => {
+        while let Some(value) = self.optional(table, index)? {
+            values.push(value);
+            if values.len() == 1 {
                 let length = (self.reader.offset() - start).max(1);
                 let rest = (self.reader.input().len() - self.reader.offset()) / length;
-                let mut values = Vec::with_capacity(1 + rest.min(FIRST_RESERVE / size_of::<T>().max(1)));
-                values.push(first);
-                values
+                values.reserve(rest.min(FIRST_RESERVE / size_of::<T>().max(1)));
             }
-            None => Vec::new(),
-        };
-        while !values.is_empty()
-            && let Some(value) = self.optional(table, index)?
-        {
-            values.push(value);
         }
         self.check_occurrence(element, values.len())?;
         Ok(values)

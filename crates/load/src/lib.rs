@@ -1,1 +1,64 @@
-//! placeholder
+//! The load kit: drives a server with requests, checks every answer, and reports.
+//!
+//! The kit knows HTTP/1.1 and no SOAP: what is sent, and how an answer is judged, is a [`Case`].
+//! How it is driven is a [`Plan`], whose axes are values: [`Pace`] says when requests are due, [`Stop`] when to end.
+//! A [`Run`] drives one case and gives an [`Outcome`]; a [`Bench`] makes many runs and gives [`report::Results`].
+//!
+//! ```no_run
+//! use std::{sync::Arc, time::Duration};
+//! use castile_load::{Case, Endpoint, ExpectedLength, Pace, Plan, Run, Stop};
+//!
+//! # async fn example() -> Result<(), castile_load::Error> {
+//! let case = Case {
+//!     suite: "mine".into(),
+//!     name: "ping".into(),
+//!     path: "/ping".into(),
+//!     action: "ping".into(),
+//!     content_type: "text/xml; charset=utf-8".into(),
+//!     body: "<ping/>".into(),
+//!     check: Arc::new(|body| match body {
+//!         b"<pong/>" => Ok(()),
+//!         _ => Err(format!("found {:?}, expected <pong/>", String::from_utf8_lossy(body))),
+//!     }),
+//! };
+//! let endpoint = Endpoint::resolve("http://127.0.0.1:8080/ping")?;
+//! let plan = Plan {
+//!     pace: Pace::Arrivals { per_second: 500.0 },
+//!     stop: Stop::After(Duration::from_secs(30)),
+//!     connections: 25,
+//!     ..Plan::default()
+//! };
+//! let outcome = Run::start(&case, &endpoint, &plan, &ExpectedLength::default())?.finish().await?;
+//! println!("{:.0} requests per second", outcome.requests_per_second());
+//! # Ok(())
+//! # }
+//! ```
+
+mod alarm;
+mod bench;
+mod case;
+mod connection;
+mod endpoint;
+mod error;
+mod machine;
+mod placement;
+mod progress;
+mod recorder;
+pub mod report;
+mod response;
+mod run;
+mod schedule;
+mod server;
+mod usage;
+
+pub use bench::{Bench, Target};
+pub use case::{Case, Check};
+pub use endpoint::Endpoint;
+pub use error::{Error, ErrorKind};
+pub use machine::Machine;
+pub use placement::Placement;
+pub use progress::Progress;
+pub use recorder::Recorder;
+pub use run::{Counter, ExpectedLength, Outcome, Plan, Run};
+pub use schedule::{Pace, Stop};
+pub use server::Server;

@@ -1,0 +1,34 @@
+//! `castile floor`: the HTTP floor as a process, started by `castile bench`.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use bytes::Bytes;
+
+use crate::process;
+
+/// Serve fixed answers with HTTP alone: the floor under every SOAP server
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    process: process::Arguments,
+    /// The file that answers a request for `/0`; the next one answers `/1`, and so on
+    #[arg(long = "answer", value_name = "FILE")]
+    answers: Vec<PathBuf>,
+}
+
+/// Serves until it is asked to end.
+pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
+    let answers = arguments
+        .answers
+        .iter()
+        .map(|file| {
+            std::fs::read(file)
+                .map(Bytes::from)
+                .with_context(|| file.display().to_string())
+        })
+        .collect::<anyhow::Result<_>>()?;
+    arguments
+        .process
+        .serve(|listener, end| castile_suites::floor::serve(listener, answers, end))
+}

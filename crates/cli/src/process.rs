@@ -1,0 +1,103 @@
+//! What all servers of this binary have in common as processes, so that they can be compared.
+
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+
+use anyhow::Context;
+use tokio::net::TcpListener;
+use tokio::runtime::{Builder, Runtime};
+
+/// How a server process listens, and until when.
+// A name of its own, since it becomes part of the arguments of a command.
+#[derive(clap::Args)]
+#[group(id = "process")]
+pub(crate) struct Arguments {
+    /// Where to listen; port 0 is any free one
+    #[arg(long, default_value = "127.0.0.1:8080")]
+    addr: SocketAddr,
+    /// End when standard input is closed: the parent holds the other end, so a child learns that its parent is gone
+    #[arg(long, hide = true)]
+    until_stdin_closes: bool,
+}
+
+/// Ready when the server is to end.
+pub(crate) type End = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+impl Arguments {
+    /// The arguments with which a parent starts a server of its own on a free port.
+    pub(crate) const CHILD: [&str; 3] = ["--addr", "127.0.0.1:0", "--until-stdin-closes"];
+
+    /// Listens, tells so on standard output, and serves until the process is asked to end.
+    pub(crate) fn serve<F>(&self, serve: impl FnOnce(TcpListener, End) -> F) -> anyhow::Result<()>
+    where
+        F: Future<Output = ()>,
+    {
+        runtime()?.block_on(async {
+            let listener = TcpListener::bind(self.addr)
+                .await
+                .with_context(|| format!("can't listen on {}", self.addr))?;
+            println!("listening on http://{}", listener.local_addr()?);
+            serve(listener, self.end()).await;
+            Ok(())
+        })
+    }
+
+    fn end(&self) -> End {
+        if self.until_stdin_closes {
+            let closed = stdin_closed();
+            Box::pin(async {
+                tokio::select! {
+                    _ = asked_to_end() => {}
+                    () = closed => {}
+                }
+            })
+        } else {
+            Box::pin(async {
+                let _ = asked_to_end().await;
+            })
+        }
+    }
+}
+
+/// One thread where the process has one core, else one for each.
+fn runtime() -> io::Result<Runtime> {
+    // This count respects the cores the process is pinned to.
+    match std::thread::available_parallelism().map_or(1, usize::from) {
+        1 => Builder::new_current_thread(),
+        _ => Builder::new_multi_thread(),
+    }
+    .enable_all()
+    .build()
+}
+
+/// Ready when this process is asked to end: by Ctrl-C, or by SIGTERM or SIGHUP where there are signals.
+pub(crate) async fn asked_to_end() -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut hang_up = signal(SignalKind::hangup())?;
+        tokio::select! {
+            result = tokio::signal::ctrl_c() => result,
+            _ = terminate.recv() => Ok(()),
+            _ = hang_up.recv() => Ok(()),
+        }
+    }
+    #[cfg(not(unix))]
+    tokio::signal::ctrl_c().await
+}
+
+fn stdin_closed() -> impl Future<Output = ()> + Send {
+    let (send, receive) = tokio::sync::oneshot::channel();
+    std::thread::spawn(move || {
+        // Whatever comes is of no interest, and an error means an end as well.
+        let _ = io::copy(&mut io::stdin(), &mut io::sink());
+        let _ = send.send(());
+    });
+    async {
+        let _ = receive.await;
+    }
+}

@@ -1,0 +1,189 @@
+//! One HTTP/1.1 connection of the driver, opened again when the server closes it.
+
+use std::fmt;
+use std::io;
+use std::pin::Pin;
+use std::time::{Duration, Instant};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::Sleep;
+
+use crate::Endpoint;
+use crate::response::{Response, ResponseReader};
+
+/// How long a server that said it would close may take to do so.
+const CLOSE_LIMIT: Duration = Duration::from_secs(1);
+
+/// Sends prebuilt requests and reads whole responses, one at a time.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    endpoint: Endpoint,
+    timeout: Duration,
+    stream: Option<TcpStream>,
+    reader: ResponseReader,
+    /// Responses since the connection was opened.
+    answered: u64,
+    watchdog: Watchdog,
+}
+
+/// Why there is no whole response.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    Connect(io::Error),
+    Timeout(Duration),
+    /// Before a response began; the number of responses this connection gave before.
+    Closed(u64),
+    Io(io::Error),
+    Protocol(String),
+}
+
+impl Connection {
+    /// Opens nothing yet. Must be called within a tokio runtime.
+    pub(crate) fn new(endpoint: Endpoint, timeout: Duration) -> Self {
+        Connection {
+            endpoint,
+            timeout,
+            stream: None,
+            reader: ResponseReader::new(),
+            answered: 0,
+            watchdog: Watchdog::new(timeout),
+        }
+    }
+
+    /// Sends a request and reads its response. After a failure the connection is closed.
+    pub(crate) async fn exchange(&mut self, request: &[u8]) -> Result<Response, Failure> {
+        let limit = Instant::now() + self.timeout;
+        let Connection {
+            endpoint,
+            stream,
+            reader,
+            answered,
+            watchdog,
+            ..
+        } = self;
+        let result = tokio::select! {
+            biased;
+            result = attempt(endpoint, stream, reader, answered, request) => result,
+            () = watchdog.bites_at(limit) => Err(Failure::Timeout(self.timeout)),
+        };
+        if result.is_err() {
+            self.stream = None;
+        }
+        result
+    }
+
+    /// Closes the connection after its last response, when the server has done so or has not said that it would.
+    ///
+    /// The side that closes first keeps the pair of ports occupied for a while (RFC 9293 §3.6.1): were it always ours,
+    /// we would soon have no port left to connect from.
+    pub(crate) async fn close(&mut self, last: &Response) {
+        let Some(mut stream) = self.stream.take().filter(|_| last.close) else {
+            return;
+        };
+        let limit = Instant::now() + CLOSE_LIMIT;
+        let mut rest = [0; 64];
+        let closed = async { while let Ok(1..) = stream.read(&mut rest).await {} };
+        tokio::select! {
+            biased;
+            () = closed => {}
+            () = self.watchdog.bites_at(limit) => {}
+        }
+    }
+
+    /// Whether the last response was the first of its connection.
+    pub(crate) fn is_first_response(&self) -> bool {
+        self.answered == 1
+    }
+
+    /// The body of the last response.
+    pub(crate) fn body(&self, response: &Response) -> &[u8] {
+        self.reader.body(response)
+    }
+}
+
+async fn attempt(
+    endpoint: &Endpoint,
+    stream: &mut Option<TcpStream>,
+    reader: &mut ResponseReader,
+    answered: &mut u64,
+    request: &[u8],
+) -> Result<Response, Failure> {
+    let stream = match stream {
+        Some(stream) => stream,
+        None => {
+            let opened = TcpStream::connect(endpoint.address)
+                .await
+                .map_err(Failure::Connect)?;
+            opened.set_nodelay(true).map_err(Failure::Connect)?;
+            *answered = 0;
+            stream.insert(opened)
+        }
+    };
+    reader.clear();
+    stream.write_all(request).await.map_err(Failure::Io)?;
+    loop {
+        let count = stream
+            .read(reader.space().map_err(Failure::Protocol)?)
+            .await
+            .map_err(Failure::Io)?;
+        let response = match count {
+            0 if reader.is_empty() => return Err(Failure::Closed(*answered)),
+            0 => Some(reader.close()),
+            _ => reader.fill(count).transpose(),
+        };
+        if let Some(response) = response {
+            *answered += 1;
+            return response.map_err(Failure::Protocol);
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Connect(error) => write!(f, "no connection: {error}"),
+            Failure::Timeout(limit) => {
+                write!(
+                    f,
+                    "no response within {}",
+                    humantime::format_duration(*limit)
+                )
+            }
+            Failure::Closed(answered) => write!(
+                f,
+                "connection closed without a response, after {answered} responses on it"
+            ),
+            Failure::Io(error) => write!(f, "connection lost: {error}"),
+            Failure::Protocol(message) => f.write_str(message),
+        }
+    }
+}
+
+/// A time limit that is moved on with every request and costs nothing while it is kept:
+/// the timer stays where it is, and only when it runs out is it seen whether the limit has moved.
+#[derive(Debug)]
+struct Watchdog {
+    sleep: Pin<Box<Sleep>>,
+}
+
+impl Watchdog {
+    fn new(timeout: Duration) -> Self {
+        Watchdog {
+            sleep: Box::pin(tokio::time::sleep(timeout)),
+        }
+    }
+
+    async fn bites_at(&mut self, limit: Instant) {
+        if self.sleep.deadline() > limit.into() {
+            self.sleep.as_mut().reset(limit.into());
+        }
+        loop {
+            self.sleep.as_mut().await;
+            if Instant::now() >= limit {
+                return;
+            }
+            self.sleep.as_mut().reset(limit.into());
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The one error of the load kit.
+
+use std::fmt;
+
+/// Why a measurement could not be made.
+///
+/// Wrong answers are not here: they are counted in an [`Outcome`](crate::Outcome) and the measurement goes on.
+#[derive(Debug)]
+pub struct Error(Box<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    kind: ErrorKind,
+    message: String,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+/// What an [`Error`] is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// A URL, duration or name that a person gave is not one.
+    Input,
+    /// The server under test could not be started, or ended before its time.
+    Server,
+    /// The endpoint under test gave no right answer to the first request, so there is nothing to measure.
+    Answer,
+    /// The operating system refused something the driver needs: a thread, a timer, a core.
+    Machine,
+    /// The report could not be written.
+    Report,
+}
+
+impl Error {
+    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Error(Box::new(Inner {
+            kind,
+            message: message.into(),
+            source: None,
+        }))
+    }
+
+    pub(crate) fn because(
+        self,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        Error(Box::new(Inner {
+            source: Some(source.into()),
+            ..*self.0
+        }))
+    }
+
+    /// What the error is about.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source.as_deref().map(|source| source as _)
+    }
+}

@@ -1,0 +1,48 @@
+//! The machine a measurement was made on.
+
+use serde::{Deserialize, Serialize};
+
+/// What a reader needs to know of a machine to weigh its figures.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Machine {
+    /// The processor's own name, or the architecture where it tells none.
+    pub cpu: String,
+    /// Cores that server and driver may use.
+    pub cores: usize,
+    /// Main memory in bytes; `None` where it is not known.
+    pub memory_bytes: Option<u64>,
+    /// The operating system and its version.
+    pub os: String,
+}
+
+impl Machine {
+    /// This machine, of which these many cores may be used.
+    pub fn this(cores: usize) -> Self {
+        let kernel = read("/proc/sys/kernel/osrelease");
+        Machine {
+            cpu: field("/proc/cpuinfo", "model name")
+                .unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
+            cores,
+            memory_bytes: field("/proc/meminfo", "MemTotal").and_then(|value| {
+                let kilobytes: u64 = value.strip_suffix("kB")?.trim().parse().ok()?;
+                Some(kilobytes * 1024)
+            }),
+            os: format!("{} {}", std::env::consts::OS, kernel.trim())
+                .trim()
+                .to_owned(),
+        }
+    }
+}
+
+/// The value of the first `name: value` line.
+fn field(file: &str, name: &str) -> Option<String> {
+    read(file).lines().find_map(|line| {
+        let (key, value) = line.split_once(':')?;
+        (key.trim() == name).then(|| value.trim().to_owned())
+    })
+}
+
+/// Empty where there is no such file, as on other systems than Linux.
+fn read(file: &str) -> String {
+    std::fs::read_to_string(file).unwrap_or_default()
+}

@@ -1,0 +1,221 @@
+//! Which cores the server and the driver run on.
+//!
+//! Where there are few, the two would take turns on the same core, and the scheduler's luck would be measured.
+
+use std::fmt;
+
+use crate::{Error, ErrorKind};
+
+/// Up to this many cores, server and driver are kept apart.
+const FEW_CORES: usize = 4;
+
+/// Where server and driver run. A process inherits it, so that a server never runs elsewhere, not even at its start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// The server has cores of its own, and so has the driver.
+    Apart {
+        /// The cores of the server: the lower half, rounded down, at least one.
+        server: Vec<usize>,
+        /// The cores of the driver: the rest.
+        driver: Vec<usize>,
+    },
+    /// The system decides.
+    Free {
+        /// How many cores this process may use.
+        cores: usize,
+        /// Why.
+        reason: &'static str,
+    },
+}
+
+impl Placement {
+    /// Keeps server and driver apart where cores are few and the system can.
+    pub fn apart() -> Self {
+        match allowed_cores() {
+            Some(cores) => Self::divide(cores),
+            None => Placement::Free {
+                cores: available(),
+                reason: "this system does not pin",
+            },
+        }
+    }
+
+    /// Leaves both to the system, as asked.
+    pub fn free() -> Self {
+        Placement::Free {
+            cores: available(),
+            reason: "as asked",
+        }
+    }
+
+    fn divide(cores: Vec<usize>) -> Self {
+        match cores.len() {
+            0 | 1 => Placement::Free {
+                cores: 1,
+                reason: "there is only one",
+            },
+            2..=FEW_CORES => {
+                let (server, driver) = cores.split_at(cores.len() / 2);
+                Placement::Apart {
+                    server: server.to_vec(),
+                    driver: driver.to_vec(),
+                }
+            }
+            many => Placement::Free {
+                cores: many,
+                reason: "there are enough",
+            },
+        }
+    }
+
+    /// How many cores there are for both.
+    pub fn cores(&self) -> usize {
+        match self {
+            Placement::Apart { server, driver } => server.len() + driver.len(),
+            Placement::Free { cores, .. } => *cores,
+        }
+    }
+
+    /// How many threads the driver uses: one for each of its cores, or half of all cores when none are its own.
+    pub fn driver_threads(&self) -> usize {
+        match self {
+            Placement::Apart { driver, .. } => driver.len(),
+            Placement::Free { cores, .. } => (cores / 2).max(1),
+        }
+    }
+
+    /// How many cores the server can use.
+    pub fn server_cores(&self) -> usize {
+        match self {
+            Placement::Apart { server, .. } => server.len(),
+            Placement::Free { cores, .. } => *cores,
+        }
+    }
+
+    /// From now on this thread, and what it starts, runs where the server belongs.
+    pub(crate) fn enter_server(&self) -> Result<(), Error> {
+        match self {
+            Placement::Apart { server, .. } => pin_this_thread(server),
+            Placement::Free { .. } => Ok(()),
+        }
+    }
+
+    /// From now on this thread, and what it starts, runs where the driver belongs.
+    pub fn enter_driver(&self) -> Result<(), Error> {
+        match self {
+            Placement::Apart { driver, .. } => pin_this_thread(driver),
+            Placement::Free { .. } => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Placement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Placement::Apart { server, driver } => {
+                write!(
+                    f,
+                    "server on {}, driver on {}",
+                    Cores(server),
+                    Cores(driver)
+                )
+            }
+            Placement::Free { cores, reason } => {
+                write!(
+                    f,
+                    "server and driver share {cores} cores, not pinned ({reason})"
+                )
+            }
+        }
+    }
+}
+
+struct Cores<'a>(&'a [usize]);
+
+impl fmt::Display for Cores<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.len() == 1 { "core " } else { "cores " })?;
+        for (index, core) in self.0.iter().enumerate() {
+            write!(f, "{}{core}", if index == 0 { "" } else { ", " })?;
+        }
+        Ok(())
+    }
+}
+
+fn available() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+#[cfg(target_os = "linux")]
+fn allowed_cores() -> Option<Vec<usize>> {
+    use nix::sched::{CpuSet, sched_getaffinity};
+    use nix::unistd::Pid;
+
+    let set = sched_getaffinity(Pid::from_raw(0)).ok()?;
+    Some(
+        (0..CpuSet::count())
+            .filter(|core| set.is_set(*core).unwrap_or(false))
+            .collect(),
+    )
+}
+
+#[cfg(target_os = "linux")]
+fn pin_this_thread(cores: &[usize]) -> Result<(), Error> {
+    use nix::sched::{CpuSet, sched_setaffinity};
+    use nix::unistd::Pid;
+
+    let mut set = CpuSet::new();
+    cores
+        .iter()
+        .try_for_each(|core| set.set(*core))
+        .and_then(|()| sched_setaffinity(Pid::from_raw(0), &set))
+        .map_err(|error| {
+            Error::new(ErrorKind::Machine, format!("can't pin to {}", Cores(cores))).because(error)
+        })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn allowed_cores() -> Option<Vec<usize>> {
+    None
+}
+
+#[cfg(not(target_os = "linux"))]
+fn pin_this_thread(cores: &[usize]) -> Result<(), Error> {
+    Err(Error::new(
+        ErrorKind::Machine,
+        format!("this system can't pin to {}", Cores(cores)),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_cores_are_divided() {
+        let cases = [
+            (
+                vec![3],
+                "server and driver share 1 cores, not pinned (there is only one)",
+                1,
+            ),
+            (vec![0, 1], "server on core 0, driver on core 1", 1),
+            (vec![2, 4, 6], "server on core 2, driver on cores 4, 6", 2),
+            (
+                vec![0, 1, 2, 3],
+                "server on cores 0, 1, driver on cores 2, 3",
+                2,
+            ),
+            (
+                (0..16).collect(),
+                "server and driver share 16 cores, not pinned (there are enough)",
+                8,
+            ),
+        ];
+        for (cores, expected, threads) in cases {
+            let placement = Placement::divide(cores);
+            assert_eq!(placement.to_string(), expected);
+            assert_eq!(placement.driver_threads(), threads, "{expected}");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Numbers as a person reads them.
+
+/// A whole number with thin separators between thousands: `12,345`.
+pub(crate) fn count(number: f64) -> String {
+    let digits = format!("{:.0}", number.abs());
+    let mut text = String::new();
+    if number <= -0.5 {
+        text.push('-');
+    }
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Three digits that matter, more for large numbers: `0.123`, `1.23`, `12.3`, `1,234`.
+pub(crate) fn figure(number: f64) -> String {
+    match number.abs() {
+        size if size >= 99.95 => count(number),
+        size if size >= 9.995 => format!("{number:.1}"),
+        size if size >= 0.9995 || size == 0.0 => format!("{number:.2}"),
+        _ => format!("{number:.3}"),
+    }
+}
+
+/// A share as a percentage: `71 %`.
+pub(crate) fn percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}
+
+/// How many times: `0.96`, `1.30`.
+pub(crate) fn ratio(ratio: f64) -> String {
+    format!("{ratio:.2}")
+}
+
+/// Microseconds, in the unit that fits: `174 µs`, `3.37 ms`, `1.20 s`.
+pub(crate) fn microseconds(time: f64) -> String {
+    match time {
+        time if time < 9_999.5 => format!("{} µs", figure(time)),
+        time if time < 999_950.0 => format!("{} ms", figure(time / 1e3)),
+        time => format!("{} s", figure(time / 1e6)),
+    }
+}
+
+/// Bytes, in the unit that fits: `168 B`, `11.1 KB`, `14.2 MB` (powers of ten).
+pub(crate) fn bytes(size: f64) -> String {
+    match size {
+        size if size < 1e3 => format!("{size:.0} B"),
+        size if size < 1e6 => format!("{} KB", figure(size / 1e3)),
+        size if size < 1e9 => format!("{} MB", figure(size / 1e6)),
+        size => format!("{} GB", figure(size / 1e9)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers() {
+        let counts = [
+            (0.0, "0"),
+            (999.6, "1,000"),
+            (12.0, "12"),
+            (1234567.0, "1,234,567"),
+            (-1e3, "-1,000"),
+        ];
+        for (number, text) in counts {
+            assert_eq!(count(number), text);
+        }
+        let figures = [
+            (0.0, "0.00"),
+            (0.1234, "0.123"),
+            (1.234, "1.23"),
+            (12.34, "12.3"),
+            (1234.5, "1,234"),
+        ];
+        for (number, text) in figures {
+            assert_eq!(figure(number), text);
+        }
+        assert_eq!(percent(0.714), "71 %");
+        let times = [
+            (174.2, "174 µs"),
+            (3371.0, "3,371 µs"),
+            (12_345.0, "12.3 ms"),
+            (1.2e6, "1.20 s"),
+        ];
+        for (time, text) in times {
+            assert_eq!(microseconds(time), text);
+        }
+        assert_eq!(
+            [bytes(168.0), bytes(11_087.0), bytes(14.2e6)],
+            ["168 B", "11.1 KB", "14.2 MB"]
+        );
+    }
+}

@@ -1,0 +1,186 @@
+//! The results of a bench as data: what `results.json` holds, and what every other form of the report is made of.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Machine;
+
+/// A whole bench.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Results {
+    /// The version of Castile that measured.
+    pub castile: String,
+    /// When the bench began: UTC, RFC 3339.
+    pub date: String,
+    /// The command that repeats the bench.
+    pub command: String,
+    /// Where it was measured.
+    pub machine: Machine,
+    /// Which cores server and driver ran on, in words.
+    pub placement: String,
+    /// Seconds each run was warmed up.
+    pub warmup_s: f64,
+    /// Seconds each run was measured.
+    pub duration_s: f64,
+    /// Runs of each row; the targets take turns run by run, so that what disturbs one disturbs the other.
+    pub runs: usize,
+    /// What a reader must know before believing the figures.
+    pub warnings: Vec<String>,
+    /// The suites in the order they were measured.
+    pub suites: Vec<Suite>,
+}
+
+/// The rows of one suite.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Suite {
+    /// Its name, as `benchmark1`.
+    pub suite: String,
+    /// One row per case, target, connections and keep-alive.
+    pub cases: Vec<Row>,
+}
+
+/// One case against one target.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// The name of the case, as `echoInts-100`.
+    pub case: String,
+    /// `castile`, `floor`, or the URL of another endpoint.
+    pub target: String,
+    /// Connections open at a time.
+    pub connections: usize,
+    /// Whether connections served more than one request.
+    pub keep_alive: bool,
+    /// Requests per second that were scheduled; `None` when each connection sent as fast as it was answered.
+    pub rate: Option<f64>,
+    /// Right answers in all measured runs.
+    pub requests: u64,
+    /// Wrong or missing answers, those of the warm-up included.
+    pub errors: u64,
+    /// Answers that were decoded and compared with what was sent.
+    pub verified: u64,
+    /// Requests that were due but found no free connection before the end; always 0 without a rate.
+    pub unsent: u64,
+    /// Right answers per second.
+    pub requests_per_second: Spread,
+    /// Latency over all measured runs, in microseconds, from the scheduled start when there is a rate.
+    pub latency_us: Latency,
+    /// User and system time of the server process per request; `None` where it can't be measured.
+    pub server_cpu_us_per_request: Option<f64>,
+    /// The most memory the server process had resident while the row was measured.
+    pub server_peak_rss_bytes: Option<u64>,
+    /// Share of its cores that the server used; 1 is all of them.
+    pub server_cpu_share: Option<f64>,
+    /// Share of its cores that the driver used; 1 is all of them.
+    pub driver_cpu_share: Option<f64>,
+    /// User and system time of the driver per request.
+    pub driver_cpu_us_per_request: Option<f64>,
+    /// Whether the driver, not the server, was the limit, so that the server can do more than was measured.
+    pub driver_limited: bool,
+    /// Length of the body of a request.
+    pub request_bytes: usize,
+    /// Length of the body of an answer.
+    pub response_bytes: usize,
+    /// The first few errors, in words.
+    pub error_messages: Vec<String>,
+}
+
+/// A figure that was measured more than once.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    /// The mean over the runs.
+    pub mean: f64,
+    /// The standard deviation of the runs, as of a sample; 0 for one run.
+    pub stddev: f64,
+    /// Each run.
+    pub runs: Vec<f64>,
+}
+
+/// Percentiles in microseconds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say it all")]
+pub struct Latency {
+    pub p50: f64,
+    pub p90: f64,
+    pub p99: f64,
+    pub p999: f64,
+    pub max: f64,
+}
+
+impl Results {
+    /// The number of errors in all rows.
+    pub fn errors(&self) -> u64 {
+        self.rows().map(|row| row.errors).sum()
+    }
+
+    /// All rows of all suites.
+    pub fn rows(&self) -> impl Iterator<Item = &Row> {
+        self.suites.iter().flat_map(|suite| &suite.cases)
+    }
+}
+
+impl Suite {
+    /// Each case with the row of the target that was measured and, when there is one, the row of the floor.
+    pub(crate) fn against_floor(&self) -> impl Iterator<Item = (&Row, Option<&Row>)> {
+        self.cases
+            .iter()
+            .filter(|row| row.target != FLOOR)
+            .map(|row| {
+                let floor = self.cases.iter().find(|other| {
+                    other.target == FLOOR
+                        && other.case == row.case
+                        && other.connections == row.connections
+                        && other.keep_alive == row.keep_alive
+                });
+                (row, floor)
+            })
+    }
+}
+
+impl Row {
+    /// The share of the floor's throughput that this row reaches.
+    pub fn share_of(&self, floor: &Row) -> Option<f64> {
+        let (own, floor) = (
+            self.requests_per_second.mean,
+            floor.requests_per_second.mean,
+        );
+        (floor > 0.0).then(|| own / floor)
+    }
+
+    /// How many times the floor's CPU time a request takes.
+    pub fn cpu_ratio(&self, floor: &Row) -> Option<f64> {
+        let floor = floor.server_cpu_us_per_request?;
+        Some(self.server_cpu_us_per_request? / floor).filter(|ratio| ratio.is_finite())
+    }
+}
+
+/// The name of the target that shows what HTTP alone costs.
+pub const FLOOR: &str = "floor";
+
+impl Spread {
+    /// Mean and standard deviation of some runs.
+    pub fn of(runs: Vec<f64>) -> Self {
+        if runs.is_empty() {
+            return Spread::default();
+        }
+        let mean = runs.iter().sum::<f64>() / runs.len() as f64;
+        let squares: f64 = runs.iter().map(|run| (run - mean).powi(2)).sum();
+        let stddev = if runs.len() > 1 {
+            (squares / (runs.len() - 1) as f64).sqrt()
+        } else {
+            0.0
+        };
+        Spread { mean, stddev, runs }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spread_is_of_a_sample() {
+        let spread = Spread::of(vec![2.0, 4.0, 6.0]);
+        assert_eq!((spread.mean, spread.stddev), (4.0, 2.0));
+        assert_eq!(Spread::of(vec![5.0]).stddev, 0.0);
+        assert_eq!(Spread::of(vec![]), Spread::default());
+    }
+}

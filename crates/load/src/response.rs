@@ -1,0 +1,399 @@
+//! Where an HTTP/1.1 response ends (RFC 9112 §6.3), found in a buffer that fills while it is read.
+
+use std::ops::Range;
+
+/// More than any answer under test; a larger one is refused rather than kept.
+const MAX_RESPONSE: usize = 256 << 20;
+const MAX_HEADERS: usize = 64;
+/// Room for a usual answer, so that it comes with one read.
+const FIRST_BUFFER: usize = 64 << 10;
+
+/// A whole response.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Response {
+    pub(crate) status: u16,
+    /// Where the body stands in the reader's buffer, its transfer coding undone.
+    pub(crate) body: Range<usize>,
+    /// Whether the connection serves no further request (RFC 9112 §9.3).
+    pub(crate) close: bool,
+}
+
+/// Collects the bytes of one response at a time.
+#[derive(Debug)]
+pub(crate) struct ResponseReader {
+    buffer: Vec<u8>,
+    filled: usize,
+    head: Option<Head>,
+    /// The last head seen, with its bytes: a server repeats itself, and comparing is cheaper than parsing.
+    last_head: Option<(Box<[u8]>, Head)>,
+    chunks: Chunks,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Head {
+    length: usize,
+    status: u16,
+    framing: Framing,
+    close: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Framing {
+    Length(usize),
+    Chunked,
+    UntilClose,
+}
+
+/// How far a chunked body has been decoded, in place (RFC 9112 §7.1).
+#[derive(Clone, Copy, Debug, Default)]
+struct Chunks {
+    /// The next byte of the coding that has not been looked at.
+    read: usize,
+    /// The end of the decoded body.
+    write: usize,
+    /// After the last chunk only trailers and an empty line follow.
+    in_trailers: bool,
+}
+
+impl ResponseReader {
+    pub(crate) fn new() -> Self {
+        ResponseReader {
+            buffer: vec![0; FIRST_BUFFER],
+            filled: 0,
+            head: None,
+            last_head: None,
+            chunks: Chunks::default(),
+        }
+    }
+
+    /// Forgets the last response.
+    pub(crate) fn clear(&mut self) {
+        self.filled = 0;
+        self.head = None;
+        self.chunks = Chunks::default();
+    }
+
+    /// Whether not even one byte of a response has come.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.filled == 0
+    }
+
+    /// Where the next bytes from the network go.
+    pub(crate) fn space(&mut self) -> Result<&mut [u8], String> {
+        if self.filled == self.buffer.len() {
+            if self.filled >= MAX_RESPONSE {
+                return Err(format!("response of more than {MAX_RESPONSE} bytes"));
+            }
+            self.buffer.resize(self.filled * 2, 0);
+        }
+        Ok(&mut self.buffer[self.filled..])
+    }
+
+    /// Takes note that `count` bytes have come into the [`space`](Self::space); says whether the response is whole.
+    pub(crate) fn fill(&mut self, count: usize) -> Result<Option<Response>, String> {
+        self.filled += count;
+        loop {
+            let Some(head) = self.head()? else {
+                return Ok(None);
+            };
+            // Interim responses precede the one that counts (RFC 9110 §15.2).
+            if head.status / 100 == 1 {
+                self.buffer.copy_within(head.length..self.filled, 0);
+                self.filled -= head.length;
+                self.head = None;
+                continue;
+            }
+            let (body, end) = match head.framing {
+                Framing::Length(length) => {
+                    let end = head.length + length;
+                    (head.length..end, end)
+                }
+                Framing::Chunked => {
+                    if !self.chunks.decode(&mut self.buffer[..self.filled])? {
+                        return Ok(None);
+                    }
+                    (head.length..self.chunks.write, self.chunks.read)
+                }
+                Framing::UntilClose => return Ok(None),
+            };
+            if self.filled < end {
+                return Ok(None);
+            }
+            if self.filled > end {
+                return Err(format!(
+                    "{} bytes after the end of the response",
+                    self.filled - end
+                ));
+            }
+            return Ok(Some(Response {
+                status: head.status,
+                body,
+                close: head.close,
+            }));
+        }
+    }
+
+    /// Takes note that the server has closed; some responses end so.
+    pub(crate) fn close(&mut self) -> Result<Response, String> {
+        match self.head {
+            Some(Head {
+                status,
+                length,
+                framing: Framing::UntilClose,
+                ..
+            }) => Ok(Response {
+                status,
+                body: length..self.filled,
+                close: true,
+            }),
+            Some(Head {
+                length,
+                framing: Framing::Length(expected),
+                ..
+            }) => Err(format!(
+                "connection closed after {} of {expected} bytes of the response body",
+                self.filled - length
+            )),
+            Some(_) => Err("connection closed within a chunked response body".to_owned()),
+            None => Err(format!(
+                "connection closed after {} bytes of a response head",
+                self.filled
+            )),
+        }
+    }
+
+    /// The bytes of the body of a response that this reader gave.
+    pub(crate) fn body(&self, response: &Response) -> &[u8] {
+        &self.buffer[response.body.clone()]
+    }
+
+    fn head(&mut self) -> Result<Option<Head>, String> {
+        if self.head.is_some() {
+            return Ok(self.head);
+        }
+        let bytes = &self.buffer[..self.filled];
+        let head = match &self.last_head {
+            Some((last, head)) if bytes.starts_with(last) => *head,
+            _ => {
+                let Some(head) = Head::parse(bytes)? else {
+                    return Ok(None);
+                };
+                self.last_head = Some((bytes[..head.length].into(), head));
+                head
+            }
+        };
+        self.chunks = Chunks {
+            read: head.length,
+            write: head.length,
+            in_trailers: false,
+        };
+        self.head = Some(head);
+        Ok(self.head)
+    }
+}
+
+impl Head {
+    /// `None` when the head is not whole yet.
+    fn parse(bytes: &[u8]) -> Result<Option<Self>, String> {
+        let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
+        let mut response = httparse::Response::new(&mut headers);
+        let length = match response.parse(bytes) {
+            Ok(httparse::Status::Complete(length)) => length,
+            Ok(httparse::Status::Partial) => return Ok(None),
+            Err(error) => {
+                let start = String::from_utf8_lossy(&bytes[..bytes.len().min(40)]).into_owned();
+                return Err(format!(
+                    "found {start:?}, expected an HTTP response ({error})"
+                ));
+            }
+        };
+        let (Some(status), Some(version)) = (response.code, response.version) else {
+            return Err("HTTP response without a status line".to_owned());
+        };
+        let mut content_length = None;
+        let mut chunked = false;
+        let mut close = version == 0;
+        for header in response.headers.iter() {
+            if header.name.eq_ignore_ascii_case("content-length") {
+                let value = std::str::from_utf8(header.value).unwrap_or_default().trim();
+                let length: usize = value
+                    .parse()
+                    .ok()
+                    .filter(|length| *length <= MAX_RESPONSE)
+                    .ok_or_else(|| format!("Content-Length: found {value:?}, expected a number up to {MAX_RESPONSE}"))?;
+                content_length = Some(length);
+            } else if header.name.eq_ignore_ascii_case("transfer-encoding") {
+                chunked = has_token(header.value, "chunked");
+            } else if header.name.eq_ignore_ascii_case("connection") {
+                if has_token(header.value, "close") {
+                    close = true;
+                } else if has_token(header.value, "keep-alive") {
+                    close = false;
+                }
+            }
+        }
+        let framing = match content_length {
+            // Chunked wins over a length (RFC 9112 §6.3, 3); these statuses have no body (§6.3, 1).
+            _ if status / 100 == 1 || status == 204 || status == 304 => Framing::Length(0),
+            _ if chunked => Framing::Chunked,
+            Some(length) => Framing::Length(length),
+            None => Framing::UntilClose,
+        };
+        Ok(Some(Head {
+            length,
+            status,
+            framing,
+            close,
+        }))
+    }
+}
+
+impl Chunks {
+    /// Goes on with all that has come; says whether the last chunk was among it.
+    fn decode(&mut self, buffer: &mut [u8]) -> Result<bool, String> {
+        while !self.in_trailers {
+            let (start, size) = match httparse::parse_chunk_size(&buffer[self.read..]) {
+                Ok(httparse::Status::Complete((start, size))) => (self.read + start, size),
+                Ok(httparse::Status::Partial) => return Ok(false),
+                Err(_) => {
+                    return Err(
+                        "found a chunk without a size, expected a hexadecimal number".to_owned(),
+                    );
+                }
+            };
+            let size = usize::try_from(size)
+                .ok()
+                .filter(|size| *size <= MAX_RESPONSE)
+                .ok_or_else(|| {
+                    format!("found a chunk of {size} bytes, expected at most {MAX_RESPONSE}")
+                })?;
+            if size == 0 {
+                self.read = start;
+                self.in_trailers = true;
+                break;
+            }
+            let end = start + size;
+            if buffer.len() < end + 2 {
+                return Ok(false);
+            }
+            if &buffer[end..end + 2] != b"\r\n" {
+                return Err("found no line end after a chunk".to_owned());
+            }
+            buffer.copy_within(start..end, self.write);
+            self.write += size;
+            self.read = end + 2;
+        }
+        // Trailers are lines up to an empty one; none of them matters here.
+        loop {
+            let rest = &buffer[self.read..];
+            let Some(line) = rest.windows(2).position(|pair| pair == b"\r\n") else {
+                return Ok(false);
+            };
+            self.read += line + 2;
+            if line == 0 {
+                return Ok(true);
+            }
+        }
+    }
+}
+
+/// Whether a comma-separated header value holds a token, whatever its case.
+fn has_token(value: &[u8], token: &str) -> bool {
+    value
+        .split(|byte| *byte == b',')
+        .any(|item| item.trim_ascii().eq_ignore_ascii_case(token.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Feeds a response in pieces of every size; the answer must not depend on them.
+    fn read(bytes: &[u8]) -> Result<Option<(u16, Vec<u8>, bool)>, String> {
+        let mut results = Vec::new();
+        for piece in 1..=bytes.len() {
+            let mut reader = ResponseReader::new();
+            let mut result = Ok(None);
+            for part in bytes.chunks(piece) {
+                reader.space().unwrap()[..part.len()].copy_from_slice(part);
+                result = reader.fill(part.len());
+                if !matches!(result, Ok(None)) {
+                    break;
+                }
+            }
+            results.push(
+                result.map(|response| {
+                    response.map(|r| (r.status, reader.body(&r).to_vec(), r.close))
+                }),
+            );
+        }
+        assert!(
+            results.windows(2).all(|pair| pair[0] == pair[1]),
+            "{results:?}"
+        );
+        results.remove(0)
+    }
+
+    fn body(text: &str) -> Option<(u16, Vec<u8>, bool)> {
+        Some((200, text.as_bytes().to_vec(), false))
+    }
+
+    #[test]
+    fn framings() {
+        let length = b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nabc";
+        assert_eq!(read(length), Ok(body("abc")));
+        let chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n2\r\nab\r\n1;x=y\r\nc\r\n0\r\nT: x\r\n\r\n";
+        assert_eq!(read(chunked), Ok(body("abc")));
+        let interim = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na";
+        assert_eq!(read(interim), Ok(body("a")));
+        let close = b"HTTP/1.1 500 X\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+        assert_eq!(read(close), Ok(Some((500, vec![], true))));
+        let old = b"HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n";
+        assert_eq!(read(old), Ok(Some((200, vec![], true))));
+    }
+
+    #[test]
+    fn a_body_without_length_ends_with_the_connection() {
+        let mut reader = ResponseReader::new();
+        let bytes = b"HTTP/1.1 200 OK\r\n\r\nabc";
+        reader.space().unwrap()[..bytes.len()].copy_from_slice(bytes);
+        assert_eq!(reader.fill(bytes.len()), Ok(None));
+        let response = reader.close().unwrap();
+        assert_eq!(
+            (reader.body(&response), response.close),
+            (&b"abc"[..], true)
+        );
+    }
+
+    #[test]
+    fn broken_responses_say_why() {
+        let cases: [(&[u8], &str); 4] = [
+            (
+                b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n",
+                "\"many\"",
+            ),
+            (
+                b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n",
+                "hexadecimal",
+            ),
+            (
+                b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabcd",
+                "line end",
+            ),
+            (b"SSH-2.0 hello there\r\n", "expected an HTTP response"),
+        ];
+        for (bytes, expected) in cases {
+            let mut reader = ResponseReader::new();
+            reader.space().unwrap()[..bytes.len()].copy_from_slice(bytes);
+            let message = reader.fill(bytes.len()).unwrap_err();
+            assert!(message.contains(expected), "{message}");
+        }
+        let mut reader = ResponseReader::new();
+        let bytes = b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nab";
+        reader.space().unwrap()[..bytes.len()].copy_from_slice(bytes);
+        assert_eq!(
+            reader.fill(bytes.len()),
+            Err("1 bytes after the end of the response".to_owned())
+        );
+    }
+}

@@ -1,0 +1,73 @@
+//! The floor answers what it was given, and nothing else.
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
+
+use std::sync::Arc;
+
+use castile_load::{Case, Endpoint, ExpectedLength, Plan, Recorder, Run, Stop};
+use tokio::net::TcpListener;
+
+/// Drives a floor with two answers; the case expects `answer`.
+async fn drive(path: &str, request: usize, answer: &'static [u8]) -> Recorder {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}{path}", listener.local_addr().unwrap());
+    let answers = vec!["first".into(), vec![b'x'; 300_000].into()];
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let floor = tokio::spawn(castile_suites::floor::serve(listener, answers, async {
+        let _ = stopped.await;
+    }));
+    let case = Case {
+        suite: "floor".into(),
+        name: "answer".into(),
+        path: path.into(),
+        action: String::new(),
+        content_type: "text/xml; charset=utf-8".into(),
+        body: vec![b'a'; request].into(),
+        check: Arc::new(move |body| match body == answer {
+            true => Ok(()),
+            false => Err(format!("found {} bytes", body.len())),
+        }),
+    };
+    let plan = Plan {
+        stop: Stop::Requests(20),
+        connections: 3,
+        ..Plan::default()
+    };
+    let endpoint = Endpoint::resolve(&url).unwrap();
+    let run = Run::start(&case, &endpoint, &plan, &ExpectedLength::default()).unwrap();
+    let record = run.finish().await.unwrap().record;
+    drop(stop);
+    floor.await.unwrap();
+    record
+}
+
+#[tokio::test]
+async fn the_path_says_which_answer() {
+    let first = drive("/0", 10, b"first").await;
+    assert_eq!(
+        (first.requests, first.errors),
+        (20, 0),
+        "{:?}",
+        first.messages
+    );
+    let large: &'static [u8] = vec![b'x'; 300_000].leak();
+    let second = drive("/1", 1_000_000, large).await;
+    assert_eq!(
+        (second.requests, second.errors),
+        (20, 0),
+        "{:?}",
+        second.messages
+    );
+}
+
+#[tokio::test]
+async fn there_is_no_other_answer() {
+    for path in ["/2", "/", "/first", "/-1"] {
+        let record = drive(path, 10, b"first").await;
+        assert_eq!((record.requests, record.errors), (0, 20), "{path}");
+        assert!(
+            record.messages[0].starts_with("status 404"),
+            "{}",
+            record.messages[0]
+        );
+    }
+}

@@ -36,7 +36,7 @@ pub fn read(uri: &str, resolver: &dyn Resolver) -> (Option<Definitions>, Vec<Dia
         extensions: Vec::new(),
         sources: Default::default(),
     };
-    let mut names = Names::default();
+    let mut names = Names::of(&documents);
     for document in &documents {
         let kept = extensions(document.document.root(), document.file, &mut diagnostics, |_| false);
         definitions.extensions.extend(kept);
@@ -220,9 +220,32 @@ impl Kind {
 
 /// What is defined so far.
 #[derive(Debug, Default)]
-pub(crate) struct Names(HashMap<(Kind, ExpandedName), (u32, Location)>);
+pub(crate) struct Names {
+    read: HashMap<(Kind, ExpandedName), (u32, Location)>,
+    /// All that the documents define, to tell what is missing from what is there and broken.
+    defined: HashSet<(Kind, ExpandedName)>,
+}
 
 impl Names {
+    fn of(documents: &[Opened]) -> Self {
+        let mut defined = HashSet::new();
+        for opened in documents {
+            let root = opened.document.root();
+            let target_namespace = root.attribute("targetNamespace").unwrap_or_default().trim();
+            for child in wsdl_children(root) {
+                let kind = match child.local() {
+                    "message" => Kind::Message,
+                    "portType" => Kind::PortType,
+                    "binding" => Kind::Binding,
+                    _ => continue,
+                };
+                let local = child.attribute("name").unwrap_or_default().trim();
+                defined.insert((kind, ExpandedName::new(target_namespace, local)));
+            }
+        }
+        Self { read: HashMap::new(), defined }
+    }
+
     fn add(
         &mut self,
         kind: Kind,
@@ -231,14 +254,14 @@ impl Names {
         location: Location,
         diagnostics: &mut Diagnostics,
     ) -> Option<()> {
-        match self.0.entry((kind, name.clone())) {
+        match self.read.entry((kind, name.clone())) {
             std::collections::hash_map::Entry::Vacant(entry) => {
                 entry.insert((id, location));
                 Some(())
             }
             std::collections::hash_map::Entry::Occupied(entry) => {
                 let first = entry.get().1;
-                let note = format!("the first is in {}, line {}", diagnostics.sources.name(first.file), first.line);
+                let note = format!("the first is in {}", diagnostics.sources.describe(first));
                 diagnostics.error(location, format!("{} {name} is defined twice", kind.name())).with_note(note);
                 None
             }
@@ -266,23 +289,26 @@ impl Names {
                 return None;
             }
         };
-        if let Some(&(id, _)) = self.0.get(&(kind, name.clone())) {
+        let key = (kind, name);
+        if let Some(&(id, _)) = self.read.get(&key) {
             return Some(id);
         }
+        // What is wrong with it has been said.
+        if self.defined.contains(&key) {
+            return None;
+        }
+        let name = key.1;
+        let message = format!("{} {name} is not defined", kind.name());
         // WSDL 1.1 §2.1.1 asks for QNames, and some contracts give a name without its prefix.
         let ours = ExpandedName::new(context.target_namespace.as_str(), name.local());
-        let (message, known) = (format!("{} {name} is not defined", kind.name()), self.0.get(&(kind, ours.clone())));
-        match known {
-            Some(&(id, _)) if !value.contains(':') => {
-                diagnostics.warning(context.location(element), message).with_note(format!("{ours} is taken"));
-                Some(id)
-            }
-            _ => {
-                let similar = self.0.keys().filter(|(of, other)| *of == kind && other.local() == name.local()).map(|(_, n)| n).min();
-                diagnostics.error(context.location(element), message).note = similar.map(|other| format!("there is {other}"));
-                None
-            }
+        if let Some(&(id, _)) = self.read.get(&(kind, ours.clone())).filter(|_| !value.contains(':')) {
+            diagnostics.warning(context.location(element), message).with_note(format!("{ours} is taken"));
+            return Some(id);
         }
+        let similar = self.defined.iter().filter(|(of, other)| *of == kind && other.local() == name.local());
+        let note = similar.map(|(_, other)| other).min().map(|other| format!("there is {other}"));
+        diagnostics.error(context.location(element), message).note = note;
+        None
     }
 }
 

@@ -104,9 +104,7 @@ impl<'r> Loader<'r> {
             }
             Err(error) => {
                 let file = self.diagnostics.sources.add(uri, text.into());
-                let position = error.position();
-                let place = Location { file, line: position.line, column: position.column };
-                self.diagnostics.error(place, error.message());
+                self.diagnostics.error(Location::at(file, error.offset()), error.message());
                 None
             }
         }
@@ -153,7 +151,7 @@ impl<'r> Loader<'r> {
         let mut definitions = Definitions::default();
         let mut next = 0;
         while next < self.schemas.len() {
-            for schema in &self.schemas[next..] {
+            for (index, schema) in self.schemas.iter().enumerate().skip(next) {
                 let root = schema.opened.document.element(schema.root);
                 let mut parser = Parser {
                     components: &mut components,
@@ -161,6 +159,7 @@ impl<'r> Loader<'r> {
                     redefinitions: &redefinitions,
                     definitions: &mut definitions,
                     file: schema.opened.file,
+                    schema: index,
                     target_namespace: schema.target_namespace.clone(),
                     chameleon: schema.chameleon,
                     defaults: Defaults::default(),

@@ -201,21 +201,21 @@ fn documents_that_are_no_schemas() {
 
 #[test]
 fn long_chains_and_deep_nests_end() {
-    // A chain of 20,000 types, groups, elements and attribute groups, each on the next.
+    // A chain of 5,000 types, groups, elements and attribute groups, each on the next.
     let mut body = String::new();
-    for index in 0..20_000 {
+    for index in 0..5_000 {
         let next = index + 1;
         body += &format!("<xs:complexType name='T{index}'><xs:complexContent><xs:extension base='T{next}'/></xs:complexContent></xs:complexType>");
         body += &format!("<xs:element name='e{index}' substitutionGroup='e{next}'/>");
         body += &format!("<xs:attributeGroup name='a{index}'><xs:attributeGroup ref='a{next}'/></xs:attributeGroup>");
-        body += &format!("<xs:group name='g{index}'><xs:sequence><xs:group ref='g{next}'/></xs:sequence></xs:group>");
+        body += &format!("<xs:group name='g{index}'><xs:sequence><xs:group ref='g{next}'/></xs:sequence></xs:group>\n");
     }
-    body += "<xs:complexType name='T20000'/><xs:element name='e20000'/><xs:attributeGroup name='a20000'/>\
-             <xs:group name='g20000'><xs:sequence/></xs:group>";
+    body += "<xs:complexType name='T5000'/><xs:element name='e5000'/><xs:attributeGroup name='a5000'/>\
+             <xs:group name='g5000'><xs:sequence/></xs:group>";
     let (schema, problems) = read(&[("a.xsd", document("urn:t", &body))]);
     assert!(problems.iter().all(|problem| problem.contains("groups deep")), "{:?}", &problems[..problems.len().min(3)]);
     let first = schema.find_type(&ExpandedName::new("urn:t", "T0")).unwrap();
-    assert_eq!(schema.bases(first).count(), 20_002);
+    assert_eq!(schema.bases(first).count(), 5_002);
     // Groups that double, twenty-fold.
     let mut body = String::new();
     for index in 0..60 {

@@ -47,7 +47,8 @@ pub(crate) fn binding(
 }
 
 fn protocol(context: &Context, element: Element<'_>, diagnostics: &mut Diagnostics) -> Protocol {
-    let Some(binding) = element.elements().find(|child| child.local() == "binding" && !child.namespace().is_empty()) else {
+    let Some(binding) = element.elements().find(|child| child.local() == "binding" && !child.namespace().is_empty())
+    else {
         diagnostics.note(context.location(element), "the binding says no protocol: its operations are not generated");
         return Protocol::Other(String::new());
     };
@@ -61,7 +62,8 @@ fn protocol(context: &Context, element: Element<'_>, diagnostics: &mut Diagnosti
         }
         HTTP => {
             let verb = binding.attribute("verb").unwrap_or("GET").trim().to_owned();
-            diagnostics.note(location, format!("binding is HTTP {verb} without SOAP: its operations are not generated"));
+            diagnostics
+                .note(location, format!("binding is HTTP {verb} without SOAP: its operations are not generated"));
             Protocol::Http { verb }
         }
         other => {
@@ -135,8 +137,11 @@ impl Reader<'_> {
     /// The operation of the port type: by its name and, where several have it, by those of its input and output (§2.5).
     fn find(&mut self, element: Element<'_>, name: &str, port_type: PortTypeId) -> Option<usize> {
         let port_type = &self.definitions[port_type];
-        let all: Vec<usize> = (0..port_type.operations.len()).filter(|&index| port_type.operations[index].name == name).collect();
-        let named = |local: &str| wsdl_children(element).find(|child| child.local() == local).and_then(|child| child.attribute("name"));
+        let all: Vec<usize> =
+            (0..port_type.operations.len()).filter(|&index| port_type.operations[index].name == name).collect();
+        let named = |local: &str| {
+            wsdl_children(element).find(|child| child.local() == local).and_then(|child| child.attribute("name"))
+        };
         let fits = |wanted: Option<&str>, message: &Option<OperationMessage>| {
             wanted.is_none_or(|wanted| message.as_ref().is_some_and(|message| message.name == wanted.trim()))
         };
@@ -158,7 +163,12 @@ impl Reader<'_> {
     }
 
     /// `<input>` or `<output>`; a binding that says nothing of a message takes it literally.
-    fn message(&mut self, operation: Element<'_>, local: &str, of: Option<&OperationMessage>) -> Option<BindingMessage> {
+    fn message(
+        &mut self,
+        operation: Element<'_>,
+        local: &str,
+        of: Option<&OperationMessage>,
+    ) -> Option<BindingMessage> {
         let of = of?;
         let definitions = self.definitions;
         let message = &definitions[of.message];
@@ -209,7 +219,8 @@ impl Reader<'_> {
                 bound.use_ = self.use_of(element);
                 bound.namespace = element.attribute("namespace").map(|namespace| namespace.trim().to_owned());
                 bound.encoding_style = element.attribute("encodingStyle").map(|style| style.trim().to_owned());
-                *chosen = element.attribute("parts").map(|parts| parts.split_ascii_whitespace().map(str::to_owned).collect());
+                *chosen =
+                    element.attribute("parts").map(|parts| parts.split_ascii_whitespace().map(str::to_owned).collect());
             }
             (SOAP11 | SOAP12, "header") => bound.headers.extend(self.header(element, message_id)),
             (MIME, "multipartRelated") => {
@@ -242,7 +253,9 @@ impl Reader<'_> {
     /// `<header>` or `<headerfault>`.
     fn header(&mut self, element: Element<'_>, own: MessageId) -> Option<Header> {
         let message = match element.attribute("message") {
-            Some(_) => self.names.resolve(Kind::Message, self.context, element, "message", self.diagnostics).map(MessageId)?,
+            Some(_) => {
+                self.names.resolve(Kind::Message, self.context, element, "message", self.diagnostics).map(MessageId)?
+            }
             None => own,
         };
         let Some(name) = element.attribute("part") else {
@@ -295,14 +308,17 @@ impl Reader<'_> {
             if operation.faults.iter().all(|fault| fault.name != name) {
                 let known: Vec<&str> = operation.faults.iter().map(|fault| fault.name.as_str()).collect();
                 let message = format!("operation {} has no fault {name:?} in its port type", operation.name);
-                let note = if known.is_empty() { "it has none".to_owned() } else { format!("it has {}", known.join(", ")) };
+                let note =
+                    if known.is_empty() { "it has none".to_owned() } else { format!("it has {}", known.join(", ")) };
                 self.diagnostics.warning(self.context.location(child), message).with_note(note);
             }
         }
         let mut faults = Vec::new();
         for fault in &operation.faults {
-            let binding = bound.iter().find(|child| child.attribute("name").is_some_and(|name| name.trim() == fault.name));
-            let soap = binding.and_then(|child| child.elements().find(|soap| is_soap(soap.namespace()) && soap.local() == "fault"));
+            let binding =
+                bound.iter().find(|child| child.attribute("name").is_some_and(|name| name.trim() == fault.name));
+            let soap = binding
+                .and_then(|child| child.elements().find(|soap| is_soap(soap.namespace()) && soap.local() == "fault"));
             let message = &self.definitions[fault.message];
             if message.parts.len() > 1 {
                 let text = format!("fault message {} has {} parts, expected one", message.name, message.parts.len());
@@ -328,9 +344,15 @@ impl Reader<'_> {
             let has = |wanted: fn(&PartContent) -> bool| message.body.iter().any(|part| wanted(&part.content));
             let text = match operation.style {
                 Style::Document if message.use_ == Use::Literal && message.body.len() > 1 => {
-                    format!("operation {name} is document/literal and message {} has {} parts in its body", message.name, message.body.len())
+                    format!(
+                        "operation {name} is document/literal and message {} has {} parts in its body",
+                        message.name,
+                        message.body.len()
+                    )
                 }
-                Style::Document if message.use_ == Use::Literal && has(|content| matches!(content, PartContent::Type(_))) => {
+                Style::Document
+                    if message.use_ == Use::Literal && has(|content| matches!(content, PartContent::Type(_))) =>
+                {
                     format!("operation {name} is document/literal and message {} has a part with `type`", message.name)
                 }
                 Style::Rpc if has(|content| matches!(content, PartContent::Element(_))) => {

@@ -53,7 +53,9 @@ pub(crate) fn extensions(
         let location = Location::of(file, child);
         let message = format!("extension {name} is kept as it stands");
         if required {
-            diagnostics.warning(location, message).with_note("its wsdl:required says that the service can't be used without it");
+            diagnostics
+                .warning(location, message)
+                .with_note("its wsdl:required says that the service can't be used without it");
         } else if !is_policy(child.namespace()) {
             diagnostics.note(location, message);
         }
@@ -70,5 +72,6 @@ pub(crate) fn extensions(
 
 /// WS-Policy, 1.2 and 1.5: it stands in so many contracts that a note for each would hide the others.
 fn is_policy(namespace: &str) -> bool {
-    namespace == "http://www.w3.org/ns/ws-policy" || namespace.starts_with("http://schemas.xmlsoap.org/ws/2004/09/policy")
+    namespace == "http://www.w3.org/ns/ws-policy"
+        || namespace.starts_with("http://schemas.xmlsoap.org/ws/2004/09/policy")
 }

@@ -76,8 +76,8 @@ use std::path::Path;
 pub use castile_xsd::{Diagnostic, Resolver, Severity};
 pub use model::{
     Attachment, Binding, BindingFault, BindingId, BindingMessage, BindingOperation, Definitions, Extension,
-    HTTP_TRANSPORT, Header, Message, MessageId, Operation, OperationMessage, Part, PartContent, Pattern, Port, PortType,
-    PortTypeId, Protocol, Service, Style, Use, Version, Wrapped,
+    HTTP_TRANSPORT, Header, Message, MessageId, Operation, OperationMessage, Part, PartContent, Pattern, Port,
+    PortType, PortTypeId, Protocol, Service, Style, Use, Version, Wrapped,
 };
 pub use read::read;
 

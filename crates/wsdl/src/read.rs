@@ -10,8 +10,8 @@ use castile_xsd::{
 use crate::bindings;
 use crate::extensions::{HTTP, SOAP11, SOAP12, WSDL, documentation, extensions, is_soap, wsdl_children};
 use crate::model::{
-    BindingId, Definitions, Message, MessageId, Operation, OperationMessage, Part, PartContent, Pattern, Port, PortType,
-    PortTypeId, Service,
+    BindingId, Definitions, Message, MessageId, Operation, OperationMessage, Part, PartContent, Pattern, Port,
+    PortType, PortTypeId, Service,
 };
 
 /// Reads the WSDL document `uri` and all that it imports.
@@ -377,7 +377,9 @@ impl Context {
         let Some(content) = content else {
             let note = match attribute {
                 "element" if schema.find_type(&referred).is_some() => Some("there is a type of this name: use `type`"),
-                "type" if schema.find_element(&referred).is_some() => Some("there is an element of this name: use `element`"),
+                "type" if schema.find_element(&referred).is_some() => {
+                    Some("there is an element of this name: use `element`")
+                }
                 _ => None,
             };
             let message = format!("{attribute} {referred} of part {name} is not defined");
@@ -415,7 +417,8 @@ impl Context {
         let name = self.local_name(element, diagnostics)?;
         let (mut input, mut output, mut faults) = (None, None, Vec::new());
         let mut order = Vec::new();
-        let kinds: Vec<&str> = wsdl_children(element).map(Element::local).filter(|&l| l == "input" || l == "output").collect();
+        let kinds: Vec<&str> =
+            wsdl_children(element).map(Element::local).filter(|&l| l == "input" || l == "output").collect();
         for child in wsdl_children(element) {
             let local = child.local();
             // §2.4.5, default names
@@ -519,7 +522,9 @@ impl Context {
             binding,
             address: address.map(|address| address.trim().to_owned()),
             documentation: documentation(element),
-            extensions: extensions(element, self.file, diagnostics, |namespace| matches!(namespace, SOAP11 | SOAP12 | HTTP)),
+            extensions: extensions(element, self.file, diagnostics, |namespace| {
+                matches!(namespace, SOAP11 | SOAP12 | HTTP)
+            }),
             location: self.location(element),
         })
     }

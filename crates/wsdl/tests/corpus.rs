@@ -64,11 +64,25 @@ fn kind(message: &str) -> String {
         kind.push_str(if index % 2 == 0 { piece } else { "…" });
     }
     let words = kind.split(' ').map(|word| match word {
-        _ if word.contains(['{', '/', '<', '.']) || word.chars().any(|c| c.is_ascii_uppercase() || c.is_ascii_digit()) => "…",
+        _ if word.contains(['{', '/', '<', '.'])
+            || word.chars().any(|c| c.is_ascii_uppercase() || c.is_ascii_digit()) =>
+        {
+            "…"
+        }
         _ => word,
     });
     words.collect::<Vec<_>>().join(" ")
 }
+
+/// The contracts that are broken themselves.
+const BROKEN: [&str; 3] = [
+    // An HTML page saved under the name of a contract.
+    "wsdl/nfe-brazil/cadconsultacadastro4.wsdl",
+    // Refers to types of MPEG's query format, whose schema isn't public.
+    "wsdl/onvif/ver10/federatedsearch.wsdl",
+    // Ends in the middle of a tag, on purpose.
+    "wsdl/wcf-tests/wsdl/brokenWsdl.wsdl",
+];
 
 #[derive(Default)]
 struct Tally {
@@ -150,6 +164,8 @@ fn the_corpus_is_read() {
     }
     tally.print();
     assert!(tally.read >= 269, "{} documents", tally.read);
+    let failing: Vec<&str> = tally.failing.iter().filter_map(|line| line.trim_start().split(' ').nth(1)).collect();
+    assert_eq!(failing, BROKEN);
 }
 
 #[test]

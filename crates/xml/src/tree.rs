@@ -75,7 +75,6 @@ impl Document {
     fn span(&self, span: Span) -> &str {
         &self.strings[span.start as usize..span.end as usize]
     }
-
 }
 
 /// Names an element of a [`Document`] without borrowing it.

@@ -238,7 +238,8 @@ impl Diagnostics {
         (self.sources, self.list)
     }
 
-    fn add(&mut self, severity: Severity, location: Location, message: impl Into<String>) -> &mut Diagnostic {
+    /// Adds a diagnostic.
+    pub fn add(&mut self, severity: Severity, location: Location, message: impl Into<String>) -> &mut Diagnostic {
         let diagnostic = self.sources.diagnostic(severity, location, message);
         self.list.push(diagnostic);
         let last = self.list.len() - 1;

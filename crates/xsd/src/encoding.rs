@@ -27,7 +27,8 @@ fn declared(bytes: &[u8]) -> &str {
     let ascii = head.iter().position(|byte| !byte.is_ascii()).unwrap_or(head.len());
     let head = std::str::from_utf8(&head[..ascii]).unwrap_or_default();
     let declaration = head.strip_prefix("<?xml").and_then(|rest| rest.split("?>").next()).unwrap_or_default();
-    let value = declaration.split_once("encoding").map(|(_, rest)| rest.trim_start_matches([' ', '\t', '\r', '\n', '=']));
+    let value =
+        declaration.split_once("encoding").map(|(_, rest)| rest.trim_start_matches([' ', '\t', '\r', '\n', '=']));
     let quoted = value.and_then(|value| value.strip_prefix(['"', '\''])).unwrap_or_default();
     quoted.split(['"', '\'']).next().unwrap_or_default()
 }
@@ -73,7 +74,10 @@ mod tests {
             (b"\xFF\xFE<\0a\0", "<a"),
             (b"\0<\0a", "<a"),
             (b"<?xml version='1.0' encoding='utf-16'?>\xC3\xA9", "<?xml version='1.0' encoding='utf-16'?>é"),
-            (b"<?xml version=\"1.0\" encoding = \"ISO-8859-1\"?>\xE9\x80", "<?xml version=\"1.0\" encoding = \"ISO-8859-1\"?>é€"),
+            (
+                b"<?xml version=\"1.0\" encoding = \"ISO-8859-1\"?>\xE9\x80",
+                "<?xml version=\"1.0\" encoding = \"ISO-8859-1\"?>é€",
+            ),
         ] {
             assert_eq!(decode(bytes).as_deref(), Ok(expected));
         }

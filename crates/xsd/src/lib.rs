@@ -59,8 +59,8 @@ mod schema;
 mod table;
 mod wellknown;
 
-pub use components::{AttributeId, ElementId, TypeId};
 pub use builtin::{Builtin, XSD_NAMESPACE};
+pub use components::{AttributeId, ElementId, TypeId};
 pub use diagnostic::{Diagnostic, Diagnostics, FileId, Location, Severity, Sources};
 pub use encoding::decode;
 pub use load::{Loader, Opened};

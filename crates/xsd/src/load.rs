@@ -7,7 +7,10 @@ use std::sync::Arc;
 use castile_xml::tree::{Document, Element, ElementId as NodeId};
 
 use crate::parse::{Components, Defaults, Definitions, Parser, Redefinitions};
-use crate::{Diagnostics, FileId, Location, Request, Resolver, Schema, XSD_NAMESPACE, encoding, resolve, resolver, wellknown};
+use crate::{
+    Diagnostics, FileId, Location, Request, Resolver, Schema, Severity, XSD_NAMESPACE, encoding, resolve, resolver,
+    wellknown,
+};
 
 /// A document and where diagnostics say that it is.
 #[derive(Debug, Clone)]
@@ -205,7 +208,9 @@ impl<'r> Loader<'r> {
                         let namespace = child.attribute("namespace").unwrap_or_default().trim();
                         if *namespace == *target {
                             let message = format!("namespace {namespace:?} imports itself");
-                            self.diagnostics.warning(place, message).with_note("documents of one namespace include one another");
+                            self.diagnostics
+                                .warning(place, message)
+                                .with_note("documents of one namespace include one another");
                         }
                         self.request(&opened, namespace, location, place, &mut queue);
                     }
@@ -216,7 +221,14 @@ impl<'r> Loader<'r> {
         }
     }
 
-    fn request(&mut self, from: &Opened, namespace: &str, location: Option<&str>, place: Location, queue: &mut Vec<usize>) {
+    fn request(
+        &mut self,
+        from: &Opened,
+        namespace: &str,
+        location: Option<&str>,
+        place: Location,
+        queue: &mut Vec<usize>,
+    ) {
         if namespace == XSD_NAMESPACE {
             return;
         }
@@ -275,7 +287,12 @@ impl<'r> Loader<'r> {
         };
         let request = Request { base: &from.uri, location: Some(location), namespace: target };
         let Some(uri) = self.resolver.locate(&request) else {
-            self.diagnostics.error(place, format!("{location} is not found")).with_note(format!("it is looked for from {}", from.uri));
+            // §4.2.1: an include may lead nowhere, and so may a redefinition of nothing; what refers to components
+            // that are missing then is an error of its own.
+            let redefines = child.local() == "redefine" && child.elements().any(|inner| inner.local() != "annotation");
+            let severity = if redefines { Severity::Error } else { Severity::Warning };
+            let note = format!("it is looked for from {}; nothing is fetched", from.uri);
+            self.diagnostics.add(severity, place, format!("{location} is not found")).with_note(note);
             return;
         };
         if let Some(opened) = self.open(&uri, Some(place)) {
@@ -309,7 +326,9 @@ impl<'r> Loader<'r> {
             Some((target, _)) if own.is_empty() => target.clone(),
             Some((target, place)) if own != *target => {
                 let message = format!("{} has namespace {own:?}, expected {target:?}", opened.uri);
-                self.diagnostics.error(place, message).with_note("a document of another namespace is imported, not included");
+                self.diagnostics
+                    .error(place, message)
+                    .with_note("a document of another namespace is imported, not included");
                 own.clone()
             }
             _ => own.clone(),

@@ -87,7 +87,12 @@ impl Parser<'_> {
         self.attributes_of(
             schema,
             &[
-                "attributeFormDefault", "blockDefault", "elementFormDefault", "finalDefault", "targetNamespace", "version",
+                "attributeFormDefault",
+                "blockDefault",
+                "elementFormDefault",
+                "finalDefault",
+                "targetNamespace",
+                "version",
             ],
         );
         for child in self.children(schema) {

@@ -7,8 +7,8 @@ mod derivation;
 use std::collections::{HashMap, HashSet};
 
 use crate::components::{
-    AttributeDeclaration, AttributeGroupDefinition, ElementDeclaration, ElementId, ModelGroup,
-    ModelGroupDefinition, NOWHERE, Scope, TypeDefinition, TypeId,
+    AttributeDeclaration, AttributeGroupDefinition, ElementDeclaration, ElementId, ModelGroup, ModelGroupDefinition,
+    NOWHERE, Scope, TypeDefinition, TypeId,
 };
 use crate::parse::Components;
 use crate::schema::any_type;

@@ -76,9 +76,7 @@ impl Resolver for Files {
             self.catalog.get(uri).or_else(|| self.catalog.get(&other))
         };
         let path = match location {
-            Some(location) => {
-                mapped(location).cloned().or_else(|| Self::local(request.base, location))
-            }
+            Some(location) => mapped(location).cloned().or_else(|| Self::local(request.base, location)),
             None => mapped(request.namespace).cloned(),
         };
         path.map(|path| normalise(&path).to_string_lossy().into_owned())
@@ -155,7 +153,10 @@ fn percent_decoded(text: &str) -> Cow<'_, str> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&first, tail)) = rest.split_first() {
-        let code = tail.get(..2).and_then(|hex| std::str::from_utf8(hex).ok()).and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        let code = tail
+            .get(..2)
+            .and_then(|hex| std::str::from_utf8(hex).ok())
+            .and_then(|hex| u8::from_str_radix(hex, 16).ok());
         match (first, code) {
             (b'%', Some(code)) => {
                 bytes.push(code);

@@ -301,7 +301,8 @@ impl Schema {
         chain.reverse();
         for complex in chain {
             let groups = self.attribute_groups_of(&complex.attribute_groups);
-            let parts = complex.attribute_wildcard.iter().chain(groups.iter().filter_map(|g| g.attribute_wildcard.as_ref()));
+            let parts =
+                complex.attribute_wildcard.iter().chain(groups.iter().filter_map(|g| g.attribute_wildcard.as_ref()));
             let own = parts.cloned().reduce(|one, two| Wildcard {
                 namespaces: one.namespaces.intersection(&two.namespaces),
                 process_contents: one.process_contents,

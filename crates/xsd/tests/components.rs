@@ -191,7 +191,9 @@ fn attributes() {
     );
     let uses = |local: &str| -> Vec<(String, Use, Option<Builtin>)> {
         let uses = schema.attribute_uses(type_id(&schema, local));
-        uses.iter().map(|u| (schema[u.attribute].name.to_string(), u.use_, schema[u.attribute].type_id.builtin())).collect()
+        uses.iter()
+            .map(|u| (schema[u.attribute].name.to_string(), u.use_, schema[u.attribute].type_id.builtin()))
+            .collect()
     };
     let optional = |name: &str, builtin| (name.to_owned(), Use::Optional, Some(builtin));
     let (a, lang) = (optional("a", Builtin::String), optional("{urn:t}lang", Builtin::Language));
@@ -217,7 +219,8 @@ fn simple_types() {
            <xs:simpleType name="either"><xs:union memberTypes="size xs:int"><xs:simpleType><xs:restriction base="xs:date"/></xs:simpleType></xs:union></xs:simpleType>"#,
     );
     let id = |local: &str| type_id(&schema, local);
-    let values = |local: &str| -> Vec<&str> { schema.enumeration(id(local)).iter().map(|f| f.value.as_str()).collect() };
+    let values =
+        |local: &str| -> Vec<&str> { schema.enumeration(id(local)).iter().map(|f| f.value.as_str()).collect() };
     assert_eq!((values("size"), values("small"), values("code")), (vec!["S", "L"], vec!["S"], vec![]));
     assert_eq!(schema.enumeration(id("size"))[0].annotation.documentation.as_deref(), Some("small"));
     assert_eq!(schema.builtin(id("small")), Builtin::Token);
@@ -255,9 +258,14 @@ fn wildcards() {
         ("", NamespaceConstraint::Any),
         ("namespace='##any'", NamespaceConstraint::Any),
         ("namespace='##other'", NamespaceConstraint::Not("urn:t".into())),
-        ("namespace='##local urn:x ##targetNamespace'", NamespaceConstraint::OneOf(vec!["".into(), "urn:x".into(), "urn:t".into()])),
+        (
+            "namespace='##local urn:x ##targetNamespace'",
+            NamespaceConstraint::OneOf(vec!["".into(), "urn:x".into(), "urn:t".into()]),
+        ),
     ] {
-        let schema = schema(&format!("<xs:complexType name='T'><xs:sequence><xs:any {attributes} processContents='lax'/></xs:sequence></xs:complexType>"));
+        let schema = schema(&format!(
+            "<xs:complexType name='T'><xs:sequence><xs:any {attributes} processContents='lax'/></xs:sequence></xs:complexType>"
+        ));
         let content = schema.content(type_id(&schema, "T"));
         let Some(Particle { term: Term::Group(group), .. }) = content.particle() else { panic!() };
         let Term::Wildcard(wildcard) = &group.particles[0].term else { panic!() };

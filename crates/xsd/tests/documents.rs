@@ -4,8 +4,11 @@ use castile_xsd::{Documents, ExpandedName, Schema, Severity};
 
 /// `<xs:schema …>` with prefixes `t` and `o`; a target namespace unless it is empty.
 fn document(namespace: &str, body: &str) -> String {
-    let target = if namespace.is_empty() { String::new() } else { format!("targetNamespace='{namespace}' xmlns='{namespace}'") };
-    format!("<xs:schema xmlns:xs='http://www.w3.org/2001/XMLSchema' xmlns:t='urn:t' xmlns:o='urn:o' {target}>{body}</xs:schema>")
+    let target =
+        if namespace.is_empty() { String::new() } else { format!("targetNamespace='{namespace}' xmlns='{namespace}'") };
+    format!(
+        "<xs:schema xmlns:xs='http://www.w3.org/2001/XMLSchema' xmlns:t='urn:t' xmlns:o='urn:o' {target}>{body}</xs:schema>"
+    )
 }
 
 fn read(documents: &[(&str, String)]) -> (Schema, Vec<String>) {
@@ -29,8 +32,24 @@ fn simple(name: &str, base: &str) -> String {
 #[test]
 fn imports_go_round_in_circles() {
     let (schema, problems) = read(&[
-        ("a.xsd", document("urn:t", &format!("<xs:import namespace='urn:o' schemaLocation='dir/b.xsd'/>{}", simple("A", "o:B")))),
-        ("dir/b.xsd", document("urn:o", &format!("<xs:import namespace='urn:t' schemaLocation='../a.xsd'/>{}{}", simple("B", "xs:int"), simple("C", "t:A")))),
+        (
+            "a.xsd",
+            document(
+                "urn:t",
+                &format!("<xs:import namespace='urn:o' schemaLocation='dir/b.xsd'/>{}", simple("A", "o:B")),
+            ),
+        ),
+        (
+            "dir/b.xsd",
+            document(
+                "urn:o",
+                &format!(
+                    "<xs:import namespace='urn:t' schemaLocation='../a.xsd'/>{}{}",
+                    simple("B", "xs:int"),
+                    simple("C", "t:A")
+                ),
+            ),
+        ),
     ]);
     assert_eq!(problems, [""; 0]);
     assert_eq!(base_of(&schema, "urn:t", "A"), "{urn:o}B");
@@ -50,7 +69,13 @@ fn includes_go_round_in_circles() {
 #[test]
 fn a_chameleon_takes_the_namespace_of_each_that_includes_it() {
     let (schema, problems) = read(&[
-        ("a.xsd", document("urn:t", "<xs:include schemaLocation='c.xsd'/><xs:import namespace='urn:o' schemaLocation='b.xsd'/>")),
+        (
+            "a.xsd",
+            document(
+                "urn:t",
+                "<xs:include schemaLocation='c.xsd'/><xs:import namespace='urn:o' schemaLocation='b.xsd'/>",
+            ),
+        ),
         ("b.xsd", document("urn:o", "<xs:include schemaLocation='c.xsd'/>")),
         ("c.xsd", document("", &format!("<xs:include schemaLocation='d.xsd'/>{}", simple("C", "D")))),
         ("d.xsd", document("", &simple("D", "xs:int"))),
@@ -102,7 +127,8 @@ fn a_redefinition_takes_the_name() {
 
 #[test]
 fn copies_are_no_clash_and_clashes_are_reported() {
-    let import = "<xs:import namespace='urn:o' schemaLocation='b.xsd'/><xs:import namespace='urn:o' schemaLocation='c.xsd'/>";
+    let import =
+        "<xs:import namespace='urn:o' schemaLocation='b.xsd'/><xs:import namespace='urn:o' schemaLocation='c.xsd'/>";
     let (_, problems) = read(&[
         ("a.xsd", document("urn:t", import)),
         ("b.xsd", document("urn:o", &simple("B", "xs:int"))),
@@ -152,25 +178,78 @@ fn problems_say_where_and_the_rest_stands() {
         ("<xs:element name='x' nillable='yes'/>", Severity::Error, "nillable is \"yes\""),
         ("<xs:element name='x' default='1' fixed='2'/>", Severity::Error, "`default` and `fixed`"),
         ("<xs:element name='x' colour='red'/>", Severity::Warning, "has an attribute `colour`"),
-        ("<xs:include schemaLocation='gone.xsd'/>", Severity::Error, "gone.xsd is not found"),
+        ("<xs:include schemaLocation='gone.xsd'/>", Severity::Warning, "gone.xsd is not found"),
+        (
+            "<xs:redefine schemaLocation='gone.xsd'><xs:simpleType name='A'/></xs:redefine>",
+            Severity::Error,
+            "gone.xsd is not found",
+        ),
         ("<xs:include/>", Severity::Error, "<include> has no schemaLocation"),
-        ("<xs:import namespace='urn:o' schemaLocation='http://o/o.xsd'/>", Severity::Warning, "http://o/o.xsd is not found"),
+        (
+            "<xs:import namespace='urn:o' schemaLocation='http://o/o.xsd'/>",
+            Severity::Warning,
+            "http://o/o.xsd is not found",
+        ),
         ("<xs:import namespace='urn:o'/>", Severity::Warning, "no document of namespace \"urn:o\""),
         ("<xs:element name='x' type='o:Y'/>", Severity::Warning, "is not imported here"),
         ("<xs:simpleType name='A'><xs:restriction base='A'/></xs:simpleType>", Severity::Error, "derived from itself"),
-        ("<xs:simpleType name='A'><xs:union memberTypes='A xs:int'/></xs:simpleType>", Severity::Error, "made of itself"),
+        (
+            "<xs:simpleType name='A'><xs:union memberTypes='A xs:int'/></xs:simpleType>",
+            Severity::Error,
+            "made of itself",
+        ),
         ("<xs:simpleType name='A'/>", Severity::Error, "<simpleType> is empty"),
-        ("<xs:simpleType name='A'><xs:restriction base='xs:int'><xs:length value='1'/></xs:restriction></xs:simpleType>", Severity::Error, "length is no facet of xs:int"),
-        ("<xs:simpleType name='A'><xs:restriction base='xs:string'><xs:length value='x'/></xs:restriction></xs:simpleType>", Severity::Error, "length is \"x\""),
-        ("<xs:group name='g'><xs:sequence><xs:group ref='g'/></xs:sequence></xs:group>", Severity::Error, "group {urn:t}g contains itself"),
-        ("<xs:attributeGroup name='g'><xs:attributeGroup ref='g'/></xs:attributeGroup>", Severity::Error, "contains itself"),
+        (
+            "<xs:simpleType name='A'><xs:restriction base='xs:int'><xs:length value='1'/></xs:restriction></xs:simpleType>",
+            Severity::Error,
+            "length is no facet of xs:int",
+        ),
+        (
+            "<xs:simpleType name='A'><xs:restriction base='xs:string'><xs:length value='x'/></xs:restriction></xs:simpleType>",
+            Severity::Error,
+            "length is \"x\"",
+        ),
+        (
+            "<xs:group name='g'><xs:sequence><xs:group ref='g'/></xs:sequence></xs:group>",
+            Severity::Error,
+            "group {urn:t}g contains itself",
+        ),
+        (
+            "<xs:attributeGroup name='g'><xs:attributeGroup ref='g'/></xs:attributeGroup>",
+            Severity::Error,
+            "contains itself",
+        ),
         ("<xs:element name='x' substitutionGroup='x'/>", Severity::Error, "substitution group of its own"),
-        ("<xs:complexType name='A'><xs:complexContent><xs:extension base='A'/></xs:complexContent></xs:complexType>", Severity::Error, "derived from itself"),
-        ("<xs:complexType name='A'><xs:complexContent><xs:extension base='xs:int'/></xs:complexContent></xs:complexType>", Severity::Error, "simple type"),
-        ("<xs:complexType name='A'><xs:simpleContent><xs:extension base='B'/></xs:simpleContent></xs:complexType><xs:complexType name='B'/>", Severity::Error, "which has none"),
-        ("<xs:complexType name='A'><xs:sequence><xs:element name='x' minOccurs='2'/></xs:sequence></xs:complexType>", Severity::Error, "minOccurs is 2 and maxOccurs 1"),
-        ("<xs:complexType name='A'><xs:attribute name='x'/><xs:sequence/></xs:complexType>", Severity::Error, "unexpected <sequence>"),
-        ("<xs:complexType name='A' final='extension'/><xs:complexType name='B'><xs:complexContent><xs:extension base='A'/></xs:complexContent></xs:complexType>", Severity::Error, "`final` forbids"),
+        (
+            "<xs:complexType name='A'><xs:complexContent><xs:extension base='A'/></xs:complexContent></xs:complexType>",
+            Severity::Error,
+            "derived from itself",
+        ),
+        (
+            "<xs:complexType name='A'><xs:complexContent><xs:extension base='xs:int'/></xs:complexContent></xs:complexType>",
+            Severity::Error,
+            "simple type",
+        ),
+        (
+            "<xs:complexType name='A'><xs:simpleContent><xs:extension base='B'/></xs:simpleContent></xs:complexType><xs:complexType name='B'/>",
+            Severity::Error,
+            "which has none",
+        ),
+        (
+            "<xs:complexType name='A'><xs:sequence><xs:element name='x' minOccurs='2'/></xs:sequence></xs:complexType>",
+            Severity::Error,
+            "minOccurs is 2 and maxOccurs 1",
+        ),
+        (
+            "<xs:complexType name='A'><xs:attribute name='x'/><xs:sequence/></xs:complexType>",
+            Severity::Error,
+            "unexpected <sequence>",
+        ),
+        (
+            "<xs:complexType name='A' final='extension'/><xs:complexType name='B'><xs:complexContent><xs:extension base='A'/></xs:complexContent></xs:complexType>",
+            Severity::Error,
+            "`final` forbids",
+        ),
     ] {
         let text = document("urn:t", &format!("\n{body}{element}"));
         let documents = Documents::new().with("a.xsd", text);
@@ -205,7 +284,9 @@ fn long_chains_and_deep_nests_end() {
     let mut body = String::new();
     for index in 0..5_000 {
         let next = index + 1;
-        body += &format!("<xs:complexType name='T{index}'><xs:complexContent><xs:extension base='T{next}'/></xs:complexContent></xs:complexType>");
+        body += &format!(
+            "<xs:complexType name='T{index}'><xs:complexContent><xs:extension base='T{next}'/></xs:complexContent></xs:complexType>"
+        );
         body += &format!("<xs:element name='e{index}' substitutionGroup='e{next}'/>");
         body += &format!("<xs:attributeGroup name='a{index}'><xs:attributeGroup ref='a{next}'/></xs:attributeGroup>");
         body += &format!("<xs:group name='g{index}'><xs:sequence><xs:group ref='g{next}'/></xs:sequence></xs:group>\n");
@@ -228,7 +309,11 @@ fn long_chains_and_deep_nests_end() {
     assert!(problems.iter().any(|problem| problem.contains("particles")), "{problems:?}");
     let _ = schema.content(schema.find_type(&ExpandedName::new("urn:t", "T")).unwrap());
     // Nested in place.
-    let nest = format!("<xs:complexType name='T'>{}{}</xs:complexType>", "<xs:sequence>".repeat(400), "</xs:sequence>".repeat(400));
+    let nest = format!(
+        "<xs:complexType name='T'>{}{}</xs:complexType>",
+        "<xs:sequence>".repeat(400),
+        "</xs:sequence>".repeat(400)
+    );
     let (_, problems) = read(&[("a.xsd", document("urn:t", &nest))]);
     assert!(problems.iter().any(|problem| problem.contains("nest more than")), "{problems:?}");
 }

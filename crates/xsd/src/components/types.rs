@@ -279,12 +279,30 @@ impl FacetKind {
             }
             Self::Length | Self::MinLength | Self::MaxLength => matches!(
                 builtin.primitive(),
-                B::String | B::HexBinary | B::Base64Binary | B::AnyUri | B::QName | B::Notation | B::Nmtokens | B::Idrefs | B::Entities
+                B::String
+                    | B::HexBinary
+                    | B::Base64Binary
+                    | B::AnyUri
+                    | B::QName
+                    | B::Notation
+                    | B::Nmtokens
+                    | B::Idrefs
+                    | B::Entities
             ),
             Self::MaxInclusive | Self::MaxExclusive | Self::MinExclusive | Self::MinInclusive => matches!(
                 builtin.primitive(),
-                B::Decimal | B::Float | B::Double | B::Duration | B::DateTime | B::Time | B::Date | B::GYearMonth
-                    | B::GYear | B::GMonthDay | B::GDay | B::GMonth
+                B::Decimal
+                    | B::Float
+                    | B::Double
+                    | B::Duration
+                    | B::DateTime
+                    | B::Time
+                    | B::Date
+                    | B::GYearMonth
+                    | B::GYear
+                    | B::GMonthDay
+                    | B::GDay
+                    | B::GMonth
             ),
             Self::TotalDigits | Self::FractionDigits => builtin.primitive() == B::Decimal,
         }

@@ -4,8 +4,8 @@ use castile_xml::tree::Element;
 
 use super::{Kind, Parser};
 use crate::components::{
-    ArrayType, AttributeDeclaration, AttributeGroupDefinition, AttributeGroupId, AttributeId, AttributeUse, Owner, Scope,
-    TypeId, Use, Wildcard,
+    ArrayType, AttributeDeclaration, AttributeGroupDefinition, AttributeGroupId, AttributeId, AttributeUse, Owner,
+    Scope, TypeId, Use, Wildcard,
 };
 use crate::{Builtin, ExpandedName};
 

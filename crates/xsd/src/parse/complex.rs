@@ -50,7 +50,12 @@ impl Parser<'_> {
             _ => {
                 let Body { particle, attributes } = parser.body(&children);
                 let content = explicit_content(particle, mixed);
-                Some(Derived { base: Builtin::AnyType.into(), derivation: Derivation::Restriction, content, attributes })
+                Some(Derived {
+                    base: Builtin::AnyType.into(),
+                    derivation: Derivation::Restriction,
+                    content,
+                    attributes,
+                })
             }
         });
         // What is broken keeps its name, so that what refers to it stands.
@@ -173,7 +178,10 @@ impl Parser<'_> {
 /// §3.4.2, the {content type} of a complex type with complex content, without that of the base.
 fn explicit_content(particle: Option<Particle>, mixed: bool) -> Content {
     let particle = particle.filter(|particle| match &particle.term {
-        Term::Group(group) => !group.particles.is_empty() || group.compositor == crate::components::Compositor::Choice && particle.min_occurs > 0,
+        Term::Group(group) => {
+            !group.particles.is_empty()
+                || group.compositor == crate::components::Compositor::Choice && particle.min_occurs > 0
+        }
         _ => true,
     });
     match (particle, mixed) {

@@ -64,7 +64,9 @@ impl Parser<'_> {
                     let name = ExpandedName::new(child.namespace(), child.local());
                     let location = self.location(child);
                     let message = format!("<{}> has an element {name} that is not of XML Schema", element.local());
-                    self.diagnostics.warning(location, message).with_note("it belongs into <appinfo>; it is passed over");
+                    self.diagnostics
+                        .warning(location, message)
+                        .with_note("it belongs into <appinfo>; it is passed over");
                 }
                 Node::Text(text) if text.trim().is_empty() => {}
                 Node::Text(text) => {
@@ -86,7 +88,8 @@ impl Parser<'_> {
                 _ => true,
             };
             if !known {
-                let message = format!("<{}> has an attribute `{}`, which is passed over", element.local(), attribute.local());
+                let message =
+                    format!("<{}> has an attribute `{}`, which is passed over", element.local(), attribute.local());
                 let note = format!("it may have {}", list(allowed));
                 let location = Location::at(self.file, attribute.offset());
                 self.diagnostics.warning(location, message).with_note(note);
@@ -157,7 +160,8 @@ impl Parser<'_> {
             && namespace != &*self.target_namespace
             && !self.imported.iter().any(|imported| imported == namespace)
         {
-            let what = if namespace.is_empty() { "no namespace".to_owned() } else { format!("namespace {namespace:?}") };
+            let what =
+                if namespace.is_empty() { "no namespace".to_owned() } else { format!("namespace {namespace:?}") };
             let message = format!("{} {name} is referred to, but {what} is not imported here", kind.name());
             self.diagnostics.warning(location, message).with_note(match namespace {
                 "" => "add <import/>".to_owned(),
@@ -199,7 +203,12 @@ impl Parser<'_> {
         }
     }
 
-    pub(super) fn derivation_set(&mut self, element: Element<'_>, attribute: &str, default: DerivationSet) -> DerivationSet {
+    pub(super) fn derivation_set(
+        &mut self,
+        element: Element<'_>,
+        attribute: &str,
+        default: DerivationSet,
+    ) -> DerivationSet {
         let Some(value) = element.attribute(attribute) else { return default };
         let mut set = DerivationSet::default();
         for word in value.split_ascii_whitespace() {

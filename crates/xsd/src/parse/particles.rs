@@ -51,13 +51,17 @@ impl Parser<'_> {
                         if particle.as_ref().is_some_and(Particle::is_repeated) {
                             let message = "an element of <all> occurs more than once, expected maxOccurs 0 or 1";
                             let location = parser.location(child);
-                            parser.diagnostics.warning(location, message).with_note("XSD 1.1 allows it, and so it is read");
+                            parser
+                                .diagnostics
+                                .warning(location, message)
+                                .with_note("XSD 1.1 allows it, and so it is read");
                         }
                         particles.extend(particle);
                     }
                     (Compositor::All, _) => parser.unexpected(child, "elements only"),
                     (_, "all") => {
-                        parser.unexpected(child, "element, sequence, choice, group or any: <all> stands alone in a type");
+                        parser
+                            .unexpected(child, "element, sequence, choice, group or any: <all> stands alone in a type");
                         particles.extend(parser.particle(child));
                     }
                     _ => particles.extend(parser.particle(child)),

@@ -3,9 +3,7 @@
 use std::collections::HashSet;
 
 use super::called;
-use crate::components::{
-    Compositor, Content, Derivation, FacetKind, Particle, Term, TypeDefinition, TypeId, Variety,
-};
+use crate::components::{Compositor, Content, Derivation, FacetKind, Particle, Term, TypeDefinition, TypeId, Variety};
 use crate::{Builtin, Diagnostics, Schema};
 
 /// Settles all types, bases before what is derived from them. `missing` types have been reported, and what follows
@@ -38,7 +36,11 @@ pub(super) fn settle(schema: &mut Schema, missing: &HashSet<TypeId>, diagnostics
         let type_id = declaration.type_id;
         if schema[type_id].as_complex().is_some() {
             if !missing.contains(&type_id) && type_id != Builtin::AnyType.into() {
-                let message = format!("attribute {} has complex {}, expected a simple type", declaration.name, called(schema, type_id));
+                let message = format!(
+                    "attribute {} has complex {}, expected a simple type",
+                    declaration.name,
+                    called(schema, type_id)
+                );
                 diagnostics.error(declaration.location, message);
             }
             schema.attributes[slot].type_id = Builtin::AnySimpleType.into();
@@ -158,17 +160,22 @@ fn check_complex(schema: &Schema, id: TypeId, diagnostics: &mut Diagnostics) {
         return;
     }
     if let (Content::Simple(_), Some(_)) = (&base.content, complex.content.particle()) {
-        let message = format!("complex content is derived from {}, which has simple content", called(schema, complex.base));
+        let message =
+            format!("complex content is derived from {}, which has simple content", called(schema, complex.base));
         diagnostics.error(complex.location, message).with_note("use <simpleContent>");
     }
     if complex.derivation == Derivation::Extension && complex.content != Content::Empty {
         let (own, base_mixed) = (&complex.content, matches!(schema.content(complex.base), Content::Mixed(_)));
         let base_elements = matches!(schema.content(complex.base), Content::ElementOnly(_));
-        let clash = (matches!(own, Content::Mixed(_)) && base_elements) || (matches!(own, Content::ElementOnly(_)) && base_mixed);
+        let clash = (matches!(own, Content::Mixed(_)) && base_elements)
+            || (matches!(own, Content::ElementOnly(_)) && base_mixed);
         if clash {
             let (own, other) = if base_mixed { ("elements only", "mixed") } else { ("mixed", "elements only") };
-            let message = format!("the content is {own} and that of its base, {}, is {other}", called(schema, complex.base));
-            diagnostics.warning(complex.location, message).with_note("both are mixed or neither is; it is read as mixed");
+            let message =
+                format!("the content is {own} and that of its base, {}, is {other}", called(schema, complex.base));
+            diagnostics
+                .warning(complex.location, message)
+                .with_note("both are mixed or neither is; it is read as mixed");
         }
     }
 }
@@ -204,11 +211,13 @@ fn check_parts(schema: &mut Schema, id: TypeId, missing: &HashSet<TypeId>, diagn
     for &part in &parts {
         match &schema[part] {
             TypeDefinition::Complex(_) if own && !missing.contains(&part) => {
-                let message = format!("complex {} is part of a simple type, expected a simple type", called(schema, part));
+                let message =
+                    format!("complex {} is part of a simple type, expected a simple type", called(schema, part));
                 diagnostics.error(location, message);
             }
             TypeDefinition::Simple(simple) if own && is_list && matches!(simple.variety, Variety::List { .. }) => {
-                let message = format!("{} is a list and the item of one, expected an atomic type", called(schema, part));
+                let message =
+                    format!("{} is a list and the item of one, expected an atomic type", called(schema, part));
                 diagnostics.error(location, message);
             }
             TypeDefinition::Simple(simple) if own => {
@@ -222,7 +231,8 @@ fn check_parts(schema: &mut Schema, id: TypeId, missing: &HashSet<TypeId>, diagn
             _ => {}
         }
     }
-    let simple_part = |part: TypeId| if schema[part].as_simple().is_some() { part } else { Builtin::AnySimpleType.into() };
+    let simple_part =
+        |part: TypeId| if schema[part].as_simple().is_some() { part } else { Builtin::AnySimpleType.into() };
     let variety = match is_list {
         true => Variety::List { item: simple_part(parts[0]) },
         false => Variety::Union { members: parts.into_iter().map(simple_part).collect() },
@@ -249,7 +259,10 @@ fn check_facets(schema: &Schema, id: TypeId, missing: &HashSet<TypeId>, diagnost
         let applies = match &simple.variety {
             Variety::Atomic => kind.applies_to(schema.builtin(id)),
             Variety::List { .. } => {
-                many || matches!(kind, FacetKind::Length | FacetKind::MinLength | FacetKind::MaxLength | FacetKind::WhiteSpace)
+                many || matches!(
+                    kind,
+                    FacetKind::Length | FacetKind::MinLength | FacetKind::MaxLength | FacetKind::WhiteSpace
+                )
             }
             Variety::Union { .. } => many,
         };
@@ -288,7 +301,9 @@ fn check_all(schema: &Schema, id: TypeId, diagnostics: &mut Diagnostics) {
     match base_compositor {
         Some(Compositor::All) if is_all => {
             let message = "<all> extends a base that is an <all>";
-            diagnostics.warning(complex.location, message).with_note("XSD 1.1 allows it, and so it is read: as one <all>");
+            diagnostics
+                .warning(complex.location, message)
+                .with_note("XSD 1.1 allows it, and so it is read: as one <all>");
         }
         Some(other) if is_all || other == Compositor::All => {
             let message = "<all> and elements in order stand together in an extension and its base";

@@ -5,6 +5,8 @@ use proc_macro2::Ident;
 /// A module of generated code.
 #[derive(Debug)]
 pub(crate) struct Plan {
+    /// The namespaces of elements, the most used first.
+    pub(crate) namespaces: Vec<String>,
     pub(crate) structs: Vec<Struct>,
     pub(crate) services: Vec<Service>,
 }
@@ -60,6 +62,7 @@ pub(crate) enum Occurrence {
 /// An element declaration as the run-time tables have it.
 #[derive(Clone, Debug)]
 pub(crate) struct Element {
+    /// Empty for none.
     pub(crate) namespace: String,
     pub(crate) name: String,
     pub(crate) min_occurs: u32,

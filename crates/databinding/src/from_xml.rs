@@ -155,6 +155,9 @@ impl<'a> Decoder<'a> {
                 if self.reader.is_at_known_start(table[index].known()) {
                     return Ok(Some(index));
                 }
+                if index + 1 == table.len() && self.is_at_known_end() {
+                    return Ok(None);
+                }
             }
         }
         match self.peek()? {
@@ -240,7 +243,12 @@ impl<'a> Decoder<'a> {
                 return false;
             }
         }
-        following.len() <= LOOK_AHEAD && self.parent.is_some_and(|parent| self.reader.is_at_known_end(parent.known()))
+        following.len() <= LOOK_AHEAD && self.is_at_known_end()
+    }
+
+    /// Whether the end tag that comes next is known as that of the element whose content is being read.
+    fn is_at_known_end(&self) -> bool {
+        self.parent.is_some_and(|parent| self.reader.is_at_known_end(parent.known()))
     }
 
     // ---- simple content ----

@@ -1,22 +1,17 @@
 //! The client's half: a request to be sent, and the answer that came.
 
 use bytes::Bytes;
-use castile_databinding::{Decoder, Encoder, FromXml, ToXml};
+use castile_databinding::{Decoder, FromXml, ToXml};
 use castile_xml::{Limits, Reader, Token};
 
-use crate::{Detail, Envelope, Error, ErrorKind, Fault, FaultCode, FaultDetail, Operation, Version};
+use crate::{Detail, Envelope, Error, ErrorKind, Fault, FaultCode, FaultDetail, Operation, Version, message};
 
 /// Writes a request message.
 ///
 /// # Errors
 /// [`ErrorKind::Unwritable`] if a value holds what XML can't carry.
 pub fn request<Q: ToXml>(operation: &Operation, request: &Q) -> Result<Bytes, Error> {
-    let version = Version::default();
-    let mut out = Encoder::default();
-    out.raw(version.prologue());
-    out.element(operation.request.start, request, operation.request.end);
-    out.raw(version.epilogue());
-    Ok(out.finish()?.into())
+    Ok(message::write(Version::default(), &operation.request, request, Vec::new())?.into())
 }
 
 /// Reads the answer to a request: a response, or a fault.

@@ -1,17 +1,16 @@
 //! From a request message to a handler and back.
 
 use std::any::Any;
-use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bytes::Bytes;
 use castile_databinding::{Decoder, Encoder, FromXml, ToXml};
-use castile_xml::{Limits, Memory, Reader};
+use castile_xml::{Limits, Reader};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use crate::{
-    Description, Envelope, Error, ErrorKind, Fault, FaultDetail, NoDetail, Operation, Reply, Service, Version,
+    Description, Envelope, Error, ErrorKind, Fault, FaultDetail, NoDetail, Operation, Reply, Service, Version, message,
 };
 
 /// A service as generated code writes it: which operations there are, and a handler for each.
@@ -47,11 +46,6 @@ pub struct Payload<'a> {
     version: Version,
 }
 
-thread_local! {
-    /// The buffers of the last reader on this thread, with the tags that were learned.
-    static MEMORY: Cell<Memory> = Cell::default();
-}
-
 impl<D: Dispatch> Service for D {
     fn description(&self) -> &'static Description {
         D::DESCRIPTION
@@ -69,7 +63,7 @@ impl<D: Dispatch> Service for D {
 fn start<D: Dispatch>(service: &D, action: &str, message: &[u8]) -> Result<Pending, Fault> {
     let limits = service.limits();
     let located = |error: Error| error.locate(message, limits);
-    let reader = Reader::with_memory(message, limits, MEMORY.take()).map_err(|error| located(error.into()))?;
+    let reader = Reader::with_memory(message, limits, message::memory()).map_err(|error| located(error.into()))?;
     let (envelope, operation, decoder) = open(service, action, reader).map_err(located)?;
     let payload = Payload { decoder, operation: &D::DESCRIPTION.operations[operation], version: envelope.version };
     service.dispatch(operation, payload).map_err(|error| located(error).into())
@@ -121,17 +115,15 @@ impl Payload<'_> {
     ///
     /// # Errors
     /// That the payload is not a `Q`, or the message not well-formed. The handler is not called then.
-    pub fn handle<Q, R, D, F>(mut self, handler: impl FnOnce(Q) -> F + Send + 'static) -> Result<Pending, Error>
+    pub fn handle<Q, R, D, F>(self, handler: impl FnOnce(Q) -> F + Send + 'static) -> Result<Pending, Error>
     where
         Q: FromXml + Send + 'static,
         R: ToXml + Send,
         D: FaultDetail,
         F: Future<Output = Result<R, Fault<D>>> + Send,
     {
-        let request: Q = self.decoder.root(&self.operation.request.element)?;
-        Envelope::read_end(self.decoder.reader())?;
-        MEMORY.set(self.decoder.into_memory());
         let (operation, version) = (self.operation, self.version);
+        let request: Q = message::read_payload(self.decoder, &operation.request)?;
         Ok(Box::pin(async move {
             // A handler's panic is its own affair: it answers with a fault and leaves no state of ours behind.
             match AssertUnwindSafe(async move { handler(request).await }).catch_unwind().await {
@@ -144,16 +136,12 @@ impl Payload<'_> {
 }
 
 fn response_reply<R: ToXml>(version: Version, operation: &Operation, response: &R) -> Reply {
-    let mut out = Encoder::new(operation.response_size.buffer());
-    out.raw(version.prologue());
-    out.element(operation.response.start, response, operation.response.end);
-    out.raw(version.epilogue());
-    match out.finish() {
+    match message::write(version, &operation.response, response, operation.response_size.buffer()) {
         Ok(message) => {
             operation.response_size.note(message.len());
             Reply { version, is_fault: false, message: message.into() }
         }
-        Err(error) => fault_reply::<NoDetail>(version, &Error::from(error).into()),
+        Err(error) => fault_reply::<NoDetail>(version, &error.into()),
     }
 }
 

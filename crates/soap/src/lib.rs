@@ -10,6 +10,7 @@ mod dispatch;
 mod envelope;
 mod error;
 mod fault;
+pub mod message;
 mod service;
 mod version;
 

@@ -1,5 +1,7 @@
 //! The reference contracts come out exactly.
 
+#![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
+
 use std::path::{Path, PathBuf};
 
 use castile_wsdl::{BindingMessage, Definitions, Pattern, Protocol, Style, Use, Version};

@@ -1,5 +1,7 @@
 //! Each construct of WSDL 1.1 becomes the part of the model that it should.
 
+#![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
+
 use castile_wsdl::{Definitions, PartContent, Pattern, Protocol, Severity, Style, Use, Version};
 use castile_xsd::{Builtin, Documents};
 

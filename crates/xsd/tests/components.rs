@@ -1,5 +1,7 @@
 //! Each construct of XSD 1.0 becomes the component that Part 1 says it is.
 
+#![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
+
 use castile_xsd::components::{
     Compositor, Content, FacetKind, NamespaceConstraint, Particle, ProcessContents, Term, TypeDefinition, Use,
     ValueConstraint, Variety, WhiteSpace,

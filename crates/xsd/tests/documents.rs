@@ -1,5 +1,7 @@
 //! How documents find each other: import, include, redefine, circles, names without documents.
 
+#![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
+
 use castile_xsd::{Documents, ExpandedName, Schema, Severity};
 
 /// `<xs:schema …>` with prefixes `t` and `o`; a target namespace unless it is empty.

@@ -4,22 +4,30 @@ use heck::ToShoutySnakeCase;
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
-use super::{base, documentation, element};
+use super::{Namespaces, base, documentation, element};
 use crate::Options;
 use crate::plan::{Faults, Operation, Root, Service};
 
+/// The trait, the server and the client.
 pub(super) fn render(plan: &Service, wsdl: &str, options: &Options) -> TokenStream {
-    let faults = plan.operations.iter().filter_map(|operation| operation.faults.as_ref()).map(fault_detail);
-    let table = table(plan);
     let server = options.server.then(|| server(plan, wsdl));
     let client = options.client.then(|| client(plan));
-    quote! { #(#faults)* #table #server #client }
+    quote! { #server #client }
 }
 
-fn table(plan: &Service) -> TokenStream {
+/// What faults can say, and the table of operations.
+pub(super) fn tables(plan: &Service, namespaces: Namespaces<'_>) -> TokenStream {
+    let faults = plan.operations.iter().filter_map(|operation| operation.faults.as_ref());
+    let faults = faults.map(|faults| fault_detail(faults, namespaces));
+    let table = table(plan, namespaces);
+    quote! { #(#faults)* #table }
+}
+
+fn table(plan: &Service, namespaces: Namespaces<'_>) -> TokenStream {
     let operations = plan.operations.iter().map(|operation| {
         let Operation { name, action, .. } = operation;
-        let (request, response) = (root(&operation.request.root), root(&operation.response.root));
+        let (request, response) =
+            (root(&operation.request.root, namespaces), root(&operation.response.root, namespaces));
         quote! {
             Operation {
                 name: #name,
@@ -32,16 +40,20 @@ fn table(plan: &Service) -> TokenStream {
     });
     let name = table_name(plan);
     let count = Literal::usize_unsuffixed(plan.operations.len());
-    quote! { static #name: [Operation; #count] = [#(#operations),*]; }
+    let documentation = format!(" The operations of `{}`, for those who make and read messages themselves.", plan.name);
+    quote! {
+        #[doc = #documentation]
+        pub static #name: [Operation; #count] = [#(#operations),*];
+    }
 }
 
 fn table_name(plan: &Service) -> proc_macro2::Ident {
     format_ident!("{}_OPERATIONS", plan.port_type.to_string().to_shouty_snake_case())
 }
 
-fn root(root: &Root) -> TokenStream {
+fn root(root: &Root, namespaces: Namespaces<'_>) -> TokenStream {
     let Root { start, end, .. } = root;
-    let element = element(&root.element);
+    let element = element(&root.element, namespaces);
     quote! { Root { element: #element, start: #start, end: #end } }
 }
 
@@ -76,7 +88,11 @@ fn server(plan: &Service, wsdl: &str) -> TokenStream {
     let arms = plan.operations.iter().enumerate().map(|(index, operation)| {
         let Operation { ident, .. } = operation;
         let number = Literal::usize_unsuffixed(index);
-        let pattern = if index == last { quote! { _ } } else { quote! { #number } };
+        let pattern = if index == last {
+            quote! { _ }
+        } else {
+            quote! { #number }
+        };
         quote! { #pattern => payload.handle(move |request| async move { service.#ident(request).await }) }
     });
     let server_documentation = format!(" A [`{port_type}`] as a tower service that speaks SOAP over HTTP.");
@@ -95,7 +111,7 @@ fn server(plan: &Service, wsdl: &str) -> TokenStream {
 
             /// A server with limits and timeouts of its own.
             pub fn with_options(service: T, options: EndpointOptions) -> Self {
-                Self(Endpoint::with_options(#dispatch(::std::sync::Arc::new(service)), options))
+                Self(Endpoint::with_options(#dispatch(Arc::new(service)), options))
             }
         }
 
@@ -111,23 +127,23 @@ fn server(plan: &Service, wsdl: &str) -> TokenStream {
             }
         }
 
-        impl<T: #port_type, B: ::castile::codegen::RequestBody> ::castile::codegen::TowerService<::castile::codegen::Request<B>>
+        impl<T: #port_type, B: RequestBody> TowerService<HttpRequest<B>>
             for #server<T>
         {
-            type Response = ::castile::codegen::Response;
-            type Error = ::std::convert::Infallible;
-            type Future = ::castile::codegen::ResponseFuture;
+            type Response = HttpResponse;
+            type Error = Infallible;
+            type Future = ResponseFuture;
 
-            fn poll_ready(&mut self, _: &mut ::std::task::Context<'_>) -> ::std::task::Poll<Result<(), Self::Error>> {
-                ::std::task::Poll::Ready(Ok(()))
+            fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+                Poll::Ready(Ok(()))
             }
 
-            fn call(&mut self, request: ::castile::codegen::Request<B>) -> Self::Future {
-                self.0.call(request)
+            fn call(&mut self, request: HttpRequest<B>) -> Self::Future {
+                TowerService::call(&mut self.0, request)
             }
         }
 
-        struct #dispatch<T>(::std::sync::Arc<T>);
+        struct #dispatch<T>(Arc<T>);
 
         impl<T: #port_type> Dispatch for #dispatch<T> {
             const DESCRIPTION: &'static Description = &Description {
@@ -162,7 +178,7 @@ fn client(plan: &Service) -> TokenStream {
         });
         quote! {
             #documentation
-            pub async fn #ident(&self, request: &#request) -> Result<#response, ::castile::CallError #detail> {
+            pub async fn #ident(&self, request: &#request) -> Result<#response, CallError #detail> {
                 self.0.call(&#operations[#index], request).await
             }
         }
@@ -179,17 +195,17 @@ fn client(plan: &Service) -> TokenStream {
             ///
             /// # Errors
             /// That `url` is not an absolute `http` URL.
-            pub fn new(url: &str) -> Result<Self, ::castile::http::Error> {
+            pub fn new(url: &str) -> Result<Self, HttpError> {
                 Caller::new(url).map(Self)
             }
         }
 
-        impl<S: ::castile::codegen::HttpService> #client<S> {
+        impl<S: HttpService> #client<S> {
             /// A client over a transport of your own: any tower service that answers HTTP requests.
             ///
             /// # Errors
             /// That `url` is not a URL.
-            pub fn with_transport(url: &str, transport: S) -> Result<Self, ::castile::http::Error> {
+            pub fn with_transport(url: &str, transport: S) -> Result<Self, HttpError> {
                 Caller::with_transport(url, transport).map(Self)
             }
 
@@ -198,18 +214,22 @@ fn client(plan: &Service) -> TokenStream {
     }
 }
 
-fn fault_detail(plan: &Faults) -> TokenStream {
+fn fault_detail(plan: &Faults, namespaces: Namespaces<'_>) -> TokenStream {
     let Faults { ident, variants } = plan;
     let declared = variants.iter().map(|variant| {
         let documentation = documentation(&variant.documentation);
         let (name, base) = (&variant.ident, base(&variant.base));
         quote! { #documentation #name(#base) }
     });
-    let elements = variants.iter().map(|variant| element(&variant.root.element));
+    let elements = variants.iter().map(|variant| element(&variant.root.element, namespaces));
     let last = variants.len().saturating_sub(1);
     let reads = variants.iter().enumerate().map(|(index, variant)| {
         let (name, number) = (&variant.ident, Literal::usize_unsuffixed(index));
-        let pattern = if index == last { quote! { _ } } else { quote! { #number } };
+        let pattern = if index == last {
+            quote! { _ }
+        } else {
+            quote! { #number }
+        };
         quote! { #pattern => decoder.root(element).map(Self::#name) }
     });
     let writes = variants.iter().map(|variant| {

@@ -4,16 +4,16 @@ use heck::ToShoutySnakeCase;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
-use super::{documentation, element, held};
+use super::{Namespaces, documentation, element, held};
 use crate::plan::{Field, Occurrence, Order, Struct};
 
-pub(super) fn render(plan: &Struct) -> TokenStream {
+pub(super) fn render(plan: &Struct, namespaces: Namespaces<'_>) -> TokenStream {
     let Struct { ident, fields, .. } = plan;
     let documentation = documentation(&plan.documentation);
     let default = plan.has_default.then(|| quote! { Default, });
     let declared = fields.iter().map(declare);
     let table = format_ident!("{}", ident.to_string().to_shouty_snake_case());
-    let elements = fields.iter().map(|field| element(&field.element));
+    let elements = fields.iter().map(|field| element(&field.element, namespaces));
     let count = Literal::usize_unsuffixed(fields.len());
     let table_item = (!fields.is_empty()).then(|| quote! { static #table: [Element; #count] = [#(#elements),*]; });
     let read = match plan.order {
@@ -22,7 +22,11 @@ pub(super) fn render(plan: &Struct) -> TokenStream {
         Order::All => all(ident, &table, fields),
     };
     let write = fields.iter().map(write);
-    let out = if fields.is_empty() { quote! { _ } } else { quote! { out } };
+    let out = if fields.is_empty() {
+        quote! { _ }
+    } else {
+        quote! { out }
+    };
     quote! {
         #documentation
         #[derive(Clone, Debug, #default PartialEq)]
@@ -70,7 +74,11 @@ fn all(ident: &Ident, table: &Ident, fields: &[Field]) -> TokenStream {
     let last = fields.len() - 1;
     let arms = fields.iter().enumerate().map(|(index, field)| {
         let (name, number) = (&field.ident, Literal::usize_unsuffixed(index));
-        let pattern = if index == last { quote! { _ } } else { quote! { #number } };
+        let pattern = if index == last {
+            quote! { _ }
+        } else {
+            quote! { #number }
+        };
         quote! { #pattern => decoder.once(&mut #name, &#table, #number)? }
     });
     let values = fields.iter().enumerate().map(|(index, field)| {

@@ -57,9 +57,7 @@ pub(crate) struct Arguments {
 
 /// Runs the bench; an interruption ends it, and with it the servers it started.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         tokio::select! {
             result = measure(arguments) => result,
@@ -72,11 +70,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
 }
 
 async fn measure(arguments: Arguments) -> anyhow::Result<()> {
-    let placement = if arguments.no_pin {
-        Placement::free()
-    } else {
-        Placement::apart()
-    };
+    let placement = if arguments.no_pin { Placement::free() } else { Placement::apart() };
     placement.enter_driver()?;
     let mut bench = Bench {
         loads: loads(&arguments, placement.driver_threads())?,
@@ -90,10 +84,7 @@ async fn measure(arguments: Arguments) -> anyhow::Result<()> {
         Some(url) => Target::url(url)?,
         None => Target::server("castile", start(&bench.placement, "serve", &[])?),
     };
-    let answers = bench
-        .ask_each(&target)
-        .await
-        .context("there is nothing to measure")?;
+    let answers = bench.ask_each(&target).await.context("there is nothing to measure")?;
     bench.targets.push(target);
     if !arguments.no_floor {
         bench.targets.push(start_floor(&bench.placement, &answers)?);
@@ -117,10 +108,7 @@ async fn measure(arguments: Arguments) -> anyhow::Result<()> {
     for warning in &results.warnings {
         println!("! {warning}");
     }
-    for (row, message) in results
-        .rows()
-        .flat_map(|row| row.error_messages.iter().map(move |message| (row, message)))
-    {
+    for (row, message) in results.rows().flat_map(|row| row.error_messages.iter().map(move |message| (row, message))) {
         println!("! {} ({}): {message}", row.case, row.target);
     }
     for file in results.write(&arguments.out)? {
@@ -142,15 +130,10 @@ fn loads(arguments: &Arguments, threads: usize) -> anyhow::Result<Vec<(Case, Pla
     }
     let chosen: Vec<_> = SUITES
         .into_iter()
-        .filter(|(name, _)| {
-            arguments.suites.is_empty() || arguments.suites.iter().any(|suite| suite == name)
-        })
+        .filter(|(name, _)| arguments.suites.is_empty() || arguments.suites.iter().any(|suite| suite == name))
         .collect();
     if arguments.url.is_some() && chosen.len() != 1 {
-        bail!(
-            "--url is the endpoint of one suite: name it, one of {}",
-            known()
-        );
+        bail!("--url is the endpoint of one suite: name it, one of {}", known());
     }
     let mut loads = Vec::new();
     let mut names = Vec::new();
@@ -158,10 +141,7 @@ fn loads(arguments: &Arguments, threads: usize) -> anyhow::Result<Vec<(Case, Pla
         for case in castile_suites::cases(suite) {
             names.push(case.name.clone());
             if !arguments.operations.is_empty()
-                && !arguments
-                    .operations
-                    .iter()
-                    .any(|operation| selects(operation, &case.name))
+                && !arguments.operations.iter().any(|operation| selects(operation, &case.name))
             {
                 continue;
             }
@@ -181,31 +161,22 @@ fn loads(arguments: &Arguments, threads: usize) -> anyhow::Result<Vec<(Case, Pla
     }
     let unknown = |operation: &&String| !names.iter().any(|name| selects(operation, name));
     if let Some(operation) = arguments.operations.iter().find(unknown) {
-        bail!(
-            "found case {operation:?}, expected one of {}",
-            names.join(", ")
-        );
+        bail!("found case {operation:?}, expected one of {}", names.join(", "));
     }
     Ok(loads)
 }
 
 /// A case is selected by its name, or by its operation alone.
 fn selects(operation: &str, case: &str) -> bool {
-    case.strip_prefix(operation)
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    case.strip_prefix(operation).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
 }
 
 /// Starts a command of this binary as a server on a free port of the loopback interface.
 fn start(placement: &Placement, name: &str, more: &[std::ffi::OsString]) -> anyhow::Result<Server> {
-    let binary =
-        std::env::current_exe().context("can't find this program to start it as a server")?;
+    let binary = std::env::current_exe().context("can't find this program to start it as a server")?;
     let mut command = Command::new(binary);
     command.arg(name).args(process::Arguments::CHILD).args(more);
-    Ok(Server::start(
-        &format!("castile {name}"),
-        command,
-        placement,
-    )?)
+    Ok(Server::start(&format!("castile {name}"), command, placement)?)
 }
 
 /// Starts the floor with what the server under test answered.
@@ -231,10 +202,7 @@ fn own_command() -> String {
         }
     };
     let arguments = std::env::args().skip(1).map(quoted);
-    std::iter::once("castile".to_owned())
-        .chain(arguments)
-        .collect::<Vec<_>>()
-        .join(" ")
+    std::iter::once("castile".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

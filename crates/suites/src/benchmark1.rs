@@ -108,9 +108,7 @@ impl Benchmark for Service {
         request: SendMeshInterfaceObjectsRequest,
     ) -> Result<SendMeshInterfaceObjectsResponse, Fault> {
         let item = numbers(request.size, 0)?.map(|i| mesh(i).into()).collect();
-        Ok(SendMeshInterfaceObjectsResponse {
-            send_mesh_interface_objects_return: ArrayOfMeshInterfaceObject { item },
-        })
+        Ok(SendMeshInterfaceObjectsResponse { send_mesh_interface_objects_return: ArrayOfMeshInterfaceObject { item } })
     }
 
     async fn send_simple_events(&self, request: SendSimpleEventsRequest) -> Result<SendSimpleEventsResponse, Fault> {

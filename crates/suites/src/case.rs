@@ -30,13 +30,15 @@ pub(crate) fn case<Q: ToXml, R: FromXml + 'static>(
         Ok(body) => body,
         Err(error) => panic!("the request of {suite} {name} can't be written: {error}"),
     };
-    let check = move |message: &[u8]| {
-        match castile::soap::client::response::<R, NoDetail>(operation, message, Limits::default()) {
-            Ok(Ok(response)) if is_right(&response) => Ok(()),
-            Ok(Ok(_)) => Err("the answer is not what was sent".to_owned()),
-            Ok(Err(fault)) => Err(format!("a fault, where an answer was expected: {fault}")),
-            Err(error) => Err(error.to_string()),
-        }
+    let check = move |message: &[u8]| match castile::soap::client::response::<R, NoDetail>(
+        operation,
+        message,
+        Limits::default(),
+    ) {
+        Ok(Ok(response)) if is_right(&response) => Ok(()),
+        Ok(Ok(_)) => Err("the answer is not what was sent".to_owned()),
+        Ok(Err(fault)) => Err(format!("a fault, where an answer was expected: {fault}")),
+        Err(error) => Err(error.to_string()),
     };
     Case {
         suite: suite.into(),

@@ -81,16 +81,8 @@ fn order(order_id: i32, customer_id: i32) -> Order {
 }
 
 /// The date of all orders: the benchmark takes the present, which would make answers differ in content and length.
-const MOMENT: DateTime = DateTime {
-    year: 2005,
-    month: 7,
-    day: 1,
-    hour: 12,
-    minute: 0,
-    second: 0,
-    nanosecond: 0,
-    offset_minutes: Some(0),
-};
+const MOMENT: DateTime =
+    DateTime { year: 2005, month: 7, day: 1, hour: 12, minute: 0, second: 0, nanosecond: 0, offset_minutes: Some(0) };
 
 /// The sizes of arrays and lists, in elements.
 const SIZES: [i32; 2] = [20, 100];
@@ -127,11 +119,6 @@ fn test_struct(i: i32) -> TestStruct {
 /// A list of `size` nodes, numbered from 1.
 pub fn test_list(size: i32) -> Option<TestNode> {
     (1..=size).rev().fold(None, |next: Option<TestNode>, i| {
-        Some(TestNode {
-            i,
-            f: Nillable::Value(i as f32),
-            s: "wstest".into(),
-            next: next.map(Into::into),
-        })
+        Some(TestNode { i, f: Nillable::Value(i as f32), s: "wstest".into(), next: next.map(Into::into) })
     })
 }

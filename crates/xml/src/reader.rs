@@ -848,10 +848,12 @@ impl<'a> Reader<'a> {
         let (offset, open) = (self.at, self.memory.open.clone());
         let whole = self.begins_as_known && !self.end_is_due;
         read(self)?;
-        if whole && self.stage == Stage::Epilog && self.at == self.input.len() {
-            if let Some(preamble) = self.memory.preambles.first() {
-                preamble.keep_rest(&open, &self.input.as_bytes()[offset..]);
-            }
+        if whole
+            && self.stage == Stage::Epilog
+            && self.at == self.input.len()
+            && let Some(preamble) = self.memory.preambles.first()
+        {
+            preamble.keep_rest(&open, &self.input.as_bytes()[offset..]);
         }
         Ok(())
     }

@@ -8,11 +8,17 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use bytes::Bytes;
 use castile_load::{Bench, Case, Pace, Placement, Plan, Progress, Server, Stop, Target};
+use castile_suites::SUITES;
 
 use crate::process;
 
-/// The suites, and the number of connections that each was published with.
-const SUITES: [(&str, usize); 2] = [("benchmark1", 25), ("wstest", 16)];
+/// The number of connections that a suite was published with.
+fn published_connections(suite: &str) -> usize {
+    match suite {
+        "wstest" => 16,
+        _ => 25,
+    }
+}
 
 /// Measure the services: start them, drive every case, check every answer, write a report
 #[derive(clap::Args)]
@@ -57,9 +63,7 @@ pub(crate) struct Arguments {
 
 /// Runs the bench; an interruption ends it, and with it the servers it started.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         tokio::select! {
             result = measure(arguments) => result,
@@ -72,11 +76,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
 }
 
 async fn measure(arguments: Arguments) -> anyhow::Result<()> {
-    let placement = if arguments.no_pin {
-        Placement::free()
-    } else {
-        Placement::apart()
-    };
+    let placement = if arguments.no_pin { Placement::free() } else { Placement::apart() };
     placement.enter_driver()?;
     let mut bench = Bench {
         loads: loads(&arguments, placement.driver_threads())?,
@@ -90,10 +90,7 @@ async fn measure(arguments: Arguments) -> anyhow::Result<()> {
         Some(url) => Target::url(url)?,
         None => Target::server("castile", start(&bench.placement, "serve", &[])?),
     };
-    let answers = bench
-        .ask_each(&target)
-        .await
-        .context("there is nothing to measure")?;
+    let answers = bench.ask_each(&target).await.context("there is nothing to measure")?;
     bench.targets.push(target);
     if !arguments.no_floor {
         bench.targets.push(start_floor(&bench.placement, &answers)?);
@@ -117,10 +114,7 @@ async fn measure(arguments: Arguments) -> anyhow::Result<()> {
     for warning in &results.warnings {
         println!("! {warning}");
     }
-    for (row, message) in results
-        .rows()
-        .flat_map(|row| row.error_messages.iter().map(move |message| (row, message)))
-    {
+    for (row, message) in results.rows().flat_map(|row| row.error_messages.iter().map(move |message| (row, message))) {
         println!("! {} ({}): {message}", row.case, row.target);
     }
     for file in results.write(&arguments.out)? {
@@ -134,34 +128,22 @@ async fn measure(arguments: Arguments) -> anyhow::Result<()> {
 
 /// The cases asked for, each with its plan.
 fn loads(arguments: &Arguments, threads: usize) -> anyhow::Result<Vec<(Case, Plan)>> {
-    let known = || SUITES.map(|(name, _)| name).join(", ");
-    for suite in &arguments.suites {
-        if !SUITES.iter().any(|(name, _)| name == suite) {
-            bail!("found suite {suite:?}, expected one of {}", known());
-        }
-    }
-    let chosen: Vec<_> = SUITES
-        .into_iter()
-        .filter(|(name, _)| {
-            arguments.suites.is_empty() || arguments.suites.iter().any(|suite| suite == name)
-        })
-        .collect();
+    let known = SUITES.join(", ");
+    let chosen: Vec<&str> = match arguments.suites.is_empty() {
+        true => SUITES.to_vec(),
+        false => arguments.suites.iter().map(String::as_str).collect(),
+    };
     if arguments.url.is_some() && chosen.len() != 1 {
-        bail!(
-            "--url is the endpoint of one suite: name it, one of {}",
-            known()
-        );
+        bail!("--url is the endpoint of one suite: name it, one of {known}");
     }
     let mut loads = Vec::new();
     let mut names = Vec::new();
-    for (suite, published) in chosen {
-        for case in castile_suites::cases(suite) {
+    for suite in chosen {
+        let cases = castile_suites::cases(suite);
+        for case in cases.with_context(|| format!("found suite {suite:?}, expected one of {known}"))? {
             names.push(case.name.clone());
             if !arguments.operations.is_empty()
-                && !arguments
-                    .operations
-                    .iter()
-                    .any(|operation| selects(operation, &case.name))
+                && !arguments.operations.iter().any(|operation| selects(operation, &case.name))
             {
                 continue;
             }
@@ -171,7 +153,7 @@ fn loads(arguments: &Arguments, threads: usize) -> anyhow::Result<Vec<(Case, Pla
                     Some(per_second) => Pace::Arrivals { per_second },
                 },
                 stop: Stop::After(arguments.duration),
-                connections: arguments.connections.map_or(published, NonZeroUsize::get),
+                connections: arguments.connections.map_or_else(|| published_connections(suite), NonZeroUsize::get),
                 keep_alive: !arguments.no_keepalive,
                 threads,
                 ..Plan::default()
@@ -181,31 +163,22 @@ fn loads(arguments: &Arguments, threads: usize) -> anyhow::Result<Vec<(Case, Pla
     }
     let unknown = |operation: &&String| !names.iter().any(|name| selects(operation, name));
     if let Some(operation) = arguments.operations.iter().find(unknown) {
-        bail!(
-            "found case {operation:?}, expected one of {}",
-            names.join(", ")
-        );
+        bail!("found case {operation:?}, expected one of {}", names.join(", "));
     }
     Ok(loads)
 }
 
 /// A case is selected by its name, or by its operation alone.
 fn selects(operation: &str, case: &str) -> bool {
-    case.strip_prefix(operation)
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    case.strip_prefix(operation).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
 }
 
 /// Starts a command of this binary as a server on a free port of the loopback interface.
 fn start(placement: &Placement, name: &str, more: &[std::ffi::OsString]) -> anyhow::Result<Server> {
-    let binary =
-        std::env::current_exe().context("can't find this program to start it as a server")?;
+    let binary = std::env::current_exe().context("can't find this program to start it as a server")?;
     let mut command = Command::new(binary);
     command.arg(name).args(process::Arguments::CHILD).args(more);
-    Ok(Server::start(
-        &format!("castile {name}"),
-        command,
-        placement,
-    )?)
+    Ok(Server::start(&format!("castile {name}"), command, placement)?)
 }
 
 /// Starts the floor with what the server under test answered.
@@ -231,10 +204,7 @@ fn own_command() -> String {
         }
     };
     let arguments = std::env::args().skip(1).map(quoted);
-    std::iter::once("castile".to_owned())
-        .chain(arguments)
-        .collect::<Vec<_>>()
-        .join(" ")
+    std::iter::once("castile".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

@@ -22,13 +22,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let answers = arguments
         .answers
         .iter()
-        .map(|file| {
-            std::fs::read(file)
-                .map(Bytes::from)
-                .with_context(|| file.display().to_string())
-        })
+        .map(|file| std::fs::read(file).map(Bytes::from).with_context(|| file.display().to_string()))
         .collect::<anyhow::Result<_>>()?;
-    arguments
-        .process
-        .serve(|listener, end| castile_suites::floor::serve(listener, answers, end))
+    arguments.process.serve(|listener, end| castile_suites::floor::serve(listener, answers, end))
 }

@@ -7,6 +7,7 @@ use clap::{Parser, Subcommand};
 mod bench;
 mod floor;
 mod process;
+mod serve;
 
 /// Servers under test and the floor share the allocator, as all processes of this binary do.
 #[global_allocator]
@@ -22,6 +23,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    Serve(serve::Arguments),
     Bench(bench::Arguments),
     #[command(hide = true)]
     Floor(floor::Arguments),
@@ -29,6 +31,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
+        Command::Serve(arguments) => serve::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),
         Command::Floor(arguments) => floor::run(arguments),
     };

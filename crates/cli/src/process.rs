@@ -35,9 +35,8 @@ impl Arguments {
         F: Future<Output = ()>,
     {
         runtime()?.block_on(async {
-            let listener = TcpListener::bind(self.addr)
-                .await
-                .with_context(|| format!("can't listen on {}", self.addr))?;
+            let listener =
+                TcpListener::bind(self.addr).await.with_context(|| format!("can't listen on {}", self.addr))?;
             println!("listening on http://{}", listener.local_addr()?);
             serve(listener, self.end()).await;
             Ok(())

@@ -11,15 +11,7 @@ fn start() -> Server {
     let answer = directory.path().join("answer");
     std::fs::write(&answer, "the answer").unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_castile"));
-    command
-        .args([
-            "floor",
-            "--addr",
-            "127.0.0.1:0",
-            "--until-stdin-closes",
-            "--answer",
-        ])
-        .arg(answer);
+    command.args(["floor", "--addr", "127.0.0.1:0", "--until-stdin-closes", "--answer"]).arg(answer);
     Server::start("castile floor", command, &Placement::free()).unwrap()
 }
 
@@ -38,36 +30,21 @@ async fn the_floor_is_started_driven_and_ended() {
             _ => Err("another answer".into()),
         }),
     };
-    let plan = Plan {
-        stop: Stop::Requests(100),
-        connections: 4,
-        ..Plan::default()
-    };
+    let plan = Plan { stop: Stop::Requests(100), connections: 4, ..Plan::default() };
     let endpoint = server.endpoint().at("/0");
     let run = Run::start(&case, &endpoint, &plan, &ExpectedLength::default()).unwrap();
     let record = run.finish().await.unwrap().record;
-    assert_eq!(
-        (record.requests, record.errors),
-        (100, 0),
-        "{:?}",
-        record.messages
-    );
+    assert_eq!((record.requests, record.errors), (100, 0), "{:?}", record.messages);
     server.check_running().unwrap();
     drop(server);
     let run = Run::start(&case, &endpoint, &plan, &ExpectedLength::default()).unwrap();
-    assert_eq!(
-        run.finish().await.unwrap().record.requests,
-        0,
-        "nobody listens any more"
-    );
+    assert_eq!(run.finish().await.unwrap().record.requests, 0, "nobody listens any more");
 }
 
 #[test]
 fn a_missing_answer_is_told() {
-    let output = Command::new(env!("CARGO_BIN_EXE_castile"))
-        .args(["floor", "--answer", "no-such-file"])
-        .output()
-        .unwrap();
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_castile")).args(["floor", "--answer", "no-such-file"]).output().unwrap();
     assert!(!output.status.success());
     let message = String::from_utf8(output.stderr).unwrap();
     assert!(message.starts_with("error: no-such-file: "), "{message}");

@@ -1,1 +1,43 @@
-//! placeholder
+//! Tokens ↔ typed values: what generated code calls (XML Schema Part 2 datatypes, Part 1 content models).
+//!
+//! Generated types implement [`FromXml`] and [`ToXml`] in a few lines each; every decision is made here. The order of
+//! calls is the content model: [`Decoder::required`], [`Decoder::optional`] and [`Decoder::repeated`] for a sequence,
+//! [`Decoder::one_of`] for `xs:all` and `xs:choice`. The tables of [`schema`] hold names and occurrence.
+//!
+//! ```
+//! use castile_databinding::schema::Element;
+//! use castile_databinding::{Decoder, Encoder, Error, FromXml, ToXml};
+//!
+//! struct Point { x: i32, y: Option<i32> }
+//!
+//! static POINT: [Element; 2] = [Element::new("urn:p", "x", 1), Element::new("urn:p", "y", 2).occurs(0, Some(1))];
+//!
+//! impl FromXml for Point {
+//!     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+//!         decoder.complex(element, |decoder| {
+//!             Ok(Point { x: decoder.required(&POINT, 0)?, y: decoder.optional(&POINT, 1)? })
+//!         })
+//!     }
+//! }
+//!
+//! impl ToXml for Point {
+//!     fn content(&self, out: &mut Encoder) {
+//!         out.element("<x>", &self.x, "</x>");
+//!         out.optional("<y>", &self.y, "</y>");
+//!     }
+//! }
+//! ```
+
+pub mod datatypes;
+mod error;
+mod from_xml;
+mod nillable;
+mod recursive;
+pub mod schema;
+mod to_xml;
+
+pub use error::{Error, ErrorKind};
+pub use from_xml::{Decoder, FromXml};
+pub use nillable::Nillable;
+pub use recursive::Recursive;
+pub use to_xml::{Encoder, ToXml};

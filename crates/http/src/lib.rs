@@ -1,1 +1,31 @@
-//! placeholder
+//! SOAP over HTTP (SOAP 1.1 §6): messages ↔ network.
+//!
+//! The [`server`] side turns a [`castile_soap::Service`] into an [`Endpoint`](server::Endpoint), a tower service that
+//! mounts into axum, hyper or the [`Server`](server::Server) of this crate. The [`client`] side posts one message and
+//! brings back one message over any tower service that speaks HTTP, a [`Transport`](client::Transport) by default.
+//!
+//! ```no_run
+//! # fn endpoint() -> castile_http::server::Endpoint<dyn castile_soap::Service> { unimplemented!() }
+//! use castile_http::server::{Routes, Server, shutdown_signal};
+//!
+//! # async fn run() -> std::io::Result<()> {
+//! let listener = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
+//! let routes = Routes::new().route("/orders", endpoint());
+//! Server::new().serve(listener, routes, shutdown_signal()).await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Nothing below this crate does I/O, and nothing in it reads XML: it carries bytes, within bounds of size and time.
+
+mod body;
+pub mod client;
+mod error;
+mod headers;
+pub mod server;
+mod timeout;
+
+pub use error::{Error, ErrorKind};
+
+/// Any error, as bodies and services of others report it.
+pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;

@@ -50,10 +50,7 @@ mod linux {
                     return Ok(());
                 }
                 let expiration = Expiration::OneShot(TimeSpec::from_duration(wait));
-                timer
-                    .get_ref()
-                    .0
-                    .set(expiration, TimerSetTimeFlags::empty())?;
+                timer.get_ref().0.set(expiration, TimerSetTimeFlags::empty())?;
                 // Setting the timer again also resets what could be read from it, so nothing is read.
                 timer.readable().await?.clear_ready();
             }

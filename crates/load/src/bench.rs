@@ -8,8 +8,8 @@ use hdrhistogram::Histogram;
 use crate::report::{FLOOR, Latency, Results, Row, Spread, Suite};
 use crate::run::ask;
 use crate::{
-    Case, Endpoint, Error, ErrorKind, ExpectedLength, Machine, Outcome, Pace, Placement, Plan,
-    Progress, Recorder, Run, Server, Stop, usage,
+    Case, Endpoint, Error, ErrorKind, ExpectedLength, Machine, Outcome, Pace, Placement, Plan, Progress, Recorder, Run,
+    Server, Stop, usage,
 };
 
 /// Above this share of its cores, a side is at its limit.
@@ -59,34 +59,19 @@ impl Target {
     /// A server of ours that answers each case at the case's own path.
     pub fn server(name: impl Into<String>, server: Server) -> Self {
         let endpoint = server.endpoint().clone();
-        Target {
-            name: name.into(),
-            endpoint,
-            route: Route::Case,
-            server: Some(server),
-        }
+        Target { name: name.into(), endpoint, route: Route::Case, server: Some(server) }
     }
 
     /// The HTTP floor: it answers the case of number N at `/N`.
     pub fn floor(server: Server) -> Self {
         let endpoint = server.endpoint().clone();
-        Target {
-            name: FLOOR.to_owned(),
-            endpoint,
-            route: Route::Index,
-            server: Some(server),
-        }
+        Target { name: FLOOR.to_owned(), endpoint, route: Route::Index, server: Some(server) }
     }
 
     /// Somebody else's endpoint, of which only what comes over the network is known.
     pub fn url(url: &str) -> Result<Self, Error> {
         let endpoint = Endpoint::resolve(url)?;
-        Ok(Target {
-            name: url.to_owned(),
-            endpoint,
-            route: Route::Fixed,
-            server: None,
-        })
+        Ok(Target { name: url.to_owned(), endpoint, route: Route::Fixed, server: None })
     }
 
     fn endpoint(&self, index: usize, case: &Case) -> Endpoint {
@@ -130,10 +115,7 @@ impl Bench {
             let suite = &self.loads[index].0.suite;
             match suites.iter_mut().find(|known| known.suite == *suite) {
                 Some(known) => known.cases.extend(rows),
-                None => suites.push(Suite {
-                    suite: suite.clone(),
-                    cases: rows,
-                }),
+                None => suites.push(Suite { suite: suite.clone(), cases: rows }),
             }
         }
         let duration = self.loads.first().and_then(|(_, plan)| match plan.stop {
@@ -160,10 +142,7 @@ impl Bench {
     async fn measure(&mut self, index: usize, progress: &mut Progress) -> Result<Vec<Row>, Error> {
         let (case, plan) = &self.loads[index];
         let mut tallies: Vec<Tally> = self.targets.iter().map(|_| Tally::default()).collect();
-        let warmup = Plan {
-            stop: Stop::After(self.warmup),
-            ..plan.clone()
-        };
+        let warmup = Plan { stop: Stop::After(self.warmup), ..plan.clone() };
         for run in 1..=self.runs {
             for (target, tally) in self.targets.iter_mut().zip(&mut tallies) {
                 let endpoint = target.endpoint(index, case);
@@ -178,10 +157,7 @@ impl Bench {
                 let before = target.cpu_time();
                 let run = Run::start(case, &endpoint, plan, &tally.expected)?;
                 let outcome = progress.watch(run, planned(plan)).await?;
-                let server_cpu = target
-                    .cpu_time()
-                    .zip(before)
-                    .map(|(after, before)| after - before);
+                let server_cpu = target.cpu_time().zip(before).map(|(after, before)| after - before);
                 tally.add(outcome, server_cpu);
                 if let Some(server) = &mut target.server {
                     server.check_running()?;
@@ -201,10 +177,7 @@ impl Bench {
     /// How long all runs take, as far as it is planned.
     pub fn planned(&self) -> Duration {
         let times = u32::try_from(self.runs * self.targets.len()).unwrap_or(u32::MAX);
-        self.loads
-            .iter()
-            .map(|(_, plan)| (self.warmup + planned(plan)) * times)
-            .sum()
+        self.loads.iter().map(|(_, plan)| (self.warmup + planned(plan)) * times).sum()
     }
 }
 
@@ -235,14 +208,9 @@ struct Tally {
 impl Tally {
     /// Nothing of a warm-up counts but its errors: a wrong answer is one whenever it comes.
     fn warm_up(&mut self, outcome: Outcome) {
-        let Recorder {
-            errors, messages, ..
-        } = outcome.record;
+        let Recorder { errors, messages, .. } = outcome.record;
         self.warmup_errors += errors;
-        self.record.merge(Recorder {
-            messages,
-            ..Recorder::default()
-        });
+        self.record.merge(Recorder { messages, ..Recorder::default() });
     }
 
     fn add(&mut self, outcome: Outcome, server_cpu: Option<Duration>) {
@@ -259,8 +227,7 @@ impl Tally {
         let per_request = |cpu: Option<Duration>| cpu.map(|cpu| cpu.as_secs_f64() * 1e6 / answered);
         let share = |cpu: Option<Duration>, cores: usize| {
             let time = self.elapsed.as_secs_f64() * cores.max(1) as f64;
-            cpu.filter(|_| time > 0.0)
-                .map(|cpu| cpu.as_secs_f64() / time)
+            cpu.filter(|_| time > 0.0).map(|cpu| cpu.as_secs_f64() / time)
         };
         let threads = plan.threads.clamp(1, plan.connections.max(1));
         let driver_cpu_share = share(self.driver_cpu, threads);
@@ -303,32 +270,20 @@ fn sum(a: Option<Duration>, b: Option<Duration>) -> Option<Duration> {
 
 fn latency(nanoseconds: &Histogram<u64>) -> Latency {
     let at = |quantile| nanoseconds.value_at_quantile(quantile) as f64 / 1e3;
-    Latency {
-        p50: at(0.5),
-        p90: at(0.9),
-        p99: at(0.99),
-        p999: at(0.999),
-        max: nanoseconds.max() as f64 / 1e3,
-    }
+    Latency { p50: at(0.5), p90: at(0.9), p99: at(0.99), p999: at(0.999), max: nanoseconds.max() as f64 / 1e3 }
 }
 
 /// What a reader must know before believing the figures.
 fn warnings(results: &Results, placement: &Placement) -> Vec<String> {
     let mut warnings = Vec::new();
     let mut name = |holds: &dyn Fn(&Row) -> bool, text: &str| {
-        let named: Vec<_> = results
-            .rows()
-            .filter(|row| holds(row))
-            .map(|row| format!("{} ({})", row.case, row.target))
-            .collect();
+        let named: Vec<_> =
+            results.rows().filter(|row| holds(row)).map(|row| format!("{} ({})", row.case, row.target)).collect();
         if !named.is_empty() {
             warnings.push(format!("{text}: {}", named.join(", ")));
         }
     };
-    name(
-        &|row| row.errors > 0,
-        "Wrong or missing answers, so the figures are not valid",
-    );
+    name(&|row| row.errors > 0, "Wrong or missing answers, so the figures are not valid");
     name(
         &|row| row.driver_limited,
         "The driver, not the server, was the limit, so the server can do more than measured",

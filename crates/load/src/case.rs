@@ -35,19 +35,12 @@ pub struct Case {
 impl Case {
     /// The same case at the path of another endpoint.
     pub(crate) fn at(&self, endpoint: &Endpoint) -> Self {
-        Case {
-            path: endpoint.path.clone(),
-            ..self.clone()
-        }
+        Case { path: endpoint.path.clone(), ..self.clone() }
     }
 
     /// The request as HTTP/1.1 puts it on the wire, head and body in one piece, so that it leaves with one write.
     pub(crate) fn request(&self, authority: &str, keep_alive: bool) -> Bytes {
-        let connection = if keep_alive {
-            ""
-        } else {
-            "Connection: close\r\n"
-        };
+        let connection = if keep_alive { "" } else { "Connection: close\r\n" };
         let mut bytes = format!(
             "POST {} HTTP/1.1\r\nHost: {}\r\nContent-Type: {}\r\nSOAPAction: \"{}\"\r\nContent-Length: {}\r\n{}\r\n",
             self.path,

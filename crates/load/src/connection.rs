@@ -54,14 +54,7 @@ impl Connection {
     /// Sends a request and reads its response. After a failure the connection is closed.
     pub(crate) async fn exchange(&mut self, request: &[u8]) -> Result<Response, Failure> {
         let limit = Instant::now() + self.timeout;
-        let Connection {
-            endpoint,
-            stream,
-            reader,
-            answered,
-            watchdog,
-            ..
-        } = self;
+        let Connection { endpoint, stream, reader, answered, watchdog, .. } = self;
         let result = tokio::select! {
             biased;
             result = attempt(endpoint, stream, reader, answered, request) => result,
@@ -112,9 +105,7 @@ async fn attempt(
     let stream = match stream {
         Some(stream) => stream,
         None => {
-            let opened = TcpStream::connect(endpoint.address)
-                .await
-                .map_err(Failure::Connect)?;
+            let opened = TcpStream::connect(endpoint.address).await.map_err(Failure::Connect)?;
             opened.set_nodelay(true).map_err(Failure::Connect)?;
             *answered = 0;
             stream.insert(opened)
@@ -123,10 +114,7 @@ async fn attempt(
     reader.clear();
     stream.write_all(request).await.map_err(Failure::Io)?;
     loop {
-        let count = stream
-            .read(reader.space().map_err(Failure::Protocol)?)
-            .await
-            .map_err(Failure::Io)?;
+        let count = stream.read(reader.space().map_err(Failure::Protocol)?).await.map_err(Failure::Io)?;
         let response = match count {
             0 if reader.is_empty() => return Err(Failure::Closed(*answered)),
             0 => Some(reader.close()),
@@ -144,16 +132,11 @@ impl fmt::Display for Failure {
         match self {
             Failure::Connect(error) => write!(f, "no connection: {error}"),
             Failure::Timeout(limit) => {
-                write!(
-                    f,
-                    "no response within {}",
-                    humantime::format_duration(*limit)
-                )
+                write!(f, "no response within {}", humantime::format_duration(*limit))
             }
-            Failure::Closed(answered) => write!(
-                f,
-                "connection closed without a response, after {answered} responses on it"
-            ),
+            Failure::Closed(answered) => {
+                write!(f, "connection closed without a response, after {answered} responses on it")
+            }
             Failure::Io(error) => write!(f, "connection lost: {error}"),
             Failure::Protocol(message) => f.write_str(message),
         }
@@ -169,9 +152,7 @@ struct Watchdog {
 
 impl Watchdog {
     fn new(timeout: Duration) -> Self {
-        Watchdog {
-            sleep: Box::pin(tokio::time::sleep(timeout)),
-        }
+        Watchdog { sleep: Box::pin(tokio::time::sleep(timeout)) }
     }
 
     async fn bites_at(&mut self, limit: Instant) {

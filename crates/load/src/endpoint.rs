@@ -19,9 +19,9 @@ impl Endpoint {
     /// Reads and resolves `http://HOST[:PORT][/PATH]`.
     pub fn resolve(url: &str) -> Result<Self, Error> {
         let input = |what: &str| Error::new(ErrorKind::Input, format!("{url:?}: {what}"));
-        let rest = url.strip_prefix("http://").ok_or_else(|| {
-            input("found no http:// at the start, expected http://HOST[:PORT][/PATH]")
-        })?;
+        let rest = url
+            .strip_prefix("http://")
+            .ok_or_else(|| input("found no http:// at the start, expected http://HOST[:PORT][/PATH]"))?;
         let (authority, path) = match rest.find('/') {
             Some(slash) => rest.split_at(slash),
             None => (rest, "/"),
@@ -29,40 +29,23 @@ impl Endpoint {
         if authority.is_empty() || authority.contains('@') {
             return Err(input("expected HOST[:PORT] after http://"));
         }
-        if path
-            .bytes()
-            .any(|byte| byte.is_ascii_whitespace() || byte.is_ascii_control())
-        {
+        if path.bytes().any(|byte| byte.is_ascii_whitespace() || byte.is_ascii_control()) {
             return Err(input("found white space in the path"));
         }
         // An IPv6 literal has colons of its own, inside brackets (RFC 3986 §3.2.2).
-        let has_port = authority
-            .rsplit(']')
-            .next()
-            .is_some_and(|end| end.contains(':'));
-        let host_and_port = if has_port {
-            authority.to_owned()
-        } else {
-            format!("{authority}:80")
-        };
+        let has_port = authority.rsplit(']').next().is_some_and(|end| end.contains(':'));
+        let host_and_port = if has_port { authority.to_owned() } else { format!("{authority}:80") };
         let address = host_and_port
             .to_socket_addrs()
             .map_err(|error| input("the host has no address").because(error))?
             .next()
             .ok_or_else(|| input("the host has no address"))?;
-        Ok(Endpoint {
-            address,
-            authority: authority.to_owned(),
-            path: path.to_owned(),
-        })
+        Ok(Endpoint { address, authority: authority.to_owned(), path: path.to_owned() })
     }
 
     /// The same server, another path.
     pub fn at(&self, path: impl Into<String>) -> Self {
-        Endpoint {
-            path: path.into(),
-            ..self.clone()
-        }
+        Endpoint { path: path.into(), ..self.clone() }
     }
 }
 
@@ -73,12 +56,7 @@ mod tests {
     #[test]
     fn urls() {
         let cases = [
-            (
-                "http://127.0.0.1:8080/soap/a?b",
-                "127.0.0.1:8080",
-                "127.0.0.1:8080",
-                "/soap/a?b",
-            ),
+            ("http://127.0.0.1:8080/soap/a?b", "127.0.0.1:8080", "127.0.0.1:8080", "/soap/a?b"),
             ("http://127.0.0.1", "127.0.0.1:80", "127.0.0.1", "/"),
             ("http://[::1]:81", "[::1]:81", "[::1]:81", "/"),
             ("http://[::1]/x", "[::1]:80", "[::1]", "/x"),
@@ -86,23 +64,10 @@ mod tests {
         for (url, address, authority, path) in cases {
             let endpoint = Endpoint::resolve(url).unwrap();
             assert_eq!(endpoint.address.to_string(), address, "{url}");
-            assert_eq!(
-                (&*endpoint.authority, &*endpoint.path),
-                (authority, path),
-                "{url}"
-            );
+            assert_eq!((&*endpoint.authority, &*endpoint.path), (authority, path), "{url}");
         }
-        for url in [
-            "https://127.0.0.1/",
-            "127.0.0.1:80",
-            "http:///x",
-            "http://h:port/",
-        ] {
-            assert_eq!(
-                Endpoint::resolve(url).unwrap_err().kind(),
-                ErrorKind::Input,
-                "{url}"
-            );
+        for url in ["https://127.0.0.1/", "127.0.0.1:80", "http:///x", "http://h:port/"] {
+            assert_eq!(Endpoint::resolve(url).unwrap_err().kind(), ErrorKind::Input, "{url}");
         }
     }
 }

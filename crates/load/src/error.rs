@@ -33,21 +33,11 @@ pub enum ErrorKind {
 
 impl Error {
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Error(Box::new(Inner {
-            kind,
-            message: message.into(),
-            source: None,
-        }))
+        Error(Box::new(Inner { kind, message: message.into(), source: None }))
     }
 
-    pub(crate) fn because(
-        self,
-        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
-    ) -> Self {
-        Error(Box::new(Inner {
-            source: Some(source.into()),
-            ..*self.0
-        }))
+    pub(crate) fn because(self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Error(Box::new(Inner { source: Some(source.into()), ..*self.0 }))
     }
 
     /// What the error is about.

@@ -20,16 +20,13 @@ impl Machine {
     pub fn this(cores: usize) -> Self {
         let kernel = read("/proc/sys/kernel/osrelease");
         Machine {
-            cpu: field("/proc/cpuinfo", "model name")
-                .unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
+            cpu: field("/proc/cpuinfo", "model name").unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
             cores,
             memory_bytes: field("/proc/meminfo", "MemTotal").and_then(|value| {
                 let kilobytes: u64 = value.strip_suffix("kB")?.trim().parse().ok()?;
                 Some(kilobytes * 1024)
             }),
-            os: format!("{} {}", std::env::consts::OS, kernel.trim())
-                .trim()
-                .to_owned(),
+            os: format!("{} {}", std::env::consts::OS, kernel.trim()).trim().to_owned(),
         }
     }
 }

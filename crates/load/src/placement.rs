@@ -33,38 +33,23 @@ impl Placement {
     pub fn apart() -> Self {
         match allowed_cores() {
             Some(cores) => Self::divide(cores),
-            None => Placement::Free {
-                cores: available(),
-                reason: "this system does not pin",
-            },
+            None => Placement::Free { cores: available(), reason: "this system does not pin" },
         }
     }
 
     /// Leaves both to the system, as asked.
     pub fn free() -> Self {
-        Placement::Free {
-            cores: available(),
-            reason: "as asked",
-        }
+        Placement::Free { cores: available(), reason: "as asked" }
     }
 
     fn divide(cores: Vec<usize>) -> Self {
         match cores.len() {
-            0 | 1 => Placement::Free {
-                cores: 1,
-                reason: "there is only one",
-            },
+            0 | 1 => Placement::Free { cores: 1, reason: "there is only one" },
             2..=FEW_CORES => {
                 let (server, driver) = cores.split_at(cores.len() / 2);
-                Placement::Apart {
-                    server: server.to_vec(),
-                    driver: driver.to_vec(),
-                }
+                Placement::Apart { server: server.to_vec(), driver: driver.to_vec() }
             }
-            many => Placement::Free {
-                cores: many,
-                reason: "there are enough",
-            },
+            many => Placement::Free { cores: many, reason: "there are enough" },
         }
     }
 
@@ -113,18 +98,10 @@ impl fmt::Display for Placement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Placement::Apart { server, driver } => {
-                write!(
-                    f,
-                    "server on {}, driver on {}",
-                    Cores(server),
-                    Cores(driver)
-                )
+                write!(f, "server on {}, driver on {}", Cores(server), Cores(driver))
             }
             Placement::Free { cores, reason } => {
-                write!(
-                    f,
-                    "server and driver share {cores} cores, not pinned ({reason})"
-                )
+                write!(f, "server and driver share {cores} cores, not pinned ({reason})")
             }
         }
     }
@@ -152,11 +129,7 @@ fn allowed_cores() -> Option<Vec<usize>> {
     use nix::unistd::Pid;
 
     let set = sched_getaffinity(Pid::from_raw(0)).ok()?;
-    Some(
-        (0..CpuSet::count())
-            .filter(|core| set.is_set(*core).unwrap_or(false))
-            .collect(),
-    )
+    Some((0..CpuSet::count()).filter(|core| set.is_set(*core).unwrap_or(false)).collect())
 }
 
 #[cfg(target_os = "linux")]
@@ -169,9 +142,7 @@ fn pin_this_thread(cores: &[usize]) -> Result<(), Error> {
         .iter()
         .try_for_each(|core| set.set(*core))
         .and_then(|()| sched_setaffinity(Pid::from_raw(0), &set))
-        .map_err(|error| {
-            Error::new(ErrorKind::Machine, format!("can't pin to {}", Cores(cores))).because(error)
-        })
+        .map_err(|error| Error::new(ErrorKind::Machine, format!("can't pin to {}", Cores(cores))).because(error))
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -181,10 +152,7 @@ fn allowed_cores() -> Option<Vec<usize>> {
 
 #[cfg(not(target_os = "linux"))]
 fn pin_this_thread(cores: &[usize]) -> Result<(), Error> {
-    Err(Error::new(
-        ErrorKind::Machine,
-        format!("this system can't pin to {}", Cores(cores)),
-    ))
+    Err(Error::new(ErrorKind::Machine, format!("this system can't pin to {}", Cores(cores))))
 }
 
 #[cfg(test)]
@@ -194,23 +162,11 @@ mod tests {
     #[test]
     fn few_cores_are_divided() {
         let cases = [
-            (
-                vec![3],
-                "server and driver share 1 cores, not pinned (there is only one)",
-                1,
-            ),
+            (vec![3], "server and driver share 1 cores, not pinned (there is only one)", 1),
             (vec![0, 1], "server on core 0, driver on core 1", 1),
             (vec![2, 4, 6], "server on core 2, driver on cores 4, 6", 2),
-            (
-                vec![0, 1, 2, 3],
-                "server on cores 0, 1, driver on cores 2, 3",
-                2,
-            ),
-            (
-                (0..16).collect(),
-                "server and driver share 16 cores, not pinned (there are enough)",
-                8,
-            ),
+            (vec![0, 1, 2, 3], "server on cores 0, 1, driver on cores 2, 3", 2),
+            ((0..16).collect(), "server and driver share 16 cores, not pinned (there are enough)", 8),
         ];
         for (cores, expected, threads) in cases {
             let placement = Placement::divide(cores);

@@ -32,32 +32,19 @@ impl Progress {
     /// For a bench of this length: live on a terminal, lines elsewhere.
     pub fn new(total: Duration) -> Self {
         let display = if std::io::stderr().is_terminal() {
-            let bar = ProgressBar::with_draw_target(
-                Some(milliseconds(total)),
-                ProgressDrawTarget::stderr(),
-            );
+            let bar = ProgressBar::with_draw_target(Some(milliseconds(total)), ProgressDrawTarget::stderr());
             let style = ProgressStyle::with_template("{bar:24.cyan/dim} {percent:>3} %  {msg}");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             Display::Live(bar)
         } else {
             Display::Lines
         };
-        Progress {
-            display,
-            total,
-            done: Duration::ZERO,
-            label: String::new(),
-        }
+        Progress { display, total, done: Duration::ZERO, label: String::new() }
     }
 
     /// Tells nothing.
     pub fn silent() -> Self {
-        Progress {
-            display: Display::Silent,
-            total: Duration::ZERO,
-            done: Duration::ZERO,
-            label: String::new(),
-        }
+        Progress { display: Display::Silent, total: Duration::ZERO, done: Duration::ZERO, label: String::new() }
     }
 
     pub(crate) fn begin(&mut self, suite: &str, case: &str, target: &str, run: usize) {
@@ -89,11 +76,7 @@ impl Progress {
         if let Display::Live(bar) = &self.display {
             bar.set_position(milliseconds(done));
             let left = self.left(done);
-            bar.set_message(format!(
-                "{} · {} req/s · {left} left",
-                self.label,
-                format::count(rate)
-            ));
+            bar.set_message(format!("{} · {} req/s · {left} left", self.label, format::count(rate)));
         }
     }
 

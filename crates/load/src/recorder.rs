@@ -40,8 +40,7 @@ impl Recorder {
     /// Notes a right answer.
     pub fn answer(&mut self, latency: Duration) {
         self.requests += 1;
-        self.latency
-            .saturating_record(u64::try_from(latency.as_nanos()).unwrap_or(u64::MAX));
+        self.latency.saturating_record(u64::try_from(latency.as_nanos()).unwrap_or(u64::MAX));
     }
 
     /// Notes a failure; the text is only made when it is kept.
@@ -59,8 +58,6 @@ impl Recorder {
         self.verified += other.verified;
         self.messages.extend(other.messages);
         self.messages.truncate(KEPT_MESSAGES);
-        self.latency
-            .add(&other.latency)
-            .expect("all recorders have the same bounds");
+        self.latency.add(&other.latency).expect("all recorders have the same bounds");
     }
 }

@@ -120,45 +120,24 @@ impl ResponseReader {
                 return Ok(None);
             }
             if self.filled > end {
-                return Err(format!(
-                    "{} bytes after the end of the response",
-                    self.filled - end
-                ));
+                return Err(format!("{} bytes after the end of the response", self.filled - end));
             }
-            return Ok(Some(Response {
-                status: head.status,
-                body,
-                close: head.close,
-            }));
+            return Ok(Some(Response { status: head.status, body, close: head.close }));
         }
     }
 
     /// Takes note that the server has closed; some responses end so.
     pub(crate) fn close(&mut self) -> Result<Response, String> {
         match self.head {
-            Some(Head {
-                status,
-                length,
-                framing: Framing::UntilClose,
-                ..
-            }) => Ok(Response {
-                status,
-                body: length..self.filled,
-                close: true,
-            }),
-            Some(Head {
-                length,
-                framing: Framing::Length(expected),
-                ..
-            }) => Err(format!(
+            Some(Head { status, length, framing: Framing::UntilClose, .. }) => {
+                Ok(Response { status, body: length..self.filled, close: true })
+            }
+            Some(Head { length, framing: Framing::Length(expected), .. }) => Err(format!(
                 "connection closed after {} of {expected} bytes of the response body",
                 self.filled - length
             )),
             Some(_) => Err("connection closed within a chunked response body".to_owned()),
-            None => Err(format!(
-                "connection closed after {} bytes of a response head",
-                self.filled
-            )),
+            None => Err(format!("connection closed after {} bytes of a response head", self.filled)),
         }
     }
 
@@ -182,11 +161,7 @@ impl ResponseReader {
                 head
             }
         };
-        self.chunks = Chunks {
-            read: head.length,
-            write: head.length,
-            in_trailers: false,
-        };
+        self.chunks = Chunks { read: head.length, write: head.length, in_trailers: false };
         self.head = Some(head);
         Ok(self.head)
     }
@@ -202,9 +177,7 @@ impl Head {
             Ok(httparse::Status::Partial) => return Ok(None),
             Err(error) => {
                 let start = String::from_utf8_lossy(&bytes[..bytes.len().min(40)]).into_owned();
-                return Err(format!(
-                    "found {start:?}, expected an HTTP response ({error})"
-                ));
+                return Err(format!("found {start:?}, expected an HTTP response ({error})"));
             }
         };
         let (Some(status), Some(version)) = (response.code, response.version) else {
@@ -216,11 +189,9 @@ impl Head {
         for header in response.headers.iter() {
             if header.name.eq_ignore_ascii_case("content-length") {
                 let value = std::str::from_utf8(header.value).unwrap_or_default().trim();
-                let length: usize = value
-                    .parse()
-                    .ok()
-                    .filter(|length| *length <= MAX_RESPONSE)
-                    .ok_or_else(|| format!("Content-Length: found {value:?}, expected a number up to {MAX_RESPONSE}"))?;
+                let length: usize = value.parse().ok().filter(|length| *length <= MAX_RESPONSE).ok_or_else(|| {
+                    format!("Content-Length: found {value:?}, expected a number up to {MAX_RESPONSE}")
+                })?;
                 content_length = Some(length);
             } else if header.name.eq_ignore_ascii_case("transfer-encoding") {
                 chunked = has_token(header.value, "chunked");
@@ -239,12 +210,7 @@ impl Head {
             Some(length) => Framing::Length(length),
             None => Framing::UntilClose,
         };
-        Ok(Some(Head {
-            length,
-            status,
-            framing,
-            close,
-        }))
+        Ok(Some(Head { length, status, framing, close }))
     }
 }
 
@@ -256,17 +222,13 @@ impl Chunks {
                 Ok(httparse::Status::Complete((start, size))) => (self.read + start, size),
                 Ok(httparse::Status::Partial) => return Ok(false),
                 Err(_) => {
-                    return Err(
-                        "found a chunk without a size, expected a hexadecimal number".to_owned(),
-                    );
+                    return Err("found a chunk without a size, expected a hexadecimal number".to_owned());
                 }
             };
             let size = usize::try_from(size)
                 .ok()
                 .filter(|size| *size <= MAX_RESPONSE)
-                .ok_or_else(|| {
-                    format!("found a chunk of {size} bytes, expected at most {MAX_RESPONSE}")
-                })?;
+                .ok_or_else(|| format!("found a chunk of {size} bytes, expected at most {MAX_RESPONSE}"))?;
             if size == 0 {
                 self.read = start;
                 self.in_trailers = true;
@@ -299,9 +261,7 @@ impl Chunks {
 
 /// Whether a comma-separated header value holds a token, whatever its case.
 fn has_token(value: &[u8], token: &str) -> bool {
-    value
-        .split(|byte| *byte == b',')
-        .any(|item| item.trim_ascii().eq_ignore_ascii_case(token.as_bytes()))
+    value.split(|byte| *byte == b',').any(|item| item.trim_ascii().eq_ignore_ascii_case(token.as_bytes()))
 }
 
 #[cfg(test)]
@@ -321,16 +281,9 @@ mod tests {
                     break;
                 }
             }
-            results.push(
-                result.map(|response| {
-                    response.map(|r| (r.status, reader.body(&r).to_vec(), r.close))
-                }),
-            );
+            results.push(result.map(|response| response.map(|r| (r.status, reader.body(&r).to_vec(), r.close))));
         }
-        assert!(
-            results.windows(2).all(|pair| pair[0] == pair[1]),
-            "{results:?}"
-        );
+        assert!(results.windows(2).all(|pair| pair[0] == pair[1]), "{results:?}");
         results.remove(0)
     }
 
@@ -342,7 +295,8 @@ mod tests {
     fn framings() {
         let length = b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nabc";
         assert_eq!(read(length), Ok(body("abc")));
-        let chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n2\r\nab\r\n1;x=y\r\nc\r\n0\r\nT: x\r\n\r\n";
+        let chunked =
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n2\r\nab\r\n1;x=y\r\nc\r\n0\r\nT: x\r\n\r\n";
         assert_eq!(read(chunked), Ok(body("abc")));
         let interim = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na";
         assert_eq!(read(interim), Ok(body("a")));
@@ -359,27 +313,15 @@ mod tests {
         reader.space().unwrap()[..bytes.len()].copy_from_slice(bytes);
         assert_eq!(reader.fill(bytes.len()), Ok(None));
         let response = reader.close().unwrap();
-        assert_eq!(
-            (reader.body(&response), response.close),
-            (&b"abc"[..], true)
-        );
+        assert_eq!((reader.body(&response), response.close), (&b"abc"[..], true));
     }
 
     #[test]
     fn broken_responses_say_why() {
         let cases: [(&[u8], &str); 4] = [
-            (
-                b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n",
-                "\"many\"",
-            ),
-            (
-                b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n",
-                "hexadecimal",
-            ),
-            (
-                b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabcd",
-                "line end",
-            ),
+            (b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n", "\"many\""),
+            (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", "hexadecimal"),
+            (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabcd", "line end"),
             (b"SSH-2.0 hello there\r\n", "expected an HTTP response"),
         ];
         for (bytes, expected) in cases {
@@ -391,9 +333,6 @@ mod tests {
         let mut reader = ResponseReader::new();
         let bytes = b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nab";
         reader.space().unwrap()[..bytes.len()].copy_from_slice(bytes);
-        assert_eq!(
-            reader.fill(bytes.len()),
-            Err("1 bytes after the end of the response".to_owned())
-        );
+        assert_eq!(reader.fill(bytes.len()), Err("1 bytes after the end of the response".to_owned()));
     }
 }

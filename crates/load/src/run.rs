@@ -73,26 +73,16 @@ impl Outcome {
 }
 
 /// Sends one request and gives the body of its answer, found right by the case.
-pub(crate) async fn ask(
-    case: &Case,
-    endpoint: &Endpoint,
-    timeout: Duration,
-) -> Result<Bytes, Error> {
+pub(crate) async fn ask(case: &Case, endpoint: &Endpoint, timeout: Duration) -> Result<Bytes, Error> {
     let wrong = |what: String| {
         let Case { suite, name, .. } = case;
         let authority = &endpoint.authority;
-        Error::new(
-            ErrorKind::Answer,
-            format!("{suite} {name} at {authority}: {what}"),
-        )
+        Error::new(ErrorKind::Answer, format!("{suite} {name} at {authority}: {what}"))
     };
     let case = case.at(endpoint);
     let mut connection = Connection::new(endpoint.clone(), timeout);
     let request = case.request(&endpoint.authority, false);
-    let response = connection
-        .exchange(&request)
-        .await
-        .map_err(|failure| wrong(failure.to_string()))?;
+    let response = connection.exchange(&request).await.map_err(|failure| wrong(failure.to_string()))?;
     let body = connection.body(&response);
     if response.status != 200 {
         return Err(wrong(wrong_status(&response, body)));
@@ -124,9 +114,7 @@ impl ExpectedLength {
 
     fn learn(&self, length: usize) {
         // Whoever comes first decides; the others compare.
-        let _ =
-            self.0
-                .compare_exchange(Self::UNKNOWN, length, Ordering::Relaxed, Ordering::Relaxed);
+        let _ = self.0.compare_exchange(Self::UNKNOWN, length, Ordering::Relaxed, Ordering::Relaxed);
     }
 }
 
@@ -141,22 +129,12 @@ pub struct Run {
 
 impl Run {
     /// Starts to drive `case` against `endpoint`.
-    pub fn start(
-        case: &Case,
-        endpoint: &Endpoint,
-        plan: &Plan,
-        expected: &ExpectedLength,
-    ) -> Result<Run, Error> {
+    pub fn start(case: &Case, endpoint: &Endpoint, plan: &Plan, expected: &ExpectedLength) -> Result<Run, Error> {
         let driver_cpu = usage::own_cpu_time();
         let start = Instant::now();
         let schedule = Arc::new(Schedule::new(plan.pace, plan.stop, start));
         let threads = plan.threads.clamp(1, plan.connections.max(1));
-        let mut run = Run {
-            schedule: schedule.clone(),
-            workers: Vec::new(),
-            start,
-            driver_cpu,
-        };
+        let mut run = Run { schedule: schedule.clone(), workers: Vec::new(), start, driver_cpu };
         let case = case.at(endpoint);
         for thread in 0..threads {
             let worker = Worker {
@@ -177,9 +155,7 @@ impl Run {
                     // Nobody listens any more when the run was dropped.
                     let _ = done.send(worker.run());
                 })
-                .map_err(|error| {
-                    Error::new(ErrorKind::Machine, "no thread for the driver").because(error)
-                })?;
+                .map_err(|error| Error::new(ErrorKind::Machine, "no thread for the driver").because(error))?;
             run.workers.push(result);
         }
         Ok(run)
@@ -194,21 +170,14 @@ impl Run {
     pub async fn finish(mut self) -> Result<Outcome, Error> {
         let mut record = Recorder::default();
         for worker in &mut self.workers {
-            let part = worker.await.map_err(|error| {
-                Error::new(ErrorKind::Machine, "a thread of the driver panicked").because(error)
-            })??;
+            let part = worker
+                .await
+                .map_err(|error| Error::new(ErrorKind::Machine, "a thread of the driver panicked").because(error))??;
             record.merge(part);
         }
         let elapsed = self.start.elapsed();
-        let driver_cpu = usage::own_cpu_time()
-            .zip(self.driver_cpu)
-            .map(|(after, before)| after.saturating_sub(before));
-        Ok(Outcome {
-            record,
-            elapsed,
-            unsent: self.schedule.unsent(),
-            driver_cpu,
-        })
+        let driver_cpu = usage::own_cpu_time().zip(self.driver_cpu).map(|(after, before)| after.saturating_sub(before));
+        Ok(Outcome { record, elapsed, unsent: self.schedule.unsent(), driver_cpu })
     }
 }
 
@@ -249,13 +218,9 @@ struct Worker {
 
 impl Worker {
     fn run(self) -> Result<Recorder, Error> {
-        let machine =
-            |error| Error::new(ErrorKind::Machine, "the driver has no event loop").because(error);
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_io()
-            .enable_time()
-            .build()
-            .map_err(machine)?;
+        let machine = |error| Error::new(ErrorKind::Machine, "the driver has no event loop").because(error);
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build().map_err(machine)?;
         let recorder = Rc::new(RefCell::new(Recorder::default()));
         let worker = Rc::new(self);
         let tasks = LocalSet::new();
@@ -275,12 +240,7 @@ impl Worker {
     }
 
     /// Says what is wrong with a response, and notes how long right ones are.
-    fn judge(
-        &self,
-        connection: &Connection,
-        response: &Response,
-        recorder: &mut Recorder,
-    ) -> Result<(), String> {
+    fn judge(&self, connection: &Connection, response: &Response, recorder: &mut Recorder) -> Result<(), String> {
         let body = connection.body(response);
         if response.status != 200 {
             return Err(wrong_status(response, body));
@@ -292,10 +252,7 @@ impl Worker {
             return Err(format!("body of {} bytes, expected {expected}", body.len()));
         }
         let counted = recorder.requests + recorder.errors;
-        if expected.is_none()
-            || connection.is_first_response()
-            || counted.is_multiple_of(self.verify_one_in)
-        {
+        if expected.is_none() || connection.is_first_response() || counted.is_multiple_of(self.verify_one_in) {
             (self.case.check)(body)?;
             recorder.verified += 1;
             self.expected.learn(body.len());
@@ -328,9 +285,7 @@ async fn drive(worker: Rc<Worker>, recorder: Rc<RefCell<Recorder>>) -> std::io::
         }
         // Neither closing nor pausing is part of the next request.
         match &result {
-            Ok(response) if response.close || !worker.keep_alive => {
-                connection.close(response).await
-            }
+            Ok(response) if response.close || !worker.keep_alive => connection.close(response).await,
             Err(Failure::Connect(_)) => tokio::time::sleep(RECONNECT_PAUSE).await,
             _ => continue,
         }

@@ -39,13 +39,7 @@ pub(crate) struct Schedule {
 
 impl Schedule {
     pub(crate) fn new(pace: Pace, stop: Stop, start: Instant) -> Self {
-        Schedule {
-            pace,
-            stop,
-            start,
-            taken: AtomicU64::new(0),
-            cancelled: AtomicBool::new(false),
-        }
+        Schedule { pace, stop, start, taken: AtomicU64::new(0), cancelled: AtomicBool::new(false) }
     }
 
     /// The time at which the next request is due, for a connection that is free at `now`; `None` when the run is over.
@@ -66,9 +60,7 @@ impl Schedule {
         }
         let due = match self.pace {
             Pace::Closed => return Some(now),
-            Pace::Arrivals { per_second } => {
-                self.start + Duration::from_secs_f64(index as f64 / per_second)
-            }
+            Pace::Arrivals { per_second } => self.start + Duration::from_secs_f64(index as f64 / per_second),
         };
         match self.stop {
             Stop::After(duration) if due >= self.start + duration => None,
@@ -123,10 +115,7 @@ mod tests {
         // The one connection comes back late each time; its requests keep their times.
         let late = start + Duration::from_millis(900);
         for index in 0..4 {
-            assert_eq!(
-                schedule.next(late),
-                Some(start + Duration::from_millis(100 * index))
-            );
+            assert_eq!(schedule.next(late), Some(start + Duration::from_millis(100 * index)));
         }
         assert_eq!(schedule.next(start + Duration::from_secs(1)), None);
         assert_eq!(schedule.unsent(), 6);

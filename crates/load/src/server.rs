@@ -33,30 +33,19 @@ impl Server {
         placement.enter_server()?;
         let spawned = command.spawn();
         placement.enter_driver()?;
-        let mut child = spawned.map_err(|error| {
-            Error::new(ErrorKind::Server, format!("{name} can't be started")).because(error)
-        })?;
+        let mut child = spawned
+            .map_err(|error| Error::new(ErrorKind::Server, format!("{name} can't be started")).because(error))?;
         let output = child.stdout.take();
         let stdin = child.stdin.take();
-        let mut process = Process {
-            name: name.to_owned(),
-            child,
-            _stdin: stdin,
-        };
+        let mut process = Process { name: name.to_owned(), child, _stdin: stdin };
         match output.and_then(wait_for_url) {
-            Some(url) => Ok(Server {
-                process,
-                endpoint: Endpoint::resolve(&url)?,
-            }),
+            Some(url) => Ok(Server { process, endpoint: Endpoint::resolve(&url)? }),
             None => {
                 // One that has just closed its output may need a moment to have ended.
                 process.has_ended_within(Duration::from_millis(200));
                 process.check_running()?;
                 let limit = START_LIMIT.as_secs();
-                Err(Error::new(
-                    ErrorKind::Server,
-                    format!("{name} did not print \"{LISTENING}URL\" within {limit} s"),
-                ))
+                Err(Error::new(ErrorKind::Server, format!("{name} did not print \"{LISTENING}URL\" within {limit} s")))
             }
         }
     }
@@ -88,10 +77,9 @@ struct Process {
 impl Process {
     fn check_running(&mut self) -> Result<(), Error> {
         match self.child.try_wait() {
-            Ok(Some(status)) => Err(Error::new(
-                ErrorKind::Server,
-                format!("{} ended before its time ({status})", self.name),
-            )),
+            Ok(Some(status)) => {
+                Err(Error::new(ErrorKind::Server, format!("{} ended before its time ({status})", self.name)))
+            }
             _ => Ok(()),
         }
     }
@@ -166,8 +154,7 @@ mod tests {
 
     #[test]
     fn a_server_ends_with_its_measurement() {
-        let server =
-            shell("echo starting; echo listening on http://127.0.0.1:9; exec sleep 60").unwrap();
+        let server = shell("echo starting; echo listening on http://127.0.0.1:9; exec sleep 60").unwrap();
         assert_eq!(server.endpoint().authority, "127.0.0.1:9");
         let process = i32::try_from(server.id()).unwrap();
         drop(server);

@@ -10,12 +10,7 @@ use serde_json::Value;
 use support::{Act, Server, case, pong, response};
 
 fn bench(server: &Server, pace: Pace) -> Bench {
-    let plan = Plan {
-        pace,
-        stop: Stop::After(Duration::from_millis(100)),
-        connections: 2,
-        ..Plan::default()
-    };
+    let plan = Plan { pace, stop: Stop::After(Duration::from_millis(100)), connections: 2, ..Plan::default() };
     Bench {
         loads: vec![(case(), plan)],
         targets: vec![Target::url(&server.url()).unwrap()],
@@ -29,10 +24,7 @@ fn bench(server: &Server, pace: Pace) -> Bench {
 #[tokio::test]
 async fn results_have_the_fields_that_readers_rely_on() {
     let server = Server::start(|_| pong());
-    let results = bench(&server, Pace::Closed)
-        .run(&mut Progress::silent())
-        .await
-        .unwrap();
+    let results = bench(&server, Pace::Closed).run(&mut Progress::silent()).await.unwrap();
     let json: Value = serde_json::from_str(&serde_json::to_string(&results).unwrap()).unwrap();
     assert!(json["castile"].is_string() && json["machine"].is_object());
     let suite = &json["suites"][0];
@@ -42,22 +34,13 @@ async fn results_have_the_fields_that_readers_rely_on() {
     assert_eq!(row["target"], server.url());
     assert_eq!(row["connections"], 2);
     assert_eq!(row["keep_alive"], true);
-    assert_eq!(
-        (
-            &row["errors"],
-            &row["request_bytes"],
-            &row["response_bytes"]
-        ),
-        (&0.into(), &4.into(), &4.into())
-    );
+    assert_eq!((&row["errors"], &row["request_bytes"], &row["response_bytes"]), (&0.into(), &4.into(), &4.into()));
     assert!(row["requests"].as_u64().unwrap() > 0 && row["verified"].as_u64().unwrap() >= 4);
     for name in ["mean", "stddev"] {
         assert!(row["requests_per_second"][name].is_f64(), "{name}");
     }
-    let latency: Vec<f64> = ["p50", "p90", "p99", "p999", "max"]
-        .iter()
-        .map(|name| row["latency_us"][name].as_f64().unwrap())
-        .collect();
+    let latency: Vec<f64> =
+        ["p50", "p90", "p99", "p999", "max"].iter().map(|name| row["latency_us"][name].as_f64().unwrap()).collect();
     assert!(latency.is_sorted(), "{latency:?}");
     // Nothing is known of another's process; the driver is our own.
     assert!(row["server_cpu_us_per_request"].is_null() && row["server_peak_rss_bytes"].is_null());
@@ -65,10 +48,7 @@ async fn results_have_the_fields_that_readers_rely_on() {
         assert!(row["driver_cpu_share"].as_f64().unwrap() > 0.0);
     }
     let again: Results = serde_json::from_value(json).unwrap();
-    assert_eq!(
-        again.suites[0].cases[0].requests,
-        results.suites[0].cases[0].requests
-    );
+    assert_eq!(again.suites[0].cases[0].requests, results.suites[0].cases[0].requests);
 }
 
 #[tokio::test]
@@ -78,16 +58,9 @@ async fn errors_are_in_every_form_of_the_report() {
         0 => pong(),
         _ => Act::Say(response("<script>")),
     });
-    let results = bench(&server, Pace::Closed)
-        .run(&mut Progress::silent())
-        .await
-        .unwrap();
+    let results = bench(&server, Pace::Closed).run(&mut Progress::silent()).await.unwrap();
     assert!(results.errors() > 0);
-    assert!(
-        results.warnings[0].contains("ping"),
-        "{:?}",
-        results.warnings
-    );
+    assert!(results.warnings[0].contains("ping"), "{:?}", results.warnings);
     let page = results.page().unwrap();
     assert!(page.contains("not valid"));
     assert!(!page.contains("<script"), "everything filled in is escaped");
@@ -101,40 +74,21 @@ async fn a_target_that_answers_wrongly_is_told_before_anything_is_measured() {
     assert_eq!(error.kind(), ErrorKind::Answer);
     let message = error.to_string();
     assert!(message.starts_with("tests ping at 127.0.0.1:"), "{message}");
-    assert!(
-        message.ends_with("found \"gong\", expected \"pong\""),
-        "{message}"
-    );
+    assert!(message.ends_with("found \"gong\", expected \"pong\""), "{message}");
 }
 
 #[test]
 fn the_page_and_the_table_compare_with_the_floor() {
     let results: Results = serde_json::from_str(include_str!("data/results.json")).unwrap();
     let page = results.page().unwrap();
-    for text in [
-        "75 % of floor",
-        "1.25 × floor",
-        "30,000",
-        "echoInts-100",
-        "results.json",
-    ] {
+    for text in ["75 % of floor", "1.25 × floor", "30,000", "echoInts-100", "results.json"] {
         assert!(page.contains(text), "{text}");
     }
     for outside in ["src=", "url(", "@import", "href=\"http"] {
-        assert!(
-            !page.contains(outside),
-            "the page fetches nothing, found {outside}"
-        );
+        assert!(!page.contains(outside), "the page fetches nothing, found {outside}");
     }
     let table = results.table();
-    for text in [
-        "echoInts-100",
-        "30,000",
-        "40,000",
-        "75 %",
-        "1.25",
-        "25 connections, kept alive",
-    ] {
+    for text in ["echoInts-100", "30,000", "40,000", "75 %", "1.25", "25 connections, kept alive"] {
         assert!(table.contains(text), "{text} in\n{table}");
     }
 }
@@ -146,11 +100,7 @@ fn the_report_is_written_where_it_is_asked_for() {
     let files = results.write(&directory.path().join("new/report")).unwrap();
     let json = std::fs::read_to_string(&files[0]).unwrap();
     assert_eq!(serde_json::from_str::<Results>(&json).unwrap(), results);
-    assert!(
-        std::fs::read_to_string(&files[1])
-            .unwrap()
-            .starts_with("<!doctype html>")
-    );
+    assert!(std::fs::read_to_string(&files[1]).unwrap().starts_with("<!doctype html>"));
     let error = results.write(&files[0]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Report);
 }

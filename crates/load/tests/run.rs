@@ -8,55 +8,29 @@ use castile_load::{Case, Endpoint, ExpectedLength, Pace, Plan, Run, Stop};
 use support::{Act, Server, case, pong, response};
 
 fn requests(count: u64) -> Plan {
-    Plan {
-        stop: Stop::Requests(count),
-        ..Plan::default()
-    }
+    Plan { stop: Stop::Requests(count), ..Plan::default() }
 }
 
 #[tokio::test]
 async fn right_answers_are_counted_and_sampled() {
     let server = Server::start(|_| pong());
-    let plan = Plan {
-        connections: 8,
-        threads: 2,
-        verify_one_in: 100,
-        ..requests(2_000)
-    };
+    let plan = Plan { connections: 8, threads: 2, verify_one_in: 100, ..requests(2_000) };
     let outcome = server.drive(&plan).await;
     assert!(outcome.requests_per_second() > 0.0);
     let record = outcome.record;
-    assert_eq!(
-        (record.requests, record.errors),
-        (2_000, 0),
-        "{:?}",
-        record.messages
-    );
+    assert_eq!((record.requests, record.errors), (2_000, 0), "{:?}", record.messages);
     assert_eq!(record.latency.len(), 2_000);
     assert_eq!((server.requests(), server.connections()), (2_000, 8));
     // The first of each connection, and one in a hundred.
-    assert!(
-        (8..=8 + 2_000 / 100 + 2).contains(&record.verified),
-        "{}",
-        record.verified
-    );
+    assert!((8..=8 + 2_000 / 100 + 2).contains(&record.verified), "{}", record.verified);
 }
 
 #[tokio::test]
 async fn without_keep_alive_each_request_has_a_connection() {
     let server = Server::start(|_| pong());
-    let plan = Plan {
-        keep_alive: false,
-        connections: 3,
-        ..requests(50)
-    };
+    let plan = Plan { keep_alive: false, connections: 3, ..requests(50) };
     let record = server.drive(&plan).await.record;
-    assert_eq!(
-        (record.requests, record.errors),
-        (50, 0),
-        "{:?}",
-        record.messages
-    );
+    assert_eq!((record.requests, record.errors), (50, 0), "{:?}", record.messages);
     assert_eq!(server.connections(), 50);
     assert_eq!(record.verified, 50);
 }
@@ -65,13 +39,7 @@ async fn without_keep_alive_each_request_has_a_connection() {
 async fn a_run_ends_in_time() {
     let server = Server::start(|_| pong());
     let stop = Stop::After(Duration::from_millis(100));
-    let outcome = server
-        .drive(&Plan {
-            stop,
-            connections: 2,
-            ..Plan::default()
-        })
-        .await;
+    let outcome = server.drive(&Plan { stop, connections: 2, ..Plan::default() }).await;
     assert_eq!(outcome.record.requests, server.requests());
     assert!(outcome.elapsed >= Duration::from_millis(100));
 }
@@ -103,8 +71,7 @@ async fn wrong_content_is_an_error() {
 
 #[tokio::test]
 async fn a_wrong_status_is_an_error_that_quotes_the_body() {
-    let server =
-        Server::start(|_| Act::Say("HTTP/1.1 500 X\r\nContent-Length: 5\r\n\r\nfault".into()));
+    let server = Server::start(|_| Act::Say("HTTP/1.1 500 X\r\nContent-Length: 5\r\n\r\nfault".into()));
     let record = server.drive(&requests(3)).await.record;
     assert_eq!((record.requests, record.errors), (0, 3));
     assert_eq!(record.messages[0], "status 500, expected 200: fault");
@@ -119,24 +86,16 @@ async fn a_closed_connection_is_an_error_and_the_next_request_opens_another() {
     });
     let record = server.drive(&requests(20)).await.record;
     assert_eq!((record.requests, record.errors), (16, 4));
-    assert_eq!(
-        record.messages[0],
-        "connection closed without a response, after 4 responses on it"
-    );
+    assert_eq!(record.messages[0], "connection closed without a response, after 4 responses on it");
     assert_eq!(server.connections(), 4);
 }
 
 #[tokio::test]
 async fn a_truncated_body_is_an_error() {
-    let server = Server::start(|_| {
-        Act::SayAndClose("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\npong".into())
-    });
+    let server = Server::start(|_| Act::SayAndClose("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\npong".into()));
     let record = server.drive(&requests(2)).await.record;
     assert_eq!(record.errors, 2);
-    assert_eq!(
-        record.messages[0],
-        "connection closed after 4 of 9 bytes of the response body"
-    );
+    assert_eq!(record.messages[0], "connection closed after 4 of 9 bytes of the response body");
 }
 
 #[tokio::test]
@@ -145,10 +104,7 @@ async fn a_stall_is_an_error_after_the_time_limit() {
         1 => Act::Stall,
         _ => pong(),
     });
-    let plan = Plan {
-        timeout: Duration::from_millis(150),
-        ..requests(3)
-    };
+    let plan = Plan { timeout: Duration::from_millis(150), ..requests(3) };
     let record = server.drive(&plan).await.record;
     assert_eq!((record.requests, record.errors), (2, 1));
     assert_eq!(record.messages[0], "no response within 150ms");
@@ -157,46 +113,25 @@ async fn a_stall_is_an_error_after_the_time_limit() {
 #[tokio::test]
 async fn no_server_is_an_error_and_not_a_busy_loop() {
     // Bound and dropped at once, so that nothing listens there.
-    let port = std::net::TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let endpoint = Endpoint::resolve(&format!("http://127.0.0.1:{port}/")).unwrap();
-    let plan = Plan {
-        stop: Stop::After(Duration::from_millis(100)),
-        ..Plan::default()
-    };
+    let plan = Plan { stop: Stop::After(Duration::from_millis(100)), ..Plan::default() };
     let run = Run::start(&case(), &endpoint, &plan, &ExpectedLength::default()).unwrap();
     let record = run.finish().await.unwrap().record;
     assert_eq!(record.requests, 0);
     assert!((1..=11).contains(&record.errors), "{}", record.errors);
-    assert!(
-        record.messages[0].starts_with("no connection: "),
-        "{}",
-        record.messages[0]
-    );
+    assert!(record.messages[0].starts_with("no connection: "), "{}", record.messages[0]);
 }
 
 #[tokio::test]
 async fn other_framings() {
     let server = Server::start(|index| match index % 3 {
-        0 => Act::Say(
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\npon\r\n1\r\ng\r\n0\r\n\r\n"
-                .into(),
-        ),
-        1 => Act::SayAndClose(
-            "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 4\r\n\r\npong".into(),
-        ),
+        0 => Act::Say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\npon\r\n1\r\ng\r\n0\r\n\r\n".into()),
+        1 => Act::SayAndClose("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 4\r\n\r\npong".into()),
         _ => Act::SayAndClose("HTTP/1.0 200 OK\r\n\r\npong".into()),
     });
     let record = server.drive(&requests(9)).await.record;
-    assert_eq!(
-        (record.requests, record.errors),
-        (9, 0),
-        "{:?}",
-        record.messages
-    );
+    assert_eq!((record.requests, record.errors), (9, 0), "{:?}", record.messages);
     // The server said that it would close, so that was no error.
     assert_eq!(server.connections(), 6);
 }
@@ -205,10 +140,7 @@ async fn other_framings() {
 async fn a_panicking_check_ends_the_run_with_an_error() {
     let server = Server::start(|_| pong());
     let endpoint = Endpoint::resolve(&server.url()).unwrap();
-    let case = Case {
-        check: std::sync::Arc::new(|_| panic!("a bug in a check")),
-        ..case()
-    };
+    let case = Case { check: std::sync::Arc::new(|_| panic!("a bug in a check")), ..case() };
     let run = Run::start(&case, &endpoint, &requests(1), &ExpectedLength::default()).unwrap();
     assert!(run.finish().await.is_err());
 }
@@ -231,12 +163,7 @@ async fn a_stall_shows_in_every_request_that_was_due_meanwhile() {
     };
     let server = Server::start(behaviour);
     let pace = Pace::Arrivals { per_second: 200.0 };
-    let open = server
-        .drive(&Plan {
-            pace,
-            ..requests(150)
-        })
-        .await;
+    let open = server.drive(&Plan { pace, ..requests(150) }).await;
     assert_eq!((open.record.requests, open.record.errors), (150, 0));
     // 80 requests were due in those 400 ms, 60 of them more than 100 ms before its end.
     assert!(late(&open) >= 55, "{}", late(&open));
@@ -253,9 +180,7 @@ async fn a_stall_shows_in_every_request_that_was_due_meanwhile() {
 async fn a_rate_that_is_not_reached_is_told() {
     let server = Server::start(|_| Act::SayAfter(Duration::from_millis(20), response("pong")));
     let plan = Plan {
-        pace: Pace::Arrivals {
-            per_second: 1_000.0,
-        },
+        pace: Pace::Arrivals { per_second: 1_000.0 },
         stop: Stop::After(Duration::from_millis(200)),
         ..Plan::default()
     };
@@ -277,27 +202,15 @@ async fn a_rate_that_can_be_reached_is_kept() {
         ..Plan::default()
     };
     let outcome = server.drive(&plan).await;
-    assert_eq!(
-        (
-            outcome.record.requests + outcome.unsent,
-            outcome.record.errors
-        ),
-        (100, 0)
-    );
-    assert!(
-        outcome.elapsed >= Duration::from_millis(198),
-        "none is sent before it is due"
-    );
+    assert_eq!((outcome.record.requests + outcome.unsent, outcome.record.errors), (100, 0));
+    assert!(outcome.elapsed >= Duration::from_millis(198), "none is sent before it is due");
 }
 
 #[tokio::test]
 async fn a_dropped_run_stops() {
     let server = Server::start(|_| pong());
     let endpoint = Endpoint::resolve(&server.url()).unwrap();
-    let plan = Plan {
-        stop: Stop::After(Duration::from_secs(60)),
-        ..Plan::default()
-    };
+    let plan = Plan { stop: Stop::After(Duration::from_secs(60)), ..Plan::default() };
     let run = Run::start(&case(), &endpoint, &plan, &ExpectedLength::default()).unwrap();
     let counter = run.counter();
     while counter.sent() == 0 {

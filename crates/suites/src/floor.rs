@@ -45,27 +45,17 @@ async fn connection(stream: TcpStream, answers: Arc<[Bytes]>) {
     let service = service_fn(|request| answer(request, &answers));
     if stream.set_nodelay(true).is_ok() {
         // No timer: a limit on the time of a head is what a server adds to the floor.
-        let _ = http1::Builder::new()
-            .header_read_timeout(None)
-            .serve_connection(TokioIo::new(stream), service)
-            .await;
+        let _ = http1::Builder::new().header_read_timeout(None).serve_connection(TokioIo::new(stream), service).await;
     }
 }
 
-async fn answer(
-    mut request: Request<Incoming>,
-    answers: &[Bytes],
-) -> Result<Response<Full<Bytes>>, Infallible> {
+async fn answer(mut request: Request<Incoming>, answers: &[Bytes]) -> Result<Response<Full<Bytes>>, Infallible> {
     let mut response = Response::new(Full::default());
     // A body that breaks off ends the connection; there is nobody left to answer.
     // `is_end_stream` spares the poll that would only say that nothing is left.
     let body = request.body_mut();
     while !body.is_end_stream() && matches!(body.frame().await, Some(Ok(_))) {}
-    let index = request
-        .uri()
-        .path()
-        .strip_prefix('/')
-        .and_then(|index| index.parse::<usize>().ok());
+    let index = request.uri().path().strip_prefix('/').and_then(|index| index.parse::<usize>().ok());
     match index.and_then(|index| answers.get(index)) {
         Some(answer) => {
             let media_type = HeaderValue::from_static("text/xml; charset=utf-8");

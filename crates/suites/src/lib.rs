@@ -1,8 +1,31 @@
-//! The published benchmarks: contracts, services, workloads, the HTTP floor.
+//! The published benchmarks: their contracts, services and workloads, on Castile's own engine and generator.
+//!
+//! Nothing in the engine knows them: they go through the same reader and generator as any other contract.
 
+pub mod benchmark1;
+mod case;
+pub mod codec;
 pub mod floor;
+pub mod wstest;
 
-/// The cases of a suite in the order of its publication; none for a suite that is not known.
-pub fn cases(_suite: &str) -> Vec<castile_load::Case> {
-    Vec::new()
+use castile::http::server::Routes;
+use castile_load::Case;
+
+/// The names of the suites that can be measured.
+pub const SUITES: [&str; 2] = ["benchmark1", "wstest"];
+
+/// What a suite measures; `None` if there is no suite of this name.
+pub fn cases(suite: &str) -> Option<Vec<Case>> {
+    match suite {
+        "benchmark1" => Some(benchmark1::cases()),
+        "wstest" => Some(wstest::cases()),
+        _ => None,
+    }
+}
+
+/// The services of all suites, each at its path.
+pub fn routes() -> Routes {
+    Routes::new()
+        .route(benchmark1::PATH, benchmark1::contract::BenchmarkServer::new(benchmark1::Service).into())
+        .route(wstest::PATH, wstest::contract::TestServiceSoapServer::new(wstest::Service).into())
 }

@@ -27,11 +27,7 @@ async fn drive(path: &str, request: usize, answer: &'static [u8]) -> Recorder {
             false => Err(format!("found {} bytes", body.len())),
         }),
     };
-    let plan = Plan {
-        stop: Stop::Requests(20),
-        connections: 3,
-        ..Plan::default()
-    };
+    let plan = Plan { stop: Stop::Requests(20), connections: 3, ..Plan::default() };
     let endpoint = Endpoint::resolve(&url).unwrap();
     let run = Run::start(&case, &endpoint, &plan, &ExpectedLength::default()).unwrap();
     let record = run.finish().await.unwrap().record;
@@ -43,20 +39,10 @@ async fn drive(path: &str, request: usize, answer: &'static [u8]) -> Recorder {
 #[tokio::test]
 async fn the_path_says_which_answer() {
     let first = drive("/0", 10, b"first").await;
-    assert_eq!(
-        (first.requests, first.errors),
-        (20, 0),
-        "{:?}",
-        first.messages
-    );
+    assert_eq!((first.requests, first.errors), (20, 0), "{:?}", first.messages);
     let large: &'static [u8] = vec![b'x'; 300_000].leak();
     let second = drive("/1", 1_000_000, large).await;
-    assert_eq!(
-        (second.requests, second.errors),
-        (20, 0),
-        "{:?}",
-        second.messages
-    );
+    assert_eq!((second.requests, second.errors), (20, 0), "{:?}", second.messages);
 }
 
 #[tokio::test]
@@ -64,10 +50,6 @@ async fn there_is_no_other_answer() {
     for path in ["/2", "/", "/first", "/-1"] {
         let record = drive(path, 10, b"first").await;
         assert_eq!((record.requests, record.errors), (0, 20), "{path}");
-        assert!(
-            record.messages[0].starts_with("status 404"),
-            "{}",
-            record.messages[0]
-        );
+        assert!(record.messages[0].starts_with("status 404"), "{}", record.messages[0]);
     }
 }

@@ -1,1 +1,90 @@
-//! placeholder
+//! WSDL documents to the service model (WSDL 1.1, and its SOAP 1.1, SOAP 1.2, HTTP and MIME bindings).
+//!
+//! [`read`] takes a WSDL document and all that it imports, schemas too, and gives back [`Definitions`] whose references
+//! are resolved, with every problem that was found on the way. [`read_file`] does so with files.
+//!
+//! ```
+//! use castile_wsdl::{PartContent, Protocol, Style};
+//! use castile_xsd::components::Term;
+//!
+//! # let folder = std::env::temp_dir().join(format!("castile-wsdl-example-{}", std::process::id()));
+//! # std::fs::create_dir_all(&folder)?;
+//! # let path = folder.join("echo.wsdl");
+//! # std::fs::write(&path, r#"<definitions xmlns="http://schemas.xmlsoap.org/wsdl/" targetNamespace="urn:e" xmlns:t="urn:e"
+//! #   xmlns:soap="http://schemas.xmlsoap.org/wsdl/soap/" xmlns:xs="http://www.w3.org/2001/XMLSchema">
+//! #   <types><xs:schema targetNamespace="urn:e" elementFormDefault="qualified">
+//! #     <xs:element name="echo"><xs:complexType><xs:sequence><xs:element name="text" type="xs:string"/></xs:sequence></xs:complexType></xs:element>
+//! #     <xs:element name="echoResponse"><xs:complexType><xs:sequence><xs:element name="text" type="xs:string"/></xs:sequence></xs:complexType></xs:element>
+//! #   </xs:schema></types>
+//! #   <message name="in"><part name="parameters" element="t:echo"/></message>
+//! #   <message name="out"><part name="parameters" element="t:echoResponse"/></message>
+//! #   <portType name="Echo"><operation name="echo"><input message="t:in"/><output message="t:out"/></operation></portType>
+//! #   <binding name="Echo" type="t:Echo"><soap:binding transport="http://schemas.xmlsoap.org/soap/http"/>
+//! #     <operation name="echo"><soap:operation soapAction="urn:echo"/>
+//! #       <input><soap:body use="literal"/></input><output><soap:body use="literal"/></output></operation></binding>
+//! #   <service name="Echo"><port name="Echo" binding="t:Echo"><soap:address location="http://localhost/echo"/></port></service>
+//! # </definitions>"#)?;
+//! let (definitions, diagnostics) = castile_wsdl::read_file(&path);
+//! for diagnostic in &diagnostics {
+//!     eprintln!("{diagnostic}");
+//! }
+//! let definitions = definitions.expect("the document is a WSDL");
+//! let schema = &definitions.schema;
+//! for service in &definitions.services {
+//!     for port in &service.ports {
+//!         let binding = &definitions[port.binding];
+//!         let Protocol::Soap { version, .. } = &binding.protocol else { continue };
+//!         println!("{} at {:?}: {version:?}", service.name.local(), port.address);
+//!         for operation in &binding.operations {
+//!             assert_eq!(operation.style, Style::Document);
+//!             println!("  {} {:?} wrapped: {}", operation.name, operation.soap_action, operation.wrapped.is_some());
+//!             for message in operation.input.iter().chain(&operation.output) {
+//!                 for part in &message.body {
+//!                     // A document part is a global element; its type's content is flattened: bases first, groups in place.
+//!                     let PartContent::Element(element) = part.content else { continue };
+//!                     println!("    {}", schema[element].name);
+//!                     let content = schema.content(schema[element].type_id);
+//!                     let Some(Term::Group(group)) = content.particle().map(|particle| &particle.term) else { continue };
+//!                     for particle in &group.particles {
+//!                         if let Term::Element(child) = &particle.term {
+//!                             let child = &schema[*child];
+//!                             println!("      {} {:?}", child.name, child.type_id.builtin());
+//! #                           assert_eq!(child.name.to_string(), "{urn:e}text");
+//!                         }
+//!                     }
+//!                 }
+//!             }
+//!             for fault in &operation.faults {
+//!                 println!("    fault {}: {:?}", fault.name, fault.part);
+//!             }
+//!         }
+//!     }
+//! }
+//! # assert!(definitions.services[0].ports[0].address.is_some() && diagnostics.is_empty());
+//! # std::fs::remove_dir_all(&folder)?;
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+mod bindings;
+mod extensions;
+mod model;
+mod read;
+mod wrapped;
+
+use std::path::Path;
+
+pub use castile_xsd::{Diagnostic, Resolver, Severity};
+pub use model::{
+    Attachment, Binding, BindingFault, BindingId, BindingMessage, BindingOperation, Definitions, Extension,
+    HTTP_TRANSPORT, Header, Message, MessageId, Operation, OperationMessage, Part, PartContent, Pattern, Port,
+    PortType, PortTypeId, Protocol, Service, Style, Use, Version, Wrapped,
+};
+pub use read::read;
+
+/// Reads the WSDL document in the file `path` and all that it imports from other files; never the network.
+///
+/// There are no definitions only if the document itself can't be read or is no WSDL.
+#[must_use]
+pub fn read_file(path: &Path) -> (Option<Definitions>, Vec<Diagnostic>) {
+    read(&path.to_string_lossy(), &castile_xsd::Files::new())
+}

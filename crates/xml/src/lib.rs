@@ -1,1 +1,37 @@
-//! placeholder
+//! XML 1.0 (fifth edition) with Namespaces: bytes to tokens and back.
+//!
+//! [`Reader`] pulls [`Token`]s out of a document that lies in memory. It checks everything that well-formedness and
+//! namespaces ask for, refuses document type declarations and stays within [`Limits`]. [`Writer`] is its counterpart.
+//!
+//! ```
+//! use castile_xml::{Limits, Reader, Token};
+//!
+//! let mut reader = Reader::new(b"<a xmlns='urn:x'><b>1 &lt; 2</b></a>", Limits::default())?;
+//! let Token::StartTag(tag) = reader.next()? else { panic!() };
+//! assert_eq!((reader.namespace(tag.namespace), tag.name.local()), ("urn:x", "a"));
+//! reader.next()?;
+//! let Token::Text(text) = reader.next()? else { panic!() };
+//! assert_eq!(text, "1 < 2");
+//! # Ok::<(), castile_xml::Error>(())
+//! ```
+
+mod error;
+pub mod escape;
+mod layout;
+mod limits;
+mod location;
+mod name;
+mod namespaces;
+mod reader;
+pub mod scan;
+mod token;
+pub mod tree;
+
+pub use error::{Error, ErrorKind};
+pub use layout::Known;
+pub use limits::Limits;
+pub use location::Location;
+pub use name::{QName, is_name_char, is_name_start_char};
+pub use namespaces::{NamespaceId, XML_NAMESPACE, XMLNS_NAMESPACE};
+pub use reader::{Memory, Reader};
+pub use token::{Attribute, StartTag, Token};

@@ -1,1 +1,79 @@
-//! placeholder
+//! Schema documents to schema components (XML Schema 1.0 Part 1: Structures).
+//!
+//! [`read`] takes a schema document and all that it imports, and gives back a [`Schema`], with every problem that was
+//! found on the way. What is broken doesn't lose the rest: each reference leads to a component, if need be to one
+//! that allows anything.
+//!
+//! ```
+//! use castile_xsd::components::{Compositor, Term};
+//! use castile_xsd::{Documents, ExpandedName};
+//!
+//! let documents = Documents::new().with(
+//!     "order.xsd",
+//!     r#"<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="urn:o" xmlns="urn:o">
+//!          <xs:complexType name="Base">
+//!            <xs:sequence><xs:element name="id" type="xs:int"/></xs:sequence>
+//!          </xs:complexType>
+//!          <xs:complexType name="Order">
+//!            <xs:complexContent>
+//!              <xs:extension base="Base">
+//!                <xs:sequence><xs:element name="line" type="xs:string" maxOccurs="unbounded"/></xs:sequence>
+//!                <xs:attribute name="rush" type="xs:boolean"/>
+//!              </xs:extension>
+//!            </xs:complexContent>
+//!          </xs:complexType>
+//!          <xs:element name="order" type="Order"/>
+//!        </xs:schema>"#,
+//! );
+//! let (schema, diagnostics) = castile_xsd::read("order.xsd", &documents);
+//! assert!(diagnostics.is_empty());
+//!
+//! let order = schema.find_element(&ExpandedName::new("urn:o", "order")).expect("it is declared");
+//! let type_id = schema[order].type_id;
+//! // The content of the base, then what the extension adds.
+//! let content = schema.content(type_id);
+//! let Some(Term::Group(group)) = content.particle().map(|particle| &particle.term) else { panic!() };
+//! assert_eq!(group.compositor, Compositor::Sequence);
+//! let mut names = Vec::new();
+//! for particle in &group.particles {
+//!     if let Term::Element(id) = &particle.term {
+//!         names.push((schema[*id].name.local(), particle.is_repeated(), schema[*id].type_id.builtin()));
+//!     }
+//! }
+//! use castile_xsd::Builtin;
+//! assert_eq!(names, [("id", false, Some(Builtin::Int)), ("line", true, Some(Builtin::String))]);
+//! let rush = &schema.attribute_uses(type_id)[0];
+//! assert_eq!(schema[rush.attribute].name.local(), "rush");
+//! ```
+
+mod builtin;
+pub mod components;
+mod diagnostic;
+mod encoding;
+mod load;
+mod name;
+mod parse;
+mod resolve;
+mod resolver;
+mod schema;
+mod table;
+mod wellknown;
+
+pub use builtin::{Builtin, XSD_NAMESPACE};
+pub use components::{AttributeId, ElementId, TypeId};
+pub use diagnostic::{Diagnostic, Diagnostics, FileId, Location, Severity, Sources};
+pub use encoding::decode;
+pub use load::{Loader, Opened};
+pub use name::ExpandedName;
+pub use parse::tidy;
+pub use resolver::{Documents, Files, Request, Resolver};
+pub use schema::Schema;
+
+/// Reads the schema document `uri` and all that it imports and includes.
+#[must_use]
+pub fn read(uri: &str, resolver: &dyn Resolver) -> (Schema, Vec<Diagnostic>) {
+    let mut loader = Loader::new(resolver);
+    loader.document(uri);
+    let (schema, diagnostics) = loader.finish();
+    (schema, diagnostics.finish().1)
+}

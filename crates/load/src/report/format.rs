@@ -61,39 +61,19 @@ mod tests {
 
     #[test]
     fn numbers() {
-        let counts = [
-            (0.0, "0"),
-            (999.6, "1,000"),
-            (12.0, "12"),
-            (1234567.0, "1,234,567"),
-            (-1e3, "-1,000"),
-        ];
+        let counts = [(0.0, "0"), (999.6, "1,000"), (12.0, "12"), (1234567.0, "1,234,567"), (-1e3, "-1,000")];
         for (number, text) in counts {
             assert_eq!(count(number), text);
         }
-        let figures = [
-            (0.0, "0.00"),
-            (0.1234, "0.123"),
-            (1.234, "1.23"),
-            (12.34, "12.3"),
-            (1234.5, "1,234"),
-        ];
+        let figures = [(0.0, "0.00"), (0.1234, "0.123"), (1.234, "1.23"), (12.34, "12.3"), (1234.5, "1,234")];
         for (number, text) in figures {
             assert_eq!(figure(number), text);
         }
         assert_eq!(percent(0.714), "71 %");
-        let times = [
-            (174.2, "174 µs"),
-            (3371.0, "3,371 µs"),
-            (12_345.0, "12.3 ms"),
-            (1.2e6, "1.20 s"),
-        ];
+        let times = [(174.2, "174 µs"), (3371.0, "3,371 µs"), (12_345.0, "12.3 ms"), (1.2e6, "1.20 s")];
         for (time, text) in times {
             assert_eq!(microseconds(time), text);
         }
-        assert_eq!(
-            [bytes(168.0), bytes(11_087.0), bytes(14.2e6)],
-            ["168 B", "11.1 KB", "14.2 MB"]
-        );
+        assert_eq!([bytes(168.0), bytes(11_087.0), bytes(14.2e6)], ["168 B", "11.1 KB", "14.2 MB"]);
     }
 }

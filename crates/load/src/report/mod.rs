@@ -15,12 +15,10 @@ use crate::{Error, ErrorKind};
 impl Results {
     /// Writes `results.json` and `index.html` into a directory, which is made if it is not there; gives their paths.
     pub fn write(&self, directory: &Path) -> Result<[PathBuf; 2], Error> {
-        let report =
-            |path: &Path| Error::new(ErrorKind::Report, format!("can't write {}", path.display()));
+        let report = |path: &Path| Error::new(ErrorKind::Report, format!("can't write {}", path.display()));
         fs::create_dir_all(directory).map_err(|error| report(directory).because(error))?;
         let json = directory.join("results.json");
-        let text =
-            serde_json::to_string_pretty(self).map_err(|error| report(&json).because(error))?;
+        let text = serde_json::to_string_pretty(self).map_err(|error| report(&json).because(error))?;
         fs::write(&json, text + "\n").map_err(|error| report(&json).because(error))?;
         let html = directory.join("index.html");
         fs::write(&html, self.page()?).map_err(|error| report(&html).because(error))?;

@@ -67,11 +67,7 @@ impl Summary {
     fn of(results: &Results) -> Self {
         let pairs = || results.suites.iter().flat_map(Suite::against_floor);
         let measured = || results.rows().filter(|row| row.target != FLOOR);
-        let fastest = measured().max_by(|a, b| {
-            a.requests_per_second
-                .mean
-                .total_cmp(&b.requests_per_second.mean)
-        });
+        let fastest = measured().max_by(|a, b| a.requests_per_second.mean.total_cmp(&b.requests_per_second.mean));
         Summary {
             cases: measured().count(),
             requests: results.rows().map(|row| row.requests).sum(),
@@ -88,11 +84,7 @@ impl Summary {
 fn range(figures: impl Iterator<Item = f64>) -> Option<[f64; 3]> {
     let mut figures: Vec<f64> = figures.collect();
     figures.sort_by(f64::total_cmp);
-    Some([
-        *figures.first()?,
-        figures[figures.len() / 2],
-        *figures.last()?,
-    ])
+    Some([*figures.first()?, figures[figures.len() / 2], *figures.last()?])
 }
 
 /// The charts of one suite.
@@ -148,23 +140,12 @@ struct Tick {
 
 impl Charts {
     fn of(suite: &Suite) -> Self {
-        let axis = LogAxis::over(
-            suite
-                .cases
-                .iter()
-                .flat_map(|row| [row.latency_us.p50, row.latency_us.max]),
-        );
-        let most = |figure: fn(&Row) -> Option<f64>| {
-            suite.cases.iter().filter_map(figure).fold(0.0, f64::max)
-        };
-        let most_requests =
-            most(|row| Some(row.requests_per_second.mean + row.requests_per_second.stddev));
+        let axis = LogAxis::over(suite.cases.iter().flat_map(|row| [row.latency_us.p50, row.latency_us.max]));
+        let most = |figure: fn(&Row) -> Option<f64>| suite.cases.iter().filter_map(figure).fold(0.0, f64::max);
+        let most_requests = most(|row| Some(row.requests_per_second.mean + row.requests_per_second.stddev));
         let most_cpu = most(|row| row.server_cpu_us_per_request);
-        let several = suite
-            .cases
-            .iter()
-            .filter(|row| row.target != FLOOR)
-            .any(|row| row.target != suite.cases[0].target);
+        let several =
+            suite.cases.iter().filter(|row| row.target != FLOOR).any(|row| row.target != suite.cases[0].target);
         let groups: Vec<_> = suite
             .against_floor()
             .map(|(row, floor)| Group {
@@ -176,11 +157,7 @@ impl Charts {
                 ratio: floor.and_then(|floor| row.cpu_ratio(floor)),
                 throughput: throughput(row, floor, most_requests),
                 cpu: cpu(row, floor, most_cpu),
-                latency: [Some(row), floor]
-                    .into_iter()
-                    .flatten()
-                    .filter_map(|row| axis.strip(row))
-                    .collect(),
+                latency: [Some(row), floor].into_iter().flatten().filter_map(|row| axis.strip(row)).collect(),
                 row: row.clone(),
                 floor: floor.cloned(),
             })
@@ -202,8 +179,7 @@ fn throughput(row: &Row, floor: Option<&Row>, most: f64) -> Option<Bullet> {
     (most > 0.0).then(|| Bullet {
         width: scale(own.mean),
         floor: floor.map(|floor| scale(floor.requests_per_second.mean)),
-        spread: (own.stddev > 0.0)
-            .then(|| [scale(own.mean - own.stddev), scale(own.mean + own.stddev)]),
+        spread: (own.stddev > 0.0).then(|| [scale(own.mean - own.stddev), scale(own.mean + own.stddev)]),
     })
 }
 
@@ -211,9 +187,7 @@ fn cpu(row: &Row, floor: Option<&Row>, most: f64) -> Option<Bullet> {
     let scale = |figure: f64| figure / most * 100.0;
     Some(Bullet {
         width: scale(row.server_cpu_us_per_request?),
-        floor: floor
-            .and_then(|floor| floor.server_cpu_us_per_request)
-            .map(scale),
+        floor: floor.and_then(|floor| floor.server_cpu_us_per_request).map(scale),
         spread: None,
     })
     .filter(|_| most > 0.0)
@@ -230,20 +204,12 @@ impl LogAxis {
     fn over(figures: impl Iterator<Item = f64>) -> Self {
         let (low, high) = figures
             .filter(|figure| *figure > 0.0)
-            .fold((f64::MAX, 0.0_f64), |(low, high), figure| {
-                (low.min(figure), high.max(figure))
-            });
+            .fold((f64::MAX, 0.0_f64), |(low, high), figure| (low.min(figure), high.max(figure)));
         if high <= 0.0 {
-            return LogAxis {
-                low: 1.0,
-                high: 10.0,
-            };
+            return LogAxis { low: 1.0, high: 10.0 };
         }
         // Some room at both ends; and never less than a factor of two, so that it can be divided.
-        LogAxis {
-            low: low / 1.15,
-            high: (high * 1.15).max(low * 2.0),
-        }
+        LogAxis { low: low / 1.15, high: (high * 1.15).max(low * 2.0) }
     }
 
     fn position(&self, figure: f64) -> f64 {
@@ -276,10 +242,7 @@ impl LogAxis {
         decades
             .flat_map(|decade| steps.iter().map(move |step| step * 10_f64.powi(decade)))
             .filter(|time| (self.low..=self.high).contains(time))
-            .map(|time| Tick {
-                position: self.position(time),
-                text: short_time(time),
-            })
+            .map(|time| Tick { position: self.position(time), text: short_time(time) })
             .collect()
     }
 }

@@ -120,28 +120,22 @@ impl Results {
 impl Suite {
     /// Each case with the row of the target that was measured and, when there is one, the row of the floor.
     pub(crate) fn against_floor(&self) -> impl Iterator<Item = (&Row, Option<&Row>)> {
-        self.cases
-            .iter()
-            .filter(|row| row.target != FLOOR)
-            .map(|row| {
-                let floor = self.cases.iter().find(|other| {
-                    other.target == FLOOR
-                        && other.case == row.case
-                        && other.connections == row.connections
-                        && other.keep_alive == row.keep_alive
-                });
-                (row, floor)
-            })
+        self.cases.iter().filter(|row| row.target != FLOOR).map(|row| {
+            let floor = self.cases.iter().find(|other| {
+                other.target == FLOOR
+                    && other.case == row.case
+                    && other.connections == row.connections
+                    && other.keep_alive == row.keep_alive
+            });
+            (row, floor)
+        })
     }
 }
 
 impl Row {
     /// The share of the floor's throughput that this row reaches.
     pub fn share_of(&self, floor: &Row) -> Option<f64> {
-        let (own, floor) = (
-            self.requests_per_second.mean,
-            floor.requests_per_second.mean,
-        );
+        let (own, floor) = (self.requests_per_second.mean, floor.requests_per_second.mean);
         (floor > 0.0).then(|| own / floor)
     }
 
@@ -163,11 +157,7 @@ impl Spread {
         }
         let mean = runs.iter().sum::<f64>() / runs.len() as f64;
         let squares: f64 = runs.iter().map(|run| (run - mean).powi(2)).sum();
-        let stddev = if runs.len() > 1 {
-            (squares / (runs.len() - 1) as f64).sqrt()
-        } else {
-            0.0
-        };
+        let stddev = if runs.len() > 1 { (squares / (runs.len() - 1) as f64).sqrt() } else { 0.0 };
         Spread { mean, stddev, runs }
     }
 }

@@ -1,8 +1,6 @@
 //! The results as one table for a terminal.
 
-use comfy_table::{
-    Attribute, Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle,
-};
+use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 
 use super::format::{bytes, count, figure, percent, ratio};
 use super::{FLOOR, Results, Row};
@@ -25,64 +23,31 @@ struct Column {
 const COLUMNS: [Column; 16] = [
     column("req/s", 0, |row, _| count(row.requests_per_second.mean)),
     column("± sd", 1, |row, _| count(row.requests_per_second.stddev)),
-    beside_floor("floor\nreq/s", 3, |_, floor| {
-        optional(floor.map(|floor| floor.requests_per_second.mean), count)
-    }),
-    beside_floor("of\nfloor", 0, |row, floor| {
-        optional(floor.and_then(|floor| row.share_of(floor)), percent)
-    }),
+    beside_floor("floor\nreq/s", 3, |_, floor| optional(floor.map(|floor| floor.requests_per_second.mean), count)),
+    beside_floor("of\nfloor", 0, |row, floor| optional(floor.and_then(|floor| row.share_of(floor)), percent)),
     column("latency\np50 µs", 1, |row, _| figure(row.latency_us.p50)),
     column("p90\nµs", 5, |row, _| figure(row.latency_us.p90)),
     column("p99\nµs", 1, |row, _| figure(row.latency_us.p99)),
     column("p99.9\nµs", 4, |row, _| figure(row.latency_us.p999)),
     column("max\nµs", 4, |row, _| figure(row.latency_us.max)),
-    column("CPU/req\nµs", 0, |row, _| {
-        optional(row.server_cpu_us_per_request, figure)
-    }),
-    beside_floor("floor\nµs", 3, |_, floor| {
-        optional(
-            floor.and_then(|floor| floor.server_cpu_us_per_request),
-            figure,
-        )
-    }),
-    beside_floor("×\nfloor", 0, |row, floor| {
-        optional(floor.and_then(|floor| row.cpu_ratio(floor)), ratio)
-    }),
-    column("peak\nmemory", 2, |row, _| {
-        optional(row.server_peak_rss_bytes.map(|size| size as f64), bytes)
-    }),
-    column("server\nbusy", 6, |row, _| {
-        optional(row.server_cpu_share, percent)
-    }),
+    column("CPU/req\nµs", 0, |row, _| optional(row.server_cpu_us_per_request, figure)),
+    beside_floor("floor\nµs", 3, |_, floor| optional(floor.and_then(|floor| floor.server_cpu_us_per_request), figure)),
+    beside_floor("×\nfloor", 0, |row, floor| optional(floor.and_then(|floor| row.cpu_ratio(floor)), ratio)),
+    column("peak\nmemory", 2, |row, _| optional(row.server_peak_rss_bytes.map(|size| size as f64), bytes)),
+    column("server\nbusy", 6, |row, _| optional(row.server_cpu_share, percent)),
     column("driver\nbusy", 2, |row, _| {
         let mark = if row.driver_limited { "!" } else { "" };
         format!("{mark}{}", optional(row.driver_cpu_share, percent))
     }),
-    column("errors", 0, |row, floor| {
-        count((row.errors + floor.map_or(0, |floor| floor.errors)) as f64)
-    }),
+    column("errors", 0, |row, floor| count((row.errors + floor.map_or(0, |floor| floor.errors)) as f64)),
 ];
 
 const fn column(heading: &'static str, rank: u8, text: fn(&Row, Option<&Row>) -> String) -> Column {
-    Column {
-        heading,
-        rank,
-        needs_floor: false,
-        text,
-    }
+    Column { heading, rank, needs_floor: false, text }
 }
 
-const fn beside_floor(
-    heading: &'static str,
-    rank: u8,
-    text: fn(&Row, Option<&Row>) -> String,
-) -> Column {
-    Column {
-        heading,
-        rank,
-        needs_floor: true,
-        text,
-    }
+const fn beside_floor(heading: &'static str, rank: u8, text: fn(&Row, Option<&Row>) -> String) -> Column {
+    Column { heading, rank, needs_floor: true, text }
 }
 
 fn optional(value: Option<f64>, write: fn(f64) -> String) -> String {
@@ -102,38 +67,24 @@ impl Results {
             // Bold type takes no room.
             let mut plain = table.clone();
             plain.force_no_tty();
-            plain
-                .lines()
-                .all(|line| line.trim_end().chars().count() <= width)
+            plain.lines().all(|line| line.trim_end().chars().count() <= width)
         };
         let narrowest = self.table_of_rank(0);
-        let table = (1..=highest)
-            .rev()
-            .map(|rank| self.table_of_rank(rank))
-            .find(fits)
-            .unwrap_or(narrowest);
-        let methods = self
-            .suites
-            .iter()
-            .filter_map(|suite| Some(format!("{}: {}", suite.suite, method(suite.cases.first()?))));
+        let table = (1..=highest).rev().map(|rank| self.table_of_rank(rank)).find(fits).unwrap_or(narrowest);
+        let methods =
+            self.suites.iter().filter_map(|suite| Some(format!("{}: {}", suite.suite, method(suite.cases.first()?))));
         format!("{table}\n{}", methods.collect::<Vec<_>>().join("; "))
     }
 
     fn table_of_rank(&self, rank: u8) -> Table {
         let with_floor = self.rows().any(|row| row.target == FLOOR);
-        let columns: Vec<_> = COLUMNS
-            .iter()
-            .filter(|column| column.rank <= rank && (with_floor || !column.needs_floor))
-            .collect();
+        let columns: Vec<_> =
+            COLUMNS.iter().filter(|column| column.rank <= rank && (with_floor || !column.needs_floor)).collect();
         let bold = |text: &str| Cell::new(text).add_attribute(Attribute::Bold);
         let mut table = Table::new();
         table.load_style(STYLE);
         table.set_content_arrangement(ContentArrangement::Disabled);
-        table.set_header(
-            std::iter::once("case")
-                .chain(columns.iter().map(|column| column.heading))
-                .map(bold),
-        );
+        table.set_header(std::iter::once("case").chain(columns.iter().map(|column| column.heading)).map(bold));
         for suite in &self.suites {
             table.add_row([bold(&suite.suite)]);
             for (row, floor) in suite.against_floor() {
@@ -161,16 +112,9 @@ pub(super) fn method(row: &Row) -> String {
         1 => "1 connection".to_owned(),
         many => format!("{many} connections"),
     };
-    let keep_alive = if row.keep_alive {
-        "kept alive"
-    } else {
-        "one request each"
-    };
+    let keep_alive = if row.keep_alive { "kept alive" } else { "one request each" };
     match row.rate {
-        Some(rate) => format!(
-            "{connections}, {keep_alive}, {} req/s scheduled",
-            figure(rate)
-        ),
+        Some(rate) => format!("{connections}, {keep_alive}, {} req/s scheduled", figure(rate)),
         None => format!("{connections}, {keep_alive}"),
     }
 }

@@ -34,18 +34,12 @@ impl Server {
     pub(crate) fn start(act: impl Fn(u64) -> Act + Send + Sync + 'static) -> Self {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
-        let server = Server {
-            address: listener.local_addr().unwrap(),
-            connections: Arc::default(),
-            requests: Arc::default(),
-        };
+        let server =
+            Server { address: listener.local_addr().unwrap(), connections: Arc::default(), requests: Arc::default() };
         let (connections, requests) = (server.connections.clone(), server.requests.clone());
         let act = Arc::new(act);
         std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build()
-                .unwrap();
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
                 let listener = TcpListener::from_std(listener).unwrap();
                 while let Ok((stream, _)) = listener.accept().await {
@@ -72,11 +66,7 @@ impl Server {
     /// Drives the server with a request that expects `pong`.
     pub(crate) async fn drive(&self, plan: &Plan) -> Outcome {
         let endpoint = Endpoint::resolve(&self.url()).unwrap();
-        Run::start(&case(), &endpoint, plan, &ExpectedLength::default())
-            .unwrap()
-            .finish()
-            .await
-            .unwrap()
+        Run::start(&case(), &endpoint, plan, &ExpectedLength::default()).unwrap().finish().await.unwrap()
     }
 }
 
@@ -91,30 +81,20 @@ pub(crate) fn case() -> Case {
         body: "ping".into(),
         check: Arc::new(|body| match body {
             b"pong" => Ok(()),
-            other => Err(format!(
-                "found {:?}, expected \"pong\"",
-                String::from_utf8_lossy(other)
-            )),
+            other => Err(format!("found {:?}, expected \"pong\"", String::from_utf8_lossy(other))),
         }),
     }
 }
 
 pub(crate) fn response(body: &str) -> String {
-    format!(
-        "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}",
-        body.len()
-    )
+    format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len())
 }
 
 pub(crate) fn pong() -> Act {
     Act::Say(response("pong"))
 }
 
-async fn serve(
-    mut stream: TcpStream,
-    act: Arc<impl Fn(u64) -> Act>,
-    requests: Arc<AtomicU64>,
-) -> Option<()> {
+async fn serve(mut stream: TcpStream, act: Arc<impl Fn(u64) -> Act>, requests: Arc<AtomicU64>) -> Option<()> {
     stream.set_nodelay(true).ok()?;
     loop {
         let close = read_request(&mut stream).await?;
@@ -145,13 +125,7 @@ async fn read_request(stream: &mut TcpStream) -> Option<bool> {
         }
     }
     let request = String::from_utf8(request).unwrap();
-    assert!(
-        request.starts_with("POST /service HTTP/1.1\r\nHost: 127.0.0.1:"),
-        "{request}"
-    );
-    assert!(
-        request.contains("\r\nSOAPAction: \"ping\"\r\nContent-Length: 4\r\n"),
-        "{request}"
-    );
+    assert!(request.starts_with("POST /service HTTP/1.1\r\nHost: 127.0.0.1:"), "{request}");
+    assert!(request.contains("\r\nSOAPAction: \"ping\"\r\nContent-Length: 4\r\n"), "{request}");
     Some(request.contains("\r\nConnection: close\r\n"))
 }

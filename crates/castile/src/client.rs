@@ -1,0 +1,119 @@
+//! What generated clients call.
+
+use std::fmt;
+
+use bytes::Bytes;
+use castile_databinding::{FromXml, ToXml};
+use castile_http::client::{self, Transport};
+use castile_soap::{Fault, FaultDetail, NoDetail, Operation};
+use castile_xml::Limits;
+use http::{Request, Response, Uri};
+use http_body_util::Full;
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Why a call brought no response: three things that a caller acts on in different ways.
+///
+/// `D` is the type of the details that the contract declares for the operation.
+#[derive(Debug)]
+pub enum CallError<D = NoDetail> {
+    /// No answer came: the server was not reached, or HTTP failed.
+    Transport(castile_http::Error),
+    /// The request could not be written, or the answer is not one that the contract allows.
+    Protocol(castile_soap::Error),
+    /// The service answered with a fault.
+    Fault(Fault<D>),
+}
+
+impl<D> fmt::Display for CallError<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CallError::Transport(error) => error.fmt(f),
+            CallError::Protocol(error) => error.fmt(f),
+            CallError::Fault(fault) => fault.fmt(f),
+        }
+    }
+}
+
+impl<D: fmt::Debug + 'static> std::error::Error for CallError<D> {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            CallError::Transport(error) => Some(error),
+            CallError::Protocol(error) => Some(error),
+            CallError::Fault(fault) => Some(fault),
+        }
+    }
+}
+
+/// Anything that answers HTTP requests: a [`Transport`], an in-process server, a stack of tower layers.
+pub trait HttpService: Clone {
+    /// The body of its responses.
+    type Body: http_body::Body<Data = Bytes, Error: Into<BoxError>>;
+    /// The service behind it.
+    type Service: tower_service::Service<Request<Full<Bytes>>, Response = Response<Self::Body>, Error: Into<BoxError>>;
+
+    /// A service for one request.
+    fn service(&self) -> Self::Service;
+}
+
+impl<S, B> HttpService for S
+where
+    S: tower_service::Service<Request<Full<Bytes>>, Response = Response<B>, Error: Into<BoxError>> + Clone,
+    B: http_body::Body<Data = Bytes, Error: Into<BoxError>>,
+{
+    type Body = B;
+    type Service = S;
+
+    fn service(&self) -> S {
+        self.clone()
+    }
+}
+
+/// Calls operations at an address.
+#[derive(Clone, Debug)]
+pub struct Caller<S = Transport> {
+    url: Uri,
+    transport: S,
+    limits: Limits,
+}
+
+impl Caller {
+    /// A caller over HTTP connections of its own.
+    ///
+    /// # Errors
+    /// That `url` is not an absolute `http` URL.
+    pub fn new(url: &str) -> Result<Self, castile_http::Error> {
+        Caller::with_transport(url, Transport::new())
+    }
+}
+
+impl<S: HttpService> Caller<S> {
+    /// A caller over `transport`.
+    ///
+    /// # Errors
+    /// That `url` is not an absolute `http` URL.
+    pub fn with_transport(url: &str, transport: S) -> Result<Self, castile_http::Error> {
+        Ok(Caller { url: client::url(url)?, transport, limits: Limits::default() })
+    }
+
+    /// Sends a request and waits for its response.
+    ///
+    /// # Errors
+    /// A [`CallError`].
+    pub async fn call<Q: ToXml, R: FromXml, D: FaultDetail>(
+        &self,
+        operation: &'static Operation,
+        request: &Q,
+    ) -> Result<R, CallError<D>> {
+        let message = castile_soap::client::request(operation, request).map_err(CallError::Protocol)?;
+        let transport = self.transport.service();
+        let reply = client::call(transport, &self.url, operation.action, message, self.limits.message_size)
+            .await
+            .map_err(CallError::Transport)?;
+        match castile_soap::client::response(operation, &reply.message, self.limits) {
+            Ok(Ok(response)) => Ok(response),
+            Ok(Err(fault)) => Err(CallError::Fault(fault)),
+            Err(error) => Err(CallError::Protocol(error)),
+        }
+    }
+}

@@ -1,0 +1,365 @@
+//! The service model to a plan: which types are needed, what they are called, how they hold together.
+
+use std::collections::{BTreeSet, HashMap};
+
+use castile_wsdl::{
+    BindingFault, BindingMessage, BindingOperation, Definitions, Diagnostic, HTTP_TRANSPORT, PartContent, Pattern,
+    Port, Protocol, Severity, Style, Use, Version,
+};
+use castile_xsd::components::{Compositor, Content, ElementDeclaration, Owner, Particle, Term, TypeDefinition};
+use castile_xsd::{Builtin, ElementId, Location, Schema, TypeId};
+use proc_macro2::Ident;
+
+use crate::names::Names;
+use crate::plan::{
+    Base, Element, FaultVariant, Faults, Field, Message, Operation, Order, Plan, Root, Service, Struct, Value,
+};
+use crate::tags::Tags;
+
+/// Plans what the SOAP services of a contract need. What can't be generated is an error among the diagnostics.
+pub(crate) fn plan(definitions: &Definitions, diagnostics: &mut Vec<Diagnostic>) -> Plan {
+    let mut planner = Planner {
+        definitions,
+        schema: &definitions.schema,
+        diagnostics,
+        names: Names::default(),
+        idents: HashMap::new(),
+        structs: Vec::new(),
+        in_progress: Vec::new(),
+        namespaces: Vec::new(),
+        slots: 0,
+    };
+    let services = planner.services();
+    let Planner { structs, namespaces, .. } = planner;
+    finish(structs, services, by_use(namespaces))
+}
+
+struct Planner<'a> {
+    definitions: &'a Definitions,
+    schema: &'a Schema,
+    diagnostics: &'a mut Vec<Diagnostic>,
+    names: Names,
+    idents: HashMap<TypeId, Ident>,
+    structs: Vec<Struct>,
+    /// The types whose fields are being planned, outermost first: a field of such a type closes a circle.
+    in_progress: Vec<TypeId>,
+    /// The namespace of every element, as often as there are elements.
+    namespaces: Vec<String>,
+    slots: u16,
+}
+
+impl Planner<'_> {
+    // ---- services ----
+
+    fn services(&mut self) -> Vec<Service> {
+        let mut planned = Vec::new();
+        let mut traits = Names::default();
+        for service in &self.definitions.services {
+            let speaks = |port: &&Port| {
+                matches!(&self.definitions[port.binding].protocol,
+                    Protocol::Soap { version: Version::Soap11, transport, .. } if transport == HTTP_TRANSPORT)
+            };
+            let Some(port) = service.ports.iter().find(speaks) else {
+                let message = format!("service {} has no port that speaks SOAP 1.1 over HTTP", service.name.local());
+                self.report(Severity::Warning, service.location, message);
+                continue;
+            };
+            let binding = &self.definitions[port.binding];
+            let port_type = &self.definitions[binding.port_type];
+            let mut methods = Names::default();
+            let operations =
+                binding.operations.iter().filter_map(|operation| self.operation(operation, &mut methods)).collect();
+            planned.push(Service {
+                name: service.name.local().to_owned(),
+                namespace: self.definitions.target_namespace.clone(),
+                address: port.address.clone().unwrap_or_default(),
+                documentation: text(&[&service.documentation, &self.definitions.documentation]).unwrap_or_default(),
+                port_type: traits.upper(port_type.name.local()),
+                port_type_documentation: text(&[&port_type.documentation, &service.documentation])
+                    .unwrap_or_else(|| format!("The port type `{}`.", port_type.name.local())),
+                operations,
+            });
+        }
+        planned
+    }
+
+    fn operation(&mut self, operation: &BindingOperation, methods: &mut Names) -> Option<Operation> {
+        let (Pattern::RequestResponse, Some(input), Some(output)) =
+            (operation.pattern, &operation.input, &operation.output)
+        else {
+            let message = format!(
+                "operation {} does not answer a request with a response, which is all that is generated yet",
+                operation.name
+            );
+            return self.refuse(operation.location, message);
+        };
+        let literal = operation.style == Style::Document && input.use_ == Use::Literal && output.use_ == Use::Literal;
+        if !literal {
+            let message =
+                format!("operation {} is not document/literal, which is all that is generated yet", operation.name);
+            return self.refuse(operation.location, message);
+        }
+        let request = self.message(operation, input)?;
+        let response = self.message(operation, output)?;
+        Some(Operation {
+            name: operation.name.clone(),
+            ident: methods.lower(&operation.name),
+            documentation: operation
+                .documentation
+                .clone()
+                .unwrap_or_else(|| format!("The operation `{}`.", operation.name)),
+            action: operation.soap_action.clone().unwrap_or_default(),
+            request,
+            response,
+            faults: self.faults(operation),
+        })
+    }
+
+    fn message(&mut self, operation: &BindingOperation, message: &BindingMessage) -> Option<Message> {
+        let Some(element) = message.element() else {
+            let message = format!("a message of operation {} has a body that is not one element", operation.name);
+            return self.refuse(operation.location, message);
+        };
+        let ident = self.base(self.schema[element].type_id, element)?;
+        Some(Message { ident, root: self.root(element) })
+    }
+
+    fn faults(&mut self, operation: &BindingOperation) -> Option<Faults> {
+        let mut variants = Names::default();
+        let variants: Vec<FaultVariant> =
+            operation.faults.iter().filter_map(|fault| self.fault(operation, fault, &mut variants)).collect();
+        if variants.is_empty() {
+            return None;
+        }
+        Some(Faults { ident: self.names.upper(&format!("{}Fault", operation.name)), variants })
+    }
+
+    fn fault(
+        &mut self,
+        operation: &BindingOperation,
+        fault: &BindingFault,
+        variants: &mut Names,
+    ) -> Option<FaultVariant> {
+        let Some(PartContent::Element(element)) = fault.part.as_ref().map(|part| part.content) else {
+            let message = format!("the fault {} of operation {} is not one element", fault.name, operation.name);
+            return self.refuse(operation.location, message);
+        };
+        Some(FaultVariant {
+            ident: variants.upper(&fault.name),
+            documentation: fault.documentation.clone().unwrap_or_else(|| format!("The fault `{}`.", fault.name)),
+            base: self.base(self.schema[element].type_id, element)?,
+            root: self.root(element),
+        })
+    }
+
+    /// The element of a payload; its tags come when all namespaces are known.
+    fn root(&mut self, element: ElementId) -> Root {
+        let element = self.element(&self.schema[element], 1, Some(1));
+        Root { element, start: String::new(), end: String::new() }
+    }
+
+    // ---- types ----
+
+    /// The Rust type for values of a type, planned if that was not done before. `element` is where it is needed.
+    fn base(&mut self, type_id: TypeId, element: ElementId) -> Option<Base> {
+        if let Some(ident) = self.idents.get(&type_id) {
+            return Some(Base::Struct(ident.clone()));
+        }
+        match &self.schema[type_id] {
+            TypeDefinition::Simple(_) => self.simple(type_id, element),
+            TypeDefinition::Complex(complex) => {
+                let name = match (&complex.name, complex.owner) {
+                    (Some(name), _) => name.local(),
+                    (None, Some(Owner::Element(owner))) => self.schema[owner].name.local(),
+                    (None, _) => self.schema[element].name.local(),
+                };
+                let ident = self.names.upper(name);
+                self.idents.insert(type_id, ident.clone());
+                self.in_progress.push(type_id);
+                let planned = self.structure(type_id, &ident);
+                self.in_progress.pop();
+                self.structs.push(planned?);
+                Some(Base::Struct(ident))
+            }
+        }
+    }
+
+    fn simple(&mut self, type_id: TypeId, element: ElementId) -> Option<Base> {
+        let builtin = self.schema.builtin(type_id);
+        let location = self.schema[element].location;
+        let base = match builtin {
+            Builtin::String => Base::Primitive("String"),
+            Builtin::Boolean => Base::Primitive("bool"),
+            Builtin::Float => Base::Primitive("f32"),
+            Builtin::Double => Base::Primitive("f64"),
+            Builtin::Byte => Base::Primitive("i8"),
+            Builtin::Short => Base::Primitive("i16"),
+            Builtin::Int => Base::Primitive("i32"),
+            Builtin::Long => Base::Primitive("i64"),
+            Builtin::UnsignedByte => Base::Primitive("u8"),
+            Builtin::UnsignedShort => Base::Primitive("u16"),
+            Builtin::UnsignedInt => Base::Primitive("u32"),
+            Builtin::UnsignedLong => Base::Primitive("u64"),
+            Builtin::DateTime => Base::Datatype("DateTime"),
+            Builtin::Base64Binary => Base::Datatype("Base64Binary"),
+            other => return self.refuse(location, format!("the type xs:{} is not generated yet", other.name())),
+        };
+        if !self.schema.facets(type_id).is_empty() && type_id.builtin().is_none() {
+            let message = "the facets of this type are not checked yet".to_owned();
+            self.report(Severity::Warning, self.schema[type_id].location(), message);
+        }
+        Some(base)
+    }
+
+    fn structure(&mut self, type_id: TypeId, ident: &Ident) -> Option<Struct> {
+        let definition = &self.schema[type_id];
+        let location = definition.location();
+        if !self.schema.attribute_uses(type_id).is_empty() || self.schema.attribute_wildcard(type_id).is_some() {
+            return self.refuse(location, "attributes are not generated yet".to_owned());
+        }
+        let (order, particles) = match self.schema.content(type_id) {
+            Content::Empty => (Order::Sequence, Vec::new()),
+            Content::ElementOnly(Particle { min_occurs: 1, max_occurs: Some(1), term: Term::Group(group) }) => {
+                match group.compositor {
+                    Compositor::Sequence => (Order::Sequence, group.particles),
+                    Compositor::All => (Order::All, group.particles),
+                    Compositor::Choice => return self.refuse(location, "xs:choice is not generated yet".to_owned()),
+                }
+            }
+            Content::ElementOnly(_) => {
+                return self.refuse(location, "a group that repeats is not generated yet".to_owned());
+            }
+            Content::Simple(_) => return self.refuse(location, "simple content is not generated yet".to_owned()),
+            Content::Mixed(_) => return self.refuse(location, "mixed content is not generated yet".to_owned()),
+        };
+        let mut names = Names::default();
+        let mut fields = Vec::new();
+        for particle in &particles {
+            fields.push(self.field(particle, location, &mut names)?);
+        }
+        let documentation = definition.annotation().documentation.clone();
+        let owner = match definition.owner() {
+            Some(Owner::Element(owner)) => self.schema[owner].annotation.documentation.clone(),
+            _ => None,
+        };
+        let kind = if definition.name().is_some() { "type" } else { "element" };
+        let name = definition.name().map_or_else(|| ident.to_string(), |name| name.local().to_owned());
+        Some(Struct {
+            ident: ident.clone(),
+            documentation: text(&[&documentation, &owner]).unwrap_or_else(|| format!("The {kind} `{name}`.")),
+            order,
+            has_default: false,
+            fields,
+        })
+    }
+
+    fn field(&mut self, particle: &Particle, location: Location, names: &mut Names) -> Option<Field> {
+        let id = match &particle.term {
+            Term::Element(id) => *id,
+            Term::Wildcard(_) => return self.refuse(location, "xs:any is not generated yet".to_owned()),
+            Term::Group(_) | Term::GroupReference(_) => {
+                return self.refuse(location, "a group inside a group is not generated yet".to_owned());
+            }
+        };
+        let declaration = &self.schema[id];
+        let recursive = self.in_progress.contains(&declaration.type_id);
+        let base = self.base(declaration.type_id, id)?;
+        let documentation = declaration.annotation.documentation.clone();
+        Some(Field {
+            ident: names.lower(declaration.name.local()),
+            documentation: documentation.unwrap_or_else(|| format!("The element `{}`.", declaration.name.local())),
+            element: self.element(declaration, particle.min_occurs, particle.max_occurs),
+            value: Value { base, nillable: declaration.nillable, recursive },
+            tag: String::new(),
+        })
+    }
+
+    fn element(&mut self, declaration: &ElementDeclaration, min_occurs: u32, max_occurs: Option<u32>) -> Element {
+        let namespace = declaration.name.namespace().to_owned();
+        self.namespaces.push(namespace.clone());
+        let slot = self.slots;
+        self.slots = self.slots.wrapping_add(1);
+        Element { namespace, name: declaration.name.local().to_owned(), min_occurs, max_occurs, slot }
+    }
+
+    // ---- diagnostics ----
+
+    fn refuse<T>(&mut self, location: Location, message: String) -> Option<T> {
+        self.report(Severity::Error, location, message);
+        None
+    }
+
+    fn report(&mut self, severity: Severity, location: Location, message: String) {
+        self.diagnostics.push(self.definitions.sources.diagnostic(severity, location, message));
+    }
+}
+
+/// The first text that is there.
+fn text(texts: &[&Option<String>]) -> Option<String> {
+    texts.iter().find_map(|text| text.as_deref().filter(|text| !text.trim().is_empty())).map(str::to_owned)
+}
+
+/// Namespaces by how many elements they have, most first; in the order of the contract where that is equal.
+fn by_use(namespaces: Vec<String>) -> Vec<String> {
+    let mut counted: Vec<(String, usize)> = Vec::new();
+    for namespace in namespaces {
+        match counted.iter_mut().find(|(known, _)| *known == namespace) {
+            Some((_, count)) => *count += 1,
+            None => counted.push((namespace, 1)),
+        }
+    }
+    counted.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    counted.into_iter().map(|(namespace, _)| namespace).collect()
+}
+
+/// Decides what depends on the whole: tags, and which types have defaults.
+fn finish(mut structs: Vec<Struct>, mut services: Vec<Service>, namespaces: Vec<String>) -> Plan {
+    let tags = Tags::new(namespaces.clone());
+    for field in structs.iter_mut().flat_map(|planned| &mut planned.fields) {
+        field.tag = tags.name(&field.element.namespace, &field.element.name);
+    }
+    for operation in services.iter_mut().flat_map(|service| &mut service.operations) {
+        let faults = operation.faults.iter_mut().flat_map(|faults| &mut faults.variants);
+        let faults = faults.map(|fault| (&mut fault.root, &fault.base));
+        let messages = [&mut operation.request, &mut operation.response];
+        for (root, base) in messages.into_iter().map(|message| (&mut message.root, &message.ident)).chain(faults) {
+            let Element { namespace, name, .. } = &root.element;
+            let mut namespaces = BTreeSet::from([namespace.clone()]);
+            below(base, &structs, &mut BTreeSet::new(), &mut namespaces);
+            root.start = tags.root(namespace, name, &namespaces);
+            root.end = format!("</{}>", tags.name(namespace, name));
+        }
+    }
+    // A type has a default if those of its required fields have; circles run through fields that are not required.
+    loop {
+        let defaults: Vec<Ident> =
+            structs.iter().filter(|planned| planned.has_default).map(|planned| planned.ident.clone()).collect();
+        let has_default = |field: &Field| match &field.value.base {
+            _ if field.value.nillable || field.element.min_occurs == 0 || field.element.max_occurs != Some(1) => true,
+            Base::Primitive(_) => true,
+            Base::Datatype(name) => *name == "Base64Binary",
+            Base::Struct(ident) => defaults.contains(ident),
+        };
+        let mut changed = false;
+        for planned in structs.iter_mut().filter(|planned| !planned.has_default) {
+            planned.has_default = planned.fields.iter().all(has_default);
+            changed |= planned.has_default;
+        }
+        if !changed {
+            return Plan { namespaces, structs, services };
+        }
+    }
+}
+
+/// Adds the namespaces of all elements inside values of a type.
+fn below(base: &Base, structs: &[Struct], seen: &mut BTreeSet<String>, namespaces: &mut BTreeSet<String>) {
+    let Base::Struct(ident) = base else { return };
+    if !seen.insert(ident.to_string()) {
+        return;
+    }
+    let fields = structs.iter().filter(|planned| planned.ident == *ident).flat_map(|planned| &planned.fields);
+    for field in fields {
+        namespaces.insert(field.element.namespace.clone());
+        below(&field.value.base, structs, seen, namespaces);
+    }
+}

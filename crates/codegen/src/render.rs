@@ -1,0 +1,156 @@
+//! The plan as Rust source.
+
+mod service;
+mod types;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use crate::Options;
+use crate::names::IMPORTS;
+use crate::plan::{Base, Element, Occurrence, Plan, Value};
+
+/// The source of a module, formatted. `wsdl` is the file name of the contract beside it.
+pub(crate) fn render(plan: &Plan, wsdl: &str, options: &Options) -> String {
+    let namespaces = Namespaces(&plan.namespaces);
+    let constants = namespaces.constants();
+    let services = plan.services.iter().map(|service| service::render(service, wsdl, options));
+    let structs = plan.structs.iter().map(|planned| types::render(planned, namespaces));
+    let tables = plan.services.iter().map(|service| service::tables(service, namespaces));
+    let body = quote! { #constants #(#services)* #(#structs)* #(#tables)* };
+    let text = body.to_string();
+    let used =
+        IMPORTS.iter().filter(|name| text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == **name));
+    let used: Vec<TokenStream> = used.map(|name| name.parse().unwrap_or_default()).collect();
+    let imports = if used.is_empty() {
+        quote! {}
+    } else {
+        quote! { use ::castile::codegen::{#(#used),*}; }
+    };
+    match syn::parse2(quote! { #imports #body }) {
+        Ok(file) => spaced(&prettyplease::unparse(&file)),
+        Err(error) => unreachable!("the parts are Rust, so the whole is: {error}"),
+    }
+}
+
+/// Items and methods with a blank line before each, as people write them.
+fn spaced(source: &str) -> String {
+    const BEGINNINGS: [&str; 11] =
+        ["///", "#[", "pub ", "static ", "const ", "impl", "struct ", "enum ", "fn ", "async fn ", "use "];
+    let mut out = String::with_capacity(source.len() + source.len() / 20);
+    let mut previous = "";
+    for line in source.lines() {
+        let text = line.trim_start();
+        let depth = line.len() - text.len();
+        let begins = BEGINNINGS.iter().any(|beginning| text.starts_with(beginning));
+        let ends = previous.ends_with('}') || previous.ends_with(';');
+        let same_depth = previous.len() - previous.trim_start().len() == depth;
+        // At the outermost level every item stands apart; inside, what has a body or documentation does.
+        let apart = depth == 0 || text.starts_with("///") || text.starts_with("fn ") || text.starts_with("pub fn ");
+        let continues = previous.starts_with("const ") && text.starts_with("const ");
+        if begins && ends && same_depth && apart && !continues {
+            out.push('\n');
+        }
+        out.push_str(line);
+        out.push('\n');
+        previous = line;
+    }
+    out
+}
+
+/// Documentation as attributes, its lines not much longer than those of code.
+fn documentation(text: &str) -> TokenStream {
+    const WIDTH: usize = 100;
+    let mut lines: Vec<String> = Vec::new();
+    for line in text.trim().lines() {
+        let mut wrapped = String::new();
+        for word in line.split_whitespace() {
+            if !wrapped.is_empty() && wrapped.chars().count() + word.chars().count() > WIDTH {
+                lines.push(std::mem::take(&mut wrapped));
+            }
+            wrapped.push(' ');
+            wrapped.push_str(word);
+        }
+        lines.push(wrapped);
+    }
+    quote! { #(#[doc = #lines])* }
+}
+
+fn base(base: &Base) -> TokenStream {
+    match base {
+        Base::Primitive(name) => name.parse().unwrap_or_default(),
+        Base::Datatype(name) => {
+            let path: TokenStream = name.parse().unwrap_or_default();
+            quote! { ::castile::datatypes::#path }
+        }
+        Base::Struct(ident) => quote! { #ident },
+    }
+}
+
+fn value(value: &Value) -> TokenStream {
+    let mut rendered = base(&value.base);
+    if value.recursive {
+        rendered = quote! { Recursive<#rendered> };
+    }
+    if value.nillable {
+        rendered = quote! { Nillable<#rendered> };
+    }
+    rendered
+}
+
+fn held(held: &Value, occurrence: Occurrence) -> TokenStream {
+    let value = value(held);
+    match occurrence {
+        Occurrence::Required => value,
+        Occurrence::Optional => quote! { Option<#value> },
+        Occurrence::Repeated => quote! { Vec<#value> },
+    }
+}
+
+/// The namespaces of elements, each a constant.
+#[derive(Clone, Copy)]
+struct Namespaces<'a>(&'a [String]);
+
+impl Namespaces<'_> {
+    fn constants(self) -> TokenStream {
+        let named = self.0.iter().filter(|namespace| !namespace.is_empty());
+        let constants = named.map(|namespace| {
+            let name = self.name(namespace);
+            quote! { const #name: &str = #namespace; }
+        });
+        quote! { #(#constants)* }
+    }
+
+    /// The constant, or nothing to be named for no namespace.
+    fn name(self, namespace: &str) -> TokenStream {
+        match self.0.iter().position(|known| known == namespace) {
+            _ if namespace.is_empty() => quote! { "" },
+            Some(0) | None => quote! { NAMESPACE },
+            Some(index) => {
+                let name = quote::format_ident!("NAMESPACE_{}", index + 1);
+                quote! { #name }
+            }
+        }
+    }
+}
+
+fn element(element: &Element, namespaces: Namespaces<'_>) -> TokenStream {
+    let Element { namespace, name, min_occurs, max_occurs, slot } = element;
+    let namespace = namespaces.name(namespace);
+    let slot = proc_macro2::Literal::u16_unsuffixed(*slot);
+    let occurs = match (min_occurs, max_occurs) {
+        (1, Some(1)) => quote! {},
+        (min, max) => {
+            let min = proc_macro2::Literal::u32_unsuffixed(*min);
+            let max = match max {
+                Some(max) => {
+                    let max = proc_macro2::Literal::u32_unsuffixed(*max);
+                    quote! { Some(#max) }
+                }
+                None => quote! { None },
+            };
+            quote! { .occurs(#min, #max) }
+        }
+    };
+    quote! { Element::new(#namespace, #name, #slot) #occurs }
+}

@@ -1,0 +1,257 @@
+//! Services: the trait to be implemented, the server and the client.
+
+use heck::ToShoutySnakeCase;
+use proc_macro2::{Literal, TokenStream};
+use quote::{format_ident, quote};
+
+use super::{Namespaces, base, documentation, element};
+use crate::Options;
+use crate::plan::{Faults, Operation, Root, Service};
+
+/// The trait, the server and the client.
+pub(super) fn render(plan: &Service, wsdl: &str, options: &Options) -> TokenStream {
+    let server = options.server.then(|| server(plan, wsdl));
+    let client = options.client.then(|| client(plan));
+    quote! { #server #client }
+}
+
+/// What faults can say, and the table of operations.
+pub(super) fn tables(plan: &Service, namespaces: Namespaces<'_>) -> TokenStream {
+    let faults = plan.operations.iter().filter_map(|operation| operation.faults.as_ref());
+    let faults = faults.map(|faults| fault_detail(faults, namespaces));
+    let table = table(plan, namespaces);
+    quote! { #(#faults)* #table }
+}
+
+fn table(plan: &Service, namespaces: Namespaces<'_>) -> TokenStream {
+    let operations = plan.operations.iter().map(|operation| {
+        let Operation { name, action, .. } = operation;
+        let (request, response) =
+            (root(&operation.request.root, namespaces), root(&operation.response.root, namespaces));
+        quote! {
+            Operation {
+                name: #name,
+                action: #action,
+                request: #request,
+                response: #response,
+                response_size: SizeHint::new(),
+            }
+        }
+    });
+    let name = table_name(plan);
+    let count = Literal::usize_unsuffixed(plan.operations.len());
+    let documentation = format!(" The operations of `{}`, for those who make and read messages themselves.", plan.name);
+    quote! {
+        #[doc = #documentation]
+        pub static #name: [Operation; #count] = [#(#operations),*];
+    }
+}
+
+fn table_name(plan: &Service) -> proc_macro2::Ident {
+    format_ident!("{}_OPERATIONS", plan.port_type.to_string().to_shouty_snake_case())
+}
+
+fn root(root: &Root, namespaces: Namespaces<'_>) -> TokenStream {
+    let Root { start, end, .. } = root;
+    let element = element(&root.element, namespaces);
+    quote! { Root { element: #element, start: #start, end: #end } }
+}
+
+fn fault(operation: &Operation) -> TokenStream {
+    match &operation.faults {
+        None => quote! { Fault },
+        Some(faults) => {
+            let ident = &faults.ident;
+            quote! { Fault<#ident> }
+        }
+    }
+}
+
+fn server(plan: &Service, wsdl: &str) -> TokenStream {
+    let Service { name, namespace, address, port_type, .. } = plan;
+    let documentation_text = &plan.documentation;
+    let trait_documentation = documentation(&plan.port_type_documentation);
+    let server = format_ident!("{port_type}Server");
+    let dispatch = format_ident!("{port_type}Dispatch");
+    let operations = table_name(plan);
+    let methods = plan.operations.iter().map(|operation| {
+        let Operation { ident, .. } = operation;
+        let documentation = documentation(&operation.documentation);
+        let (request, response) = (base(&operation.request.ident), base(&operation.response.ident));
+        let fault = fault(operation);
+        quote! {
+            #documentation
+            fn #ident(&self, request: #request) -> impl Future<Output = Result<#response, #fault>> + Send;
+        }
+    });
+    let last = plan.operations.len().saturating_sub(1);
+    let arms = plan.operations.iter().enumerate().map(|(index, operation)| {
+        let Operation { ident, .. } = operation;
+        let number = Literal::usize_unsuffixed(index);
+        let pattern = if index == last {
+            quote! { _ }
+        } else {
+            quote! { #number }
+        };
+        quote! { #pattern => payload.handle(move |request| async move { service.#ident(request).await }) }
+    });
+    let server_documentation = format!(" A [`{port_type}`] as a tower service that speaks SOAP over HTTP.");
+    quote! {
+        #trait_documentation
+        pub trait #port_type: Send + Sync + 'static { #(#methods)* }
+
+        #[doc = #server_documentation]
+        pub struct #server<T>(Endpoint<#dispatch<T>>);
+
+        impl<T: #port_type> #server<T> {
+            /// A server with the default options.
+            pub fn new(service: T) -> Self {
+                Self::with_options(service, EndpointOptions::default())
+            }
+
+            /// A server with limits and timeouts of its own.
+            pub fn with_options(service: T, options: EndpointOptions) -> Self {
+                Self(Endpoint::with_options(#dispatch(Arc::new(service)), options))
+            }
+        }
+
+        impl<T> Clone for #server<T> {
+            fn clone(&self) -> Self {
+                Self(self.0.clone())
+            }
+        }
+
+        impl<T: #port_type> From<#server<T>> for Endpoint<dyn SoapService> {
+            fn from(server: #server<T>) -> Self {
+                server.0.boxed()
+            }
+        }
+
+        impl<T: #port_type, B: RequestBody> TowerService<HttpRequest<B>>
+            for #server<T>
+        {
+            type Response = HttpResponse;
+            type Error = Infallible;
+            type Future = ResponseFuture;
+
+            fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+                Poll::Ready(Ok(()))
+            }
+
+            fn call(&mut self, request: HttpRequest<B>) -> Self::Future {
+                TowerService::call(&mut self.0, request)
+            }
+        }
+
+        struct #dispatch<T>(Arc<T>);
+
+        impl<T: #port_type> Dispatch for #dispatch<T> {
+            const DESCRIPTION: &'static Description = &Description {
+                name: #name,
+                namespace: #namespace,
+                documentation: #documentation_text,
+                wsdl: include_str!(#wsdl),
+                address: #address,
+                operations: &#operations,
+            };
+
+            fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
+                let service = self.0.clone();
+                match operation { #(#arms,)* }
+            }
+        }
+    }
+}
+
+fn client(plan: &Service) -> TokenStream {
+    let Service { port_type, address, .. } = plan;
+    let client = format_ident!("{port_type}Client");
+    let operations = table_name(plan);
+    let methods = plan.operations.iter().enumerate().map(|(index, operation)| {
+        let Operation { ident, .. } = operation;
+        let index = Literal::usize_unsuffixed(index);
+        let documentation = documentation(&operation.documentation);
+        let (request, response) = (base(&operation.request.ident), base(&operation.response.ident));
+        let detail = operation.faults.as_ref().map(|faults| {
+            let ident = &faults.ident;
+            quote! { <#ident> }
+        });
+        quote! {
+            #documentation
+            pub async fn #ident(&self, request: &#request) -> Result<#response, CallError #detail> {
+                self.0.call(&#operations[#index], request).await
+            }
+        }
+    });
+    let client_documentation = format!(" A client of `{}` over any HTTP transport.", plan.name);
+    let connect_documentation = format!(" A client of the service at `url`; the contract names <{address}>.");
+    quote! {
+        #[doc = #client_documentation]
+        #[derive(Clone, Debug)]
+        pub struct #client<S = Transport>(Caller<S>);
+
+        impl #client {
+            #[doc = #connect_documentation]
+            ///
+            /// # Errors
+            /// That `url` is not an absolute `http` URL.
+            pub fn new(url: &str) -> Result<Self, HttpError> {
+                Caller::new(url).map(Self)
+            }
+        }
+
+        impl<S: HttpService> #client<S> {
+            /// A client over a transport of your own: any tower service that answers HTTP requests.
+            ///
+            /// # Errors
+            /// That `url` is not a URL.
+            pub fn with_transport(url: &str, transport: S) -> Result<Self, HttpError> {
+                Caller::with_transport(url, transport).map(Self)
+            }
+
+            #(#methods)*
+        }
+    }
+}
+
+fn fault_detail(plan: &Faults, namespaces: Namespaces<'_>) -> TokenStream {
+    let Faults { ident, variants } = plan;
+    let declared = variants.iter().map(|variant| {
+        let documentation = documentation(&variant.documentation);
+        let (name, base) = (&variant.ident, base(&variant.base));
+        quote! { #documentation #name(#base) }
+    });
+    let elements = variants.iter().map(|variant| element(&variant.root.element, namespaces));
+    let last = variants.len().saturating_sub(1);
+    let reads = variants.iter().enumerate().map(|(index, variant)| {
+        let (name, number) = (&variant.ident, Literal::usize_unsuffixed(index));
+        let pattern = if index == last {
+            quote! { _ }
+        } else {
+            quote! { #number }
+        };
+        quote! { #pattern => decoder.root(element).map(Self::#name) }
+    });
+    let writes = variants.iter().map(|variant| {
+        let (name, start, end) = (&variant.ident, &variant.root.start, &variant.root.end);
+        quote! { Self::#name(detail) => out.element(#start, detail, #end) }
+    });
+    quote! {
+        /// What a fault of the operation can say.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum #ident { #(#declared),* }
+
+        impl FaultDetail for #ident {
+            const ELEMENTS: &'static [Element] = &[#(#elements),*];
+
+            fn read(decoder: &mut Decoder<'_>, index: usize) -> Result<Self, Error> {
+                let element = &Self::ELEMENTS[index];
+                match index { #(#reads,)* }
+            }
+
+            fn write(&self, out: &mut Encoder) {
+                match self { #(#writes,)* }
+            }
+        }
+    }
+}

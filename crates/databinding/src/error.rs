@@ -1,0 +1,81 @@
+use std::borrow::Cow;
+use std::fmt;
+
+use castile_xml::{Limits, Location};
+
+/// Why a document is not the value that was expected, or a value not a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error(Box<Inner>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Inner {
+    kind: ErrorKind,
+    offset: usize,
+    message: Cow<'static, str>,
+    location: Option<Location>,
+}
+
+/// What the document or the value broke.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The document is not well-formed, or larger than the limits allow.
+    Xml(castile_xml::ErrorKind),
+    /// An element, an attribute or text stands where the schema has something else.
+    Structure,
+    /// Text is not in the lexical space of its type.
+    Lexical,
+    /// A value holds something that XML can't carry.
+    Unwritable,
+}
+
+impl Error {
+    pub(crate) fn new(kind: ErrorKind, offset: usize, message: impl Into<Cow<'static, str>>) -> Self {
+        Error(Box::new(Inner { kind, offset, message: message.into(), location: None }))
+    }
+
+    /// What was broken.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// The byte offset in the document.
+    pub fn offset(&self) -> usize {
+        self.0.offset
+    }
+
+    /// What was found and what was expected, without the place.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// Path, line and column, if [`locate`](Self::locate) was called.
+    pub fn location(&self) -> Option<&Location> {
+        self.0.location.as_ref()
+    }
+
+    /// Finds path, line and column of the error in the document that was read. The path begins below the first
+    /// element named `within`.
+    pub fn locate(mut self, input: &[u8], limits: Limits, within: Option<&str>) -> Self {
+        self.0.location = Some(Location::of(input, self.0.offset, limits, within));
+        self
+    }
+}
+
+impl From<castile_xml::Error> for Error {
+    fn from(error: castile_xml::Error) -> Self {
+        Error::new(ErrorKind::Xml(error.kind()), error.offset(), error.message().to_owned())
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0.location {
+            Some(location) if location.path.is_empty() => write!(f, "{} ({location})", self.0.message),
+            Some(location) => write!(f, "{}: {} ({location})", location.path, self.0.message),
+            None => write!(f, "{} (byte {})", self.0.message, self.0.offset),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

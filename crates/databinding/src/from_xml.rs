@@ -1,0 +1,464 @@
+//! Tokens to values.
+
+use std::borrow::Cow;
+
+use castile_xml::{Memory, Reader, StartTag, Token};
+
+use crate::datatypes::SimpleType;
+use crate::error::{Error, ErrorKind};
+use crate::schema::Element;
+
+/// The namespace of `xsi:nil` and `xsi:type` (XSD Part 1 §2.6).
+const XSI_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema-instance";
+/// Attributes of the SOAP envelope's namespace may stand anywhere (SOAP 1.1 §4.1.1).
+const SOAP_NAMESPACE: &str = "http://schemas.xmlsoap.org/soap/envelope/";
+
+/// How many particles are looked at to learn from what comes next that an optional one doesn't.
+const LOOK_AHEAD: usize = 4;
+/// What a vector may reserve on the word of its first item, in bytes.
+const FIRST_RESERVE: usize = 16 << 10;
+
+/// A value that can be read from an element.
+pub trait FromXml: Sized {
+    /// Whether the value has a form for `xsi:nil="true"`.
+    const NILLABLE: bool = false;
+
+    /// Reads the whole element if its tags are as they were before and its text is plain; otherwise reads nothing.
+    #[inline]
+    fn known(_decoder: &mut Decoder<'_>, _element: &'static Element) -> Option<Self> {
+        None
+    }
+
+    /// Reads content and end tag of `element`, whose start tag was read.
+    ///
+    /// # Errors
+    /// What the document has instead, with its place.
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error>;
+}
+
+/// Reads values off a [`Reader`] the way a content model says.
+///
+/// Where an element is due, the tags that stood there last time are tried first, in one comparison. Whatever else comes
+/// goes through the tokeniser, which decides; so both ways give the same values and the same errors.
+#[derive(Debug)]
+pub struct Decoder<'a> {
+    reader: Reader<'a>,
+    /// A tag that was read to see what comes, and not yet used.
+    next: Option<Next<'a>>,
+    /// Whether the start tag that was used last said `xsi:nil="true"`.
+    nil: bool,
+    /// The element whose content is being read.
+    parent: Option<&'static Element>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Next<'a> {
+    Start(StartTag<'a>),
+    End { offset: usize },
+}
+
+impl<'a> Decoder<'a> {
+    /// A decoder that goes on where `reader` stands.
+    pub fn new(reader: Reader<'a>) -> Self {
+        Decoder { reader, next: None, nil: false, parent: None }
+    }
+
+    /// The reader, for what is not typed.
+    pub fn reader(&mut self) -> &mut Reader<'a> {
+        &mut self.reader
+    }
+
+    /// The buffers, for the next document.
+    pub fn into_memory(self) -> Memory {
+        self.reader.into_memory()
+    }
+
+    /// Reads the content of `element`, whose start tag the caller has read and found to be the right one.
+    ///
+    /// # Errors
+    /// What the document has instead.
+    pub fn root<T: FromXml>(&mut self, element: &'static Element) -> Result<T, Error> {
+        self.reader.begin_layout();
+        self.attributes(element)?;
+        self.refuse_nil::<T>(element)?;
+        T::content(self, element)
+    }
+
+    // ---- content models ----
+
+    /// Reads children up to the end tag of `element`, which is read too.
+    ///
+    /// # Errors
+    /// What `children` says, or what stands before the end tag.
+    #[inline]
+    pub fn complex<T>(
+        &mut self,
+        element: &'static Element,
+        children: impl FnOnce(&mut Self) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let outer = self.parent.replace(element);
+        let value = children(self)?;
+        self.parent = outer;
+        if self.next.is_some() || !self.reader.known_end(element.known()) {
+            self.end(element)?;
+        }
+        Ok(value)
+    }
+
+    /// Reads the element `table[index]`, which must come next.
+    ///
+    /// # Errors
+    /// What comes instead.
+    #[inline]
+    pub fn required<T: FromXml>(&mut self, table: &'static [Element], index: usize) -> Result<T, Error> {
+        self.element(&table[index])
+    }
+
+    /// Reads the element `table[index]` if it comes next. What follows it in the content model follows in `table`.
+    ///
+    /// # Errors
+    /// What is wrong with the element.
+    #[inline]
+    pub fn optional<T: FromXml>(&mut self, table: &'static [Element], index: usize) -> Result<Option<T>, Error> {
+        if self.comes(table, index)? { self.element(&table[index]).map(Some) } else { Ok(None) }
+    }
+
+    /// Reads the elements `table[index]` as often as they come.
+    ///
+    /// # Errors
+    /// What is wrong with one, or that there are fewer or more than its occurrence allows.
+    #[inline]
+    pub fn repeated<T: FromXml>(&mut self, table: &'static [Element], index: usize) -> Result<Vec<T>, Error> {
+        let element = &table[index];
+        let mut values = Vec::new();
+        let start = self.reader.offset();
+        while self.comes(table, index)? {
+            values.push(self.element(element)?);
+            if values.len() == 1 {
+                let length = (self.reader.offset() - start).max(1);
+                let rest = (self.reader.input().len() - self.reader.offset()) / length;
+                values.reserve(rest.min(FIRST_RESERVE / size_of::<T>().max(1)));
+            }
+        }
+        self.check_occurrence(element, values.len())?;
+        Ok(values)
+    }
+
+    /// Which of the elements in `table` comes next; `None` if the parent ends. `expected` is tried first.
+    ///
+    /// # Errors
+    /// What comes if it is none of them.
+    pub fn one_of(&mut self, table: &'static [Element], expected: usize) -> Result<Option<usize>, Error> {
+        if self.next.is_none() {
+            let likely = (expected..table.len()).chain(0..expected.min(table.len()));
+            for index in likely {
+                if self.reader.is_at_known_start(table[index].known()) {
+                    return Ok(Some(index));
+                }
+                if index + 1 == table.len() && self.is_at_known_end() {
+                    return Ok(None);
+                }
+            }
+        }
+        match self.peek()? {
+            Next::End { .. } => Ok(None),
+            Next::Start(tag) => match table.iter().position(|element| self.is(&tag, element)) {
+                Some(index) => Ok(Some(index)),
+                None => Err(self.unexpected(tag, &list(table))),
+            },
+        }
+    }
+
+    /// Reads `table[index]` into `value` as a part of `xs:all`, where it may come once.
+    ///
+    /// # Errors
+    /// What is wrong with it, or that it came before.
+    #[inline]
+    pub fn once<T: FromXml>(
+        &mut self,
+        value: &mut Option<T>,
+        table: &'static [Element],
+        index: usize,
+    ) -> Result<(), Error> {
+        let offset = self.reader.offset();
+        if value.replace(self.element(&table[index])?).is_some() {
+            let message = format!("a second <{}>, where one was expected", table[index].name);
+            return Err(Error::new(ErrorKind::Structure, offset, message));
+        }
+        Ok(())
+    }
+
+    /// The value of a part of `xs:all` that must have come.
+    ///
+    /// # Errors
+    /// That it did not.
+    #[inline]
+    pub fn present<T>(&self, value: Option<T>, table: &'static [Element], index: usize) -> Result<T, Error> {
+        value.ok_or_else(|| {
+            let message = format!("the element ends without <{}>", table[index].name);
+            Error::new(ErrorKind::Structure, self.reader.offset(), message)
+        })
+    }
+
+    #[inline]
+    fn element<T: FromXml>(&mut self, element: &'static Element) -> Result<T, Error> {
+        if self.next.is_none() {
+            if let Some(value) = T::known(self, element) {
+                return Ok(value);
+            }
+            if self.reader.known_start(element.known())? {
+                self.nil = false;
+                return T::content(self, element);
+            }
+        }
+        self.start(element)?;
+        self.refuse_nil::<T>(element)?;
+        T::content(self, element)
+    }
+
+    /// Whether `table[index]` comes next.
+    #[inline]
+    fn comes(&mut self, table: &'static [Element], index: usize) -> Result<bool, Error> {
+        if self.next.is_none() {
+            if self.reader.is_at_known_start(table[index].known()) {
+                return Ok(true);
+            }
+            if self.is_at_what_follows(&table[index + 1..]) {
+                return Ok(false);
+            }
+        }
+        match self.peek()? {
+            Next::Start(tag) => Ok(self.is(&tag, &table[index])),
+            Next::End { .. } => Ok(false),
+        }
+    }
+
+    /// Whether the tag that comes next is known as one that stands behind an optional element.
+    fn is_at_what_follows(&self, following: &'static [Element]) -> bool {
+        for element in following.iter().take(LOOK_AHEAD) {
+            if self.reader.is_at_known_start(element.known()) {
+                return true;
+            }
+            if element.min_occurs > 0 {
+                return false;
+            }
+        }
+        following.len() <= LOOK_AHEAD && self.is_at_known_end()
+    }
+
+    /// Whether the end tag that comes next is known as that of the element whose content is being read.
+    fn is_at_known_end(&self) -> bool {
+        self.parent.is_some_and(|parent| self.reader.is_at_known_end(parent.known()))
+    }
+
+    // ---- simple content ----
+
+    /// Reads text and end tag of `element` as a value of a simple type.
+    ///
+    /// # Errors
+    /// Text that is not in the type's lexical space, or an element in its place.
+    pub fn simple<T: SimpleType>(&mut self, element: &'static Element) -> Result<T, Error> {
+        let offset = self.reader.offset();
+        let text = self.text(element)?;
+        T::parse(&text).map_err(|problem| {
+            let message = match problem {
+                Some(problem) => format!("{} is not a valid {}: {problem}", quoted(&text), T::NAME),
+                None => format!("{} is not a valid {}", quoted(&text), T::NAME),
+            };
+            Error::new(ErrorKind::Lexical, offset, message)
+        })
+    }
+
+    /// The same in one step for an element whose tags are known and whose text is plain.
+    #[inline]
+    pub(crate) fn known_simple<T: SimpleType>(&mut self, element: &'static Element) -> Option<T> {
+        self.reader.known_element(element.known(), T::parse_prefix)
+    }
+
+    fn text(&mut self, element: &'static Element) -> Result<Cow<'a, str>, Error> {
+        let mut text = Cow::Borrowed("");
+        loop {
+            match self.reader.next()? {
+                Token::Text(more) if text.is_empty() => text = more,
+                Token::Text(more) => text.to_mut().push_str(&more),
+                Token::EndTag(_) => {
+                    self.reader.learn_end(element.known(), true);
+                    return Ok(text);
+                }
+                Token::StartTag(tag) => return Err(self.unexpected(tag, "text")),
+                Token::Comment(_) | Token::Instruction { .. } => {}
+                Token::End => return Err(self.ended()),
+            }
+        }
+    }
+
+    // ---- nil ----
+
+    pub(crate) fn is_nil(&self) -> bool {
+        self.nil
+    }
+
+    /// Reads the end tag of an element that said it is nil and so must be empty (XSD Part 1 §3.3.4).
+    pub(crate) fn nil_content(&mut self, element: &'static Element) -> Result<(), Error> {
+        self.nil = false;
+        let offset = self.reader.offset();
+        if self.text(element)?.is_empty() {
+            return Ok(());
+        }
+        let message = format!("<{}> is nil and has content", element.name);
+        Err(Error::new(ErrorKind::Structure, offset, message))
+    }
+
+    fn refuse_nil<T: FromXml>(&self, element: &'static Element) -> Result<(), Error> {
+        if self.nil && !T::NILLABLE {
+            let message = format!("<{}> is nil, where a value was expected", element.name);
+            return Err(Error::new(ErrorKind::Structure, self.reader.offset(), message));
+        }
+        Ok(())
+    }
+
+    // ---- tags, the long way ----
+
+    /// Reads the start tag of `element`.
+    fn start(&mut self, element: &'static Element) -> Result<(), Error> {
+        match self.peek()? {
+            Next::Start(tag) if self.is(&tag, element) => {
+                self.next = None;
+                self.attributes(element)?;
+                self.reader.learn_start(element.known());
+                Ok(())
+            }
+            Next::Start(tag) => Err(self.unexpected(tag, &format!("<{}>", element.name))),
+            Next::End { offset } => Err(self.ends_early(offset, element)),
+        }
+    }
+
+    /// Reads the end tag of `element`.
+    fn end(&mut self, element: &'static Element) -> Result<(), Error> {
+        match self.peek()? {
+            Next::End { .. } => {
+                self.next = None;
+                self.reader.learn_end(element.known(), false);
+                Ok(())
+            }
+            Next::Start(tag) => Err(self.unexpected(tag, &format!("</{}>", element.name))),
+        }
+    }
+
+    /// Reads on to the next tag, unless that was done before. Text that is not white space has no place here.
+    fn peek(&mut self) -> Result<Next<'a>, Error> {
+        if let Some(next) = self.next {
+            return Ok(next);
+        }
+        loop {
+            let offset = self.reader.offset();
+            let next = match self.reader.next()? {
+                Token::StartTag(tag) => Next::Start(tag),
+                Token::EndTag(_) => Next::End { offset },
+                Token::Text(text) => {
+                    let blank = text.trim_matches([' ', '\t', '\n', '\r']).is_empty();
+                    if blank {
+                        continue;
+                    }
+                    let message = format!("text {}, where only elements were expected", quoted(text.trim()));
+                    return Err(Error::new(ErrorKind::Structure, offset, message));
+                }
+                Token::Comment(_) | Token::Instruction { .. } => continue,
+                Token::End => return Err(self.ended()),
+            };
+            self.next = Some(next);
+            return Ok(next);
+        }
+    }
+
+    fn is(&self, tag: &StartTag<'_>, element: &Element) -> bool {
+        tag.name.local() == element.name && self.reader.namespace(tag.namespace) == element.namespace
+    }
+
+    /// Looks at the attributes of the start tag that was read last.
+    fn attributes(&mut self, element: &'static Element) -> Result<(), Error> {
+        self.nil = false;
+        if self.reader.is_plain() {
+            return Ok(());
+        }
+        let mut nil = false;
+        for attribute in self.reader.attributes() {
+            match (attribute.namespace, attribute.name.local()) {
+                (XSI_NAMESPACE, "nil") => {
+                    nil = bool::parse(attribute.value).map_err(|_| {
+                        let message = format!("{} is not a valid xs:boolean for xsi:nil", quoted(attribute.value));
+                        Error::new(ErrorKind::Lexical, attribute.offset, message)
+                    })?;
+                }
+                (XSI_NAMESPACE | SOAP_NAMESPACE | castile_xml::XML_NAMESPACE, _) => {}
+                _ => {
+                    let message =
+                        format!("an attribute \"{}\", which <{}> does not have", attribute.name.as_str(), element.name);
+                    return Err(Error::new(ErrorKind::Structure, attribute.offset, message));
+                }
+            }
+        }
+        self.nil = nil;
+        Ok(())
+    }
+
+    // ---- errors ----
+
+    fn check_occurrence(&self, element: &'static Element, count: usize) -> Result<(), Error> {
+        let message = if (count as u64) < u64::from(element.min_occurs) {
+            format!("{count} of <{}>, where at least {} were expected", element.name, element.min_occurs)
+        } else if element.max_occurs.is_some_and(|max| count as u64 > u64::from(max)) {
+            format!(
+                "{count} of <{}>, where at most {} were expected",
+                element.name,
+                element.max_occurs.unwrap_or_default()
+            )
+        } else {
+            return Ok(());
+        };
+        Err(Error::new(ErrorKind::Structure, self.reader.offset(), message))
+    }
+
+    #[cold]
+    fn unexpected(&self, tag: StartTag<'_>, expected: &str) -> Error {
+        let namespace = match self.reader.namespace(tag.namespace) {
+            "" => "no namespace",
+            namespace => namespace,
+        };
+        let message = format!("found <{}> of {namespace}, where {expected} was expected", tag.name.local());
+        Error::new(ErrorKind::Structure, tag.offset, message)
+    }
+
+    #[cold]
+    fn ends_early(&self, offset: usize, element: &'static Element) -> Error {
+        let message = match self.parent {
+            Some(parent) => format!("<{}> ends, where <{}> was expected", parent.name, element.name),
+            None => format!("found an end tag, where <{}> was expected", element.name),
+        };
+        Error::new(ErrorKind::Structure, offset, message)
+    }
+
+    #[cold]
+    fn ended(&self) -> Error {
+        Error::new(ErrorKind::Structure, self.reader.offset(), "the document ends too early")
+    }
+}
+
+/// Names of elements for messages: `<a>, <b> or <c>`.
+#[cold]
+fn list(table: &[Element]) -> String {
+    let names: Vec<String> = table.iter().map(|element| format!("<{}>", element.name)).collect();
+    match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => names.concat(),
+    }
+}
+
+/// Text for messages, cut where it gets long.
+fn quoted(text: &str) -> String {
+    const SHOWN: usize = 40;
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{:?}…", &text[..end]),
+        None => format!("{text:?}"),
+    }
+}

@@ -1,0 +1,127 @@
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::ops::{Deref, DerefMut};
+
+use crate::Error;
+use crate::from_xml::{Decoder, FromXml};
+use crate::schema::Element;
+use crate::to_xml::{Encoder, ToXml};
+
+/// A value inside a value of its own type.
+///
+/// It behaves like a [`Box`], but depth costs heap and never overflows the stack: reading, writing, cloning, comparing,
+/// hashing, printing and dropping continue on a new piece of stack when the current one runs out. How deep a document
+/// may nest is a matter of [`Limits`](castile_xml::Limits).
+pub struct Recursive<T>(Option<Box<T>>);
+
+/// What a level may need before the next one looks at the stack again.
+const RED_ZONE: usize = 64 << 10;
+/// The size of a new piece of stack.
+const SEGMENT: usize = 1 << 20;
+
+#[inline]
+fn deeper<R>(f: impl FnOnce() -> R) -> R {
+    stacker::maybe_grow(RED_ZONE, SEGMENT, f)
+}
+
+impl<T> Recursive<T> {
+    /// Boxes a value.
+    pub fn new(value: T) -> Self {
+        Recursive(Some(Box::new(value)))
+    }
+
+    /// The value itself.
+    pub fn into_inner(mut self) -> T {
+        match self.0.take() {
+            Some(value) => *value,
+            None => unreachable!("only into_inner and drop take the value, and both end this pointer"),
+        }
+    }
+}
+
+impl<T> Deref for Recursive<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        match &self.0 {
+            Some(value) => value,
+            None => unreachable!("only into_inner and drop take the value, and both end this pointer"),
+        }
+    }
+}
+
+impl<T> DerefMut for Recursive<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        match &mut self.0 {
+            Some(value) => value,
+            None => unreachable!("only into_inner and drop take the value, and both end this pointer"),
+        }
+    }
+}
+
+impl<T> Drop for Recursive<T> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(value) = self.0.take() {
+            deeper(|| drop(value));
+        }
+    }
+}
+
+impl<T> From<T> for Recursive<T> {
+    fn from(value: T) -> Self {
+        Recursive::new(value)
+    }
+}
+
+impl<T: Clone> Clone for Recursive<T> {
+    fn clone(&self) -> Self {
+        deeper(|| Recursive::new(T::clone(self)))
+    }
+}
+
+impl<T: PartialEq> PartialEq for Recursive<T> {
+    fn eq(&self, other: &Self) -> bool {
+        deeper(|| **self == **other)
+    }
+}
+
+impl<T: Eq> Eq for Recursive<T> {}
+
+impl<T: Hash> Hash for Recursive<T> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        deeper(|| (**self).hash(state));
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Recursive<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        deeper(|| (**self).fmt(f))
+    }
+}
+
+impl<T: Default> Default for Recursive<T> {
+    fn default() -> Self {
+        Recursive::new(T::default())
+    }
+}
+
+impl<T: FromXml> FromXml for Recursive<T> {
+    const NILLABLE: bool = T::NILLABLE;
+
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+        deeper(|| T::content(decoder, element).map(Recursive::new))
+    }
+}
+
+impl<T: ToXml> ToXml for Recursive<T> {
+    fn element(&self, out: &mut Encoder, start: &str, end: &str) {
+        deeper(|| (**self).element(out, start, end));
+    }
+
+    fn content(&self, out: &mut Encoder) {
+        deeper(|| (**self).content(out));
+    }
+}

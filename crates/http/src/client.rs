@@ -1,0 +1,142 @@
+//! The client side: one message out, one message back.
+
+mod transport;
+
+use bytes::Bytes;
+use http::{HeaderValue, Request, Response, StatusCode, Uri, header};
+use http_body::Body;
+use http_body_util::Full;
+use std::future::poll_fn;
+
+use crate::body::{self, Failure};
+use crate::headers::{MESSAGE_TYPE, SOAP_ACTION, is_message};
+use crate::{BoxError, Error, ErrorKind};
+
+pub use self::transport::{Options, ResponseBody, Transport};
+
+/// How much of a response that is no message is read and quoted, in bytes.
+const EXCERPT: usize = 1024;
+
+/// A message that came back, fault or not.
+#[derive(Clone, Debug)]
+pub struct ClientReply {
+    /// 200, or 500 for a fault (SOAP 1.1 §6.2). Some servers send faults with 200: the message decides.
+    pub status: StatusCode,
+    /// The envelope.
+    pub message: Bytes,
+}
+
+/// Posts `message` to `url` over `transport` and waits for the message that answers it.
+///
+/// `transport` is a [`Transport`], or anything else that answers HTTP requests: a server's
+/// [`Endpoint`](crate::server::Endpoint) in the same process, an axum router, a stack of tower layers. `action` goes
+/// into the SOAPAction header, in quotes (SOAP 1.1 §6.1.1). A reply of more than `max_message_size` bytes is an error.
+///
+/// ```
+/// # use castile_http::{Error, client::{self, Transport}};
+/// # async fn run() -> Result<(), Error> {
+/// let transport = Transport::new();
+/// let url = "http://127.0.0.1:8080/orders".parse().expect("this is a URL");
+/// let message = "<Envelope xmlns='http://schemas.xmlsoap.org/soap/envelope/'><Body/></Envelope>".into();
+/// let reply = client::call(transport, &url, "urn:orders/ping", message, 1 << 20).await?;
+/// # drop(reply);
+/// # Ok(())
+/// # }
+/// ```
+pub async fn call<T, B>(
+    mut transport: T,
+    url: &Uri,
+    action: &str,
+    message: Bytes,
+    max_message_size: usize,
+) -> Result<ClientReply, Error>
+where
+    T: tower_service::Service<Request<Full<Bytes>>, Response = Response<B>>,
+    T::Error: Into<BoxError>,
+    B: Body<Data = Bytes>,
+    B::Error: Into<BoxError>,
+{
+    let request = request(url, action, message)?;
+    let ready = poll_fn(|cx| transport.poll_ready(cx)).await;
+    ready.map_err(|error| exchange_failed(error.into()))?;
+    let response = transport.call(request).await;
+    let (head, body) = response.map_err(|error| exchange_failed(error.into()))?.into_parts();
+
+    let status = head.status;
+    let content_type = head.headers.get(header::CONTENT_TYPE);
+    let is_message = content_type.is_some_and(is_message);
+    match status {
+        StatusCode::OK | StatusCode::INTERNAL_SERVER_ERROR if is_message => {
+            let message = body::read(body, max_message_size).await;
+            let message = message.map_err(|failure| body_failed(failure, max_message_size))?;
+            Ok(ClientReply { status, message })
+        }
+        StatusCode::OK => {
+            let found = content_type.map(|found| String::from_utf8_lossy(found.as_bytes()));
+            let found = found.as_deref().unwrap_or("no content type");
+            let message = format!("found {found}, expected text/xml in utf-8 (SOAP 1.1)");
+            Err(Error::new(ErrorKind::ContentType, message))
+        }
+        _ => {
+            let mut message = format!("the server answered {status}, expected 200, or 500 with a fault");
+            let text = body::read_some(body, EXCERPT).await;
+            let text = String::from_utf8_lossy(&text);
+            if !text.trim().is_empty() {
+                message = format!("{message}: {}", text.trim());
+            }
+            Err(Error::new(ErrorKind::Status(status), message))
+        }
+    }
+}
+
+/// The address of a service, from text.
+///
+/// # Errors
+/// [`ErrorKind::Request`] if it is not an absolute `http` URL.
+pub fn url(text: &str) -> Result<Uri, Error> {
+    let refuse = || Error::new(ErrorKind::Request, format!("found {text:?}, expected a URL such as http://host/path"));
+    let url: Uri = text.parse().map_err(|error: http::uri::InvalidUri| refuse().because(error))?;
+    if url.scheme_str() == Some("http") && url.host().is_some() { Ok(url) } else { Err(refuse()) }
+}
+
+fn request(url: &Uri, action: &str, message: Bytes) -> Result<Request<Full<Bytes>>, Error> {
+    let action = HeaderValue::try_from(format!("\"{action}\"")).map_err(|error| {
+        let message = format!("the action {action:?} doesn't fit in a SOAPAction header");
+        Error::new(ErrorKind::Request, message).because(error)
+    })?;
+    let mut request = Request::post(url.clone())
+        .body(Full::new(message))
+        .map_err(|error| Error::new(ErrorKind::Request, "the request can't be built").because(error))?;
+    let headers = request.headers_mut();
+    headers.insert(header::CONTENT_TYPE, MESSAGE_TYPE);
+    headers.insert(SOAP_ACTION, action);
+    Ok(request)
+}
+
+/// Keeps what our own transport says, and names what others do.
+fn exchange_failed(error: BoxError) -> Error {
+    match error.downcast::<Error>() {
+        Ok(error) => *error,
+        Err(error) => Error::new(ErrorKind::Exchange, "the exchange with the server failed").because(error),
+    }
+}
+
+fn body_failed(failure: Failure, limit: usize) -> Error {
+    match failure {
+        Failure::TooLarge { declared } => {
+            let found = match declared {
+                Some(declared) => format!("{declared} bytes"),
+                None => "more bytes".to_owned(),
+            };
+            let message = format!("the reply has {found}, at most {limit} are allowed");
+            Error::new(ErrorKind::TooLarge, message)
+        }
+        Failure::BrokenOff { after, source } => match source.downcast::<Error>() {
+            Ok(error) => *error,
+            Err(source) => {
+                let message = format!("the reply broke off after {after} bytes");
+                Error::new(ErrorKind::Body, message).because(source)
+            }
+        },
+    }
+}

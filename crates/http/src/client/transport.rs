@@ -1,0 +1,141 @@
+//! HTTP/1.1 over TCP, with connections kept and used again.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use http::{Request, Response, Uri};
+use http_body::{Body, Frame, SizeHint};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper_util::client::legacy::{self, connect::HttpConnector};
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use tokio::time::{Sleep, sleep};
+
+use crate::{Error, ErrorKind};
+
+/// The default transport of clients: a tower service over TCP, `http` URLs only.
+///
+/// Clones share one pool of connections. A request that found its pooled connection closed before a byte was sent is
+/// sent again on another; nothing else is ever repeated.
+#[derive(Clone, Debug)]
+pub struct Transport {
+    client: legacy::Client<HttpConnector, Full<Bytes>>,
+    request_timeout: Duration,
+}
+
+/// What a [`Transport`] allows.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Options {
+    /// How long connecting may take. 5 s by default.
+    pub connect_timeout: Duration,
+    /// How long a request may take, from its start to the last byte of the response. 30 s by default.
+    pub request_timeout: Duration,
+    /// How long an unused connection is kept. 30 s by default: less than servers usually wait, so that a connection is
+    /// seldom closed by the server just as it is taken up again.
+    pub idle_timeout: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            connect_timeout: Duration::from_secs(5),
+            request_timeout: Duration::from_secs(30),
+            idle_timeout: Duration::from_secs(30),
+        }
+    }
+}
+
+impl Transport {
+    /// A transport with the default [`Options`].
+    pub fn new() -> Self {
+        Transport::with_options(&Options::default())
+    }
+
+    /// A transport with `options`.
+    pub fn with_options(options: &Options) -> Self {
+        let mut connector = HttpConnector::new();
+        connector.set_nodelay(true);
+        connector.set_connect_timeout(Some(options.connect_timeout));
+        let client = legacy::Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(options.idle_timeout)
+            .build(connector);
+        Transport { client, request_timeout: options.request_timeout }
+    }
+}
+
+impl Default for Transport {
+    fn default() -> Self {
+        Transport::new()
+    }
+}
+
+impl tower_service::Service<Request<Full<Bytes>>> for Transport {
+    type Response = Response<ResponseBody>;
+    type Error = Error;
+    type Future = BoxFuture<'static, Result<Self::Response, Error>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Full<Bytes>>) -> Self::Future {
+        let limit = self.request_timeout;
+        let url = request.uri().clone();
+        let response = self.client.request(request);
+        Box::pin(async move {
+            let mut deadline = Box::pin(sleep(limit));
+            let response = tokio::select! {
+                response = response => response.map_err(|error| failed(error, &url))?,
+                () = &mut deadline => return Err(late(limit)),
+            };
+            Ok(response.map(|body| ResponseBody { body, deadline, limit }))
+        })
+    }
+}
+
+/// The body of a response, due within the time of its request.
+#[derive(Debug)]
+pub struct ResponseBody {
+    body: Incoming,
+    deadline: Pin<Box<Sleep>>,
+    limit: Duration,
+}
+
+impl Body for ResponseBody {
+    type Data = Bytes;
+    type Error = Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
+        if let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(cx) {
+            let broken = |error| Error::new(ErrorKind::Body, "the reply broke off").because(error);
+            return Poll::Ready(frame.map(|frame| frame.map_err(broken)));
+        }
+        let limit = self.limit;
+        self.deadline.as_mut().poll(cx).map(|()| Some(Err(late(limit))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+fn late(limit: Duration) -> Error {
+    Error::new(ErrorKind::Timeout, format!("no complete reply within {limit:?}"))
+}
+
+fn failed(error: legacy::Error, url: &Uri) -> Error {
+    if error.is_connect() {
+        return Error::new(ErrorKind::Connect, format!("no connection to {url}")).because(error);
+    }
+    let message = format!("the exchange with {url} broke off before a response came");
+    Error::new(ErrorKind::Exchange, message).because(error)
+}

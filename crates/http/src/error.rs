@@ -1,0 +1,82 @@
+//! What can go wrong between sending a message and having the answer.
+
+use std::fmt;
+
+use http::StatusCode;
+
+use crate::BoxError;
+
+/// Why a call brought no message back.
+///
+/// A SOAP fault is not among the reasons: it is a message.
+pub struct Error {
+    inner: Box<Inner>,
+}
+
+struct Inner {
+    kind: ErrorKind,
+    message: String,
+    source: Option<BoxError>,
+}
+
+/// What kind of failure an [`Error`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The request could not be written down: a URL without an authority, a SOAPAction that no header can hold.
+    Request,
+    /// No connection to the server came about.
+    Connect,
+    /// The time was over before the answer was complete.
+    Timeout,
+    /// The exchange broke off between the request and the head of the response. Whether the server acted on the
+    /// request is unknown.
+    Exchange,
+    /// The server answered with a status that carries no SOAP message (SOAP 1.1 §6.2 knows 200 and 500).
+    Status(StatusCode),
+    /// The content type of the response is not that of a SOAP message.
+    ContentType,
+    /// The message is larger than the caller allowed.
+    TooLarge,
+    /// The body of the response broke off.
+    Body,
+}
+
+impl Error {
+    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        let message = message.into();
+        Error { inner: Box::new(Inner { kind, message, source: None }) }
+    }
+
+    pub(crate) fn because(mut self, source: impl Into<BoxError>) -> Self {
+        self.inner.source = Some(source.into());
+        self
+    }
+
+    /// What kind of failure this is.
+    pub fn kind(&self) -> ErrorKind {
+        self.inner.kind
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.inner.message)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Error")
+            .field("kind", &self.inner.kind)
+            .field("message", &self.inner.message)
+            .field("source", &self.inner.source)
+            .finish()
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.inner.source.as_deref().map(|source| source as _)
+    }
+}

@@ -1,0 +1,193 @@
+//! The life of one connection: idle without buffers, served by hyper while requests come, closed in time.
+
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http::{Request, Response};
+use http_body::Body;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::time::{Instant, Sleep, sleep, timeout};
+
+use super::activity::{Activity, Phase, Watched};
+use super::admission::{Admission, Admitted};
+use super::listener::Connection;
+use super::stop::{Order, Stop};
+use crate::BoxError;
+
+/// How long a connection that we close may go on sending, see [`linger`].
+const LINGER: Duration = Duration::from_secs(2);
+
+/// What all connections of a server share.
+pub(super) struct Shared {
+    pub(super) http: http1::Builder,
+    pub(super) timeouts: Timeouts,
+    pub(super) admission: Arc<Admission>,
+    pub(super) stop: Stop,
+}
+
+/// The time limits of a connection.
+#[derive(Clone, Debug)]
+pub(super) struct Timeouts {
+    pub(super) header_read: Duration,
+    pub(super) write: Duration,
+    pub(super) keep_alive: Duration,
+}
+
+impl Timeouts {
+    /// How often a busy connection looks whether it has become idle. Coarse, so that no request has to set a timer.
+    fn tick(&self) -> Duration {
+        let quarter = self.keep_alive / 4;
+        quarter.clamp(Duration::from_millis(1), Duration::from_secs(5))
+    }
+}
+
+/// Serves one connection until its end.
+///
+/// A connection that waits for a request has no hyper state and no buffers: it waits for the stream to become
+/// readable. Then hyper serves it, until nothing happened for a tick of the [`Clock`].
+pub(super) async fn serve<T, S, B>(mut stream: T, service: S, shared: Arc<Shared>)
+where
+    T: Connection,
+    S: tower_service::Service<Request<Incoming>, Response = Response<B>> + Clone,
+    S::Error: Into<BoxError>,
+    B: Body<Data = Bytes> + 'static,
+    B::Error: Into<BoxError>,
+{
+    let timeouts = &shared.timeouts;
+    let activity = Arc::new(Activity::default());
+    let mut orders = pin!(shared.stop.orders());
+    let mut alarm = pin!(sleep(timeouts.header_read));
+    let mut early = Bytes::new();
+    loop {
+        let is_readable = poll_fn(|cx| {
+            if shared.stop.poll_order(orders.as_mut(), cx) > Order::Run {
+                return Poll::Ready(false);
+            }
+            if !early.is_empty() || stream.poll_readable(cx).is_ready() {
+                return Poll::Ready(true);
+            }
+            alarm.as_mut().poll(cx).map(|()| false)
+        });
+        if !is_readable.await {
+            return;
+        }
+        let service = Admitted::new(service.clone(), shared.admission.clone(), activity.clone());
+        let io = Watched::new(stream, early, activity.clone());
+        // Boxed, so that an idle connection keeps nothing of it.
+        let mut http = Box::new(shared.http.serve_connection(io, service));
+        let mut clock = Clock::new(timeouts, &activity);
+        let mut order = Order::Run;
+        let end = poll_fn(|cx| {
+            // Our waker was left with `orders` above, and a task has only one: a load is enough from here on.
+            if shared.stop.order() != order {
+                order = shared.stop.poll_order(orders.as_mut(), cx);
+                Pin::new(&mut *http).graceful_shutdown();
+            }
+            if order == Order::Close {
+                return Poll::Ready(End::Late);
+            }
+            match Pin::new(&mut *http).poll(cx) {
+                Poll::Ready(result) => Poll::Ready(End::Closed { in_order: result.is_ok() }),
+                Poll::Pending => clock.poll(alarm.as_mut(), cx),
+            }
+        });
+        let end = end.await;
+        let parts = http.into_parts();
+        (stream, early) = parts.io.into_parts();
+        match end {
+            End::Idle => {
+                early = joined(parts.read_buf, early);
+                let passed = timeouts.tick();
+                alarm.as_mut().reset(Instant::now() + timeouts.keep_alive.saturating_sub(passed));
+            }
+            End::Closed { in_order } if activity.refused() || !in_order => return linger(stream).await,
+            End::Closed { .. } | End::Late => return,
+        }
+    }
+}
+
+/// Why hyper serves a connection no longer.
+enum End {
+    /// No request came for a while.
+    Idle,
+    /// The connection is closed; `in_order` unless hyper had an error to report.
+    Closed { in_order: bool },
+    /// The client, or the shutdown, was waited for long enough.
+    Late,
+}
+
+/// The one timer of a connection.
+///
+/// While requests come and go it is set once per tick, and finds at its end whether anything happened. Only a wait that
+/// is rare has it set at once: for the rest of a head that came in pieces, and for a client that doesn't read.
+struct Clock<'a> {
+    timeouts: &'a Timeouts,
+    activity: &'a Activity,
+    /// What the connection was in when the timer was set.
+    set_in: Option<Phase>,
+}
+
+impl<'a> Clock<'a> {
+    fn new(timeouts: &'a Timeouts, activity: &'a Activity) -> Self {
+        Clock { timeouts, activity, set_in: None }
+    }
+
+    /// To be polled whenever hyper has nothing more to do for now.
+    fn poll(&mut self, mut alarm: Pin<&mut Sleep>, cx: &mut Context<'_>) -> Poll<End> {
+        loop {
+            let phase = self.activity.phase();
+            let (limit, is_strict) = match phase {
+                Phase::Idle(_) | Phase::Answer(_) => (self.timeouts.tick(), false),
+                Phase::Head(_) => (self.timeouts.header_read, true),
+                Phase::Client(_) => (self.timeouts.write, true),
+            };
+            let is_same = self.set_in == Some(phase);
+            if self.set_in.is_some() && (is_same || !is_strict) {
+                // The waker was left when the timer was set: a load is enough.
+                if !alarm.is_elapsed() {
+                    return Poll::Pending;
+                }
+                match phase {
+                    Phase::Idle(_) if is_same => return Poll::Ready(End::Idle),
+                    _ if is_same && is_strict => return Poll::Ready(End::Late),
+                    _ => {}
+                }
+            }
+            self.set_in = Some(phase);
+            alarm.as_mut().reset(Instant::now() + limit);
+            if alarm.as_mut().poll(cx).is_pending() {
+                return Poll::Pending;
+            }
+        }
+    }
+}
+
+fn joined(first: Bytes, second: Bytes) -> Bytes {
+    if second.is_empty() {
+        return first;
+    }
+    let mut both = BytesMut::from(first);
+    both.extend_from_slice(&second);
+    both.freeze()
+}
+
+/// Closes the writing half and reads on for a while.
+///
+/// After a refusal the client may still be sending its body. Closing with bytes unread resets the connection, and the
+/// reset can overtake the response that says why (RFC 9112 §9.6).
+async fn linger<T: Connection>(mut stream: T) {
+    let mut unread = vec![0; 8 * 1024];
+    let reading = async {
+        // Hyper has closed it in most cases; an error shows in reading as well.
+        let _ = stream.shutdown().await;
+        while matches!(stream.read(&mut unread).await, Ok(1..)) {}
+    };
+    // Late or not, the connection goes now.
+    let _ = timeout(LINGER, reading).await;
+}

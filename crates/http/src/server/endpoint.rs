@@ -1,0 +1,215 @@
+//! A SOAP service as an HTTP service (SOAP 1.1 §6).
+
+use std::convert::Infallible;
+use std::future::ready;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use castile_soap::{Description, Reply};
+use castile_xml::Limits;
+use futures_util::future::BoxFuture;
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
+use http_body::Body;
+use http_body_util::Full;
+
+use super::address::{self, Address};
+use super::refusal::Refusal;
+use crate::headers::{MESSAGE_TYPE, SOAP_ACTION, is_message};
+use crate::timeout::within;
+use crate::{BoxError, body};
+
+/// What an endpoint answers, in time.
+pub(super) type Answer = BoxFuture<'static, Result<Response<Full<Bytes>>, Infallible>>;
+
+/// A SOAP service at an HTTP address: a tower service that mounts into axum (`Router::route_service`) as into
+/// [`Server`](super::Server).
+///
+/// It is always ready, never fails, and is cheap to clone.
+///
+/// | request | response |
+/// |---|---|
+/// | POST of `text/xml` | the reply: 200, or 500 when it is a fault (SOAP 1.1 §6.2) |
+/// | GET `?wsdl` | the contract, its `soap:address` made the one that was asked |
+/// | any other method | 405 |
+/// | another content type, charset or coding | 415 |
+/// | a body too large, too slow, broken off | 413, 408, 400 |
+/// | a handler too slow | 503 |
+///
+/// Refusals are plain text that says what was found and expected. The length of a response is known to its body, from
+/// which hyper makes the Content-Length.
+pub struct Endpoint<S: ?Sized> {
+    shared: Arc<Shared<S>>,
+}
+
+struct Shared<S: ?Sized> {
+    options: Options,
+    service: S,
+}
+
+/// What an [`Endpoint`] allows.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Options {
+    /// The most bytes that a message may have. By default what the XML reader takes, [`Limits::message_size`]: 16 MiB.
+    pub max_message_size: usize,
+    /// How long a body may take from its head to its end. 30 s by default.
+    pub body_read_timeout: Duration,
+    /// How long the service may take to answer; its future is dropped then. 60 s by default.
+    pub request_timeout: Duration,
+    /// The address that the contract names.
+    pub address: Address,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            max_message_size: Limits::default().message_size,
+            body_read_timeout: Duration::from_secs(30),
+            request_timeout: Duration::from_secs(60),
+            address: Address::default(),
+        }
+    }
+}
+
+impl<S: castile_soap::Service> Endpoint<S> {
+    /// An endpoint with the default [`Options`].
+    pub fn new(service: S) -> Self {
+        Endpoint::with_options(service, Options::default())
+    }
+
+    /// An endpoint with `options`.
+    pub fn with_options(service: S, options: Options) -> Self {
+        Endpoint { shared: Arc::new(Shared { options, service }) }
+    }
+
+    /// The same endpoint, its type forgotten, so that different services fit in one collection.
+    pub fn boxed(self) -> Endpoint<dyn castile_soap::Service> {
+        Endpoint { shared: self.shared }
+    }
+}
+
+impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
+    /// What the service offers.
+    pub fn description(&self) -> &'static Description {
+        self.shared.service.description()
+    }
+
+    /// Answers one request. Whatever can be said from the head alone is said before the body is asked for.
+    pub(super) fn respond<B>(&self, request: Request<B>) -> Answer
+    where
+        B: Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<BoxError>,
+    {
+        let (head, body) = request.into_parts();
+        let early = match head.method {
+            Method::POST => refuse_content(&head.headers).err().map(Refusal::into_response),
+            Method::GET | Method::HEAD if asks_for_wsdl(&head) => Some(self.wsdl(&head)),
+            _ => Some(Refusal::Method.into_response()),
+        };
+        if let Some(response) = early {
+            return Box::pin(ready(Ok(response)));
+        }
+        let shared = self.shared.clone();
+        let action = head.headers.get(SOAP_ACTION).cloned();
+        Box::pin(async move {
+            Ok(match shared.answer(action, body).await {
+                Ok(reply) => message(reply),
+                Err(refusal) => refusal.into_response(),
+            })
+        })
+    }
+
+    fn wsdl(&self, head: &Parts) -> Response<Full<Bytes>> {
+        let wsdl = address::rewrite(self.description(), &self.shared.options.address, head);
+        let mut response = Response::new(Full::from(wsdl));
+        response.headers_mut().insert(header::CONTENT_TYPE, MESSAGE_TYPE);
+        response
+    }
+}
+
+impl<S: castile_soap::Service + ?Sized> Shared<S> {
+    async fn answer<B>(&self, action: Option<HeaderValue>, body: B) -> Result<Reply, Refusal>
+    where
+        B: Body<Data = Bytes>,
+        B::Error: Into<BoxError>,
+    {
+        let Options { max_message_size: max, body_read_timeout, request_timeout, .. } = self.options;
+        let message = within(body_read_timeout, body::read(body, max))
+            .await
+            .map_err(|_| Refusal::BodyTimeout { limit: body_read_timeout })?
+            .map_err(|failure| Refusal::of_body(failure, max))?;
+        let action = soap_action(action.as_ref())?;
+        within(request_timeout, self.service.call(action, message))
+            .await
+            .map_err(|_| Refusal::HandlerTimeout { limit: request_timeout })
+    }
+}
+
+impl<S: castile_soap::Service + ?Sized, B> tower_service::Service<Request<B>> for Endpoint<S>
+where
+    B: Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    type Response = Response<Full<Bytes>>;
+    type Error = Infallible;
+    type Future = Answer;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        self.respond(request)
+    }
+}
+
+impl<S: ?Sized> Clone for Endpoint<S> {
+    fn clone(&self) -> Self {
+        Endpoint { shared: self.shared.clone() }
+    }
+}
+
+fn message(reply: Reply) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(reply.message));
+    if reply.is_fault {
+        *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
+    }
+    response.headers_mut().insert(header::CONTENT_TYPE, MESSAGE_TYPE);
+    response
+}
+
+fn asks_for_wsdl(head: &Parts) -> bool {
+    let query = head.uri.query().unwrap_or_default();
+    let mut names = query.split('&').map(|pair| pair.split('=').next().unwrap_or(pair));
+    names.any(|name| name.eq_ignore_ascii_case("wsdl"))
+}
+
+/// Checks that the body is XML in the encoding that the engine reads: SOAP 1.1 §6, RFC 7303 §3 for the charset.
+fn refuse_content(headers: &HeaderMap) -> Result<(), Refusal> {
+    let Some(found) = headers.get(header::CONTENT_TYPE) else {
+        return Err(Refusal::ContentType { found: None });
+    };
+    if !is_message(found) {
+        let found = String::from_utf8_lossy(found.as_bytes()).into_owned();
+        return Err(Refusal::ContentType { found: Some(found) });
+    }
+    match headers.get(header::CONTENT_ENCODING) {
+        Some(found) if !found.as_bytes().eq_ignore_ascii_case(b"identity") => {
+            Err(Refusal::ContentEncoding { found: String::from_utf8_lossy(found.as_bytes()).into_owned() })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The value of SOAPAction without its quotes (SOAP 1.1 §6.1.1), empty if there is none.
+fn soap_action(header: Option<&HeaderValue>) -> Result<&str, Refusal> {
+    let Some(header) = header else {
+        return Ok("");
+    };
+    let action = std::str::from_utf8(header.as_bytes()).map_err(|_| Refusal::Action)?.trim();
+    let unquoted = action.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    Ok(unquoted.unwrap_or(action))
+}

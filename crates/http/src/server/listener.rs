@@ -1,0 +1,42 @@
+//! Where connections come from.
+
+use std::io;
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+
+/// A source of connections.
+pub trait Listener: Send + 'static {
+    /// What it accepts.
+    type Connection: Connection;
+
+    /// Accepts the next connection.
+    fn poll_accept(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Self::Connection>>;
+}
+
+/// A stream of bytes that can wait for more of them without a buffer to put them in, which is how the server keeps
+/// thousands of idle connections: none has a buffer.
+pub trait Connection: AsyncRead + AsyncWrite + Unpin + Send + 'static {
+    /// Waits until reading would give bytes, or the end, or an error.
+    fn poll_readable(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>>;
+}
+
+impl Listener for TcpListener {
+    type Connection = TcpStream;
+
+    fn poll_accept(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<TcpStream>> {
+        TcpListener::poll_accept(self, cx).map_ok(|(stream, _)| {
+            // Head and body leave in one write, so nothing is gained by holding back the last packet. It fails only on
+            // a connection that is gone already, which reading will find.
+            let _ = stream.set_nodelay(true);
+            stream
+        })
+    }
+}
+
+impl Connection for TcpStream {
+    fn poll_readable(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.poll_read_ready(cx)
+    }
+}

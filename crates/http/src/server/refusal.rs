@@ -1,0 +1,108 @@
+//! Requests that end at HTTP: refused before SOAP sees them, in words for whoever reads the wire.
+
+use std::fmt;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderValue, Response, StatusCode, header};
+use http_body_util::Full;
+
+use crate::body::Failure;
+
+/// Why a request is answered without a SOAP message.
+#[derive(Debug)]
+pub(super) enum Refusal {
+    /// A method that the endpoint doesn't speak.
+    Method,
+    /// No endpoint at this path.
+    Path { found: String },
+    /// A Content-Type (or its absence) that isn't a SOAP 1.1 message.
+    ContentType { found: Option<String> },
+    /// A content coding, such as gzip.
+    ContentEncoding { found: String },
+    /// A SOAPAction that is not UTF-8.
+    Action,
+    /// More bytes than allowed.
+    TooLarge { declared: Option<u64>, limit: usize },
+    /// The body ended before its end.
+    BrokenOff { after: usize, reason: String },
+    /// The body did not come in time.
+    BodyTimeout { limit: Duration },
+    /// The handler did not answer in time.
+    HandlerTimeout { limit: Duration },
+    /// The server has as many requests at work as it may.
+    Overload,
+}
+
+impl Refusal {
+    /// From why a body of at most `limit` bytes could not be read.
+    pub(super) fn of_body(failure: Failure, limit: usize) -> Self {
+        match failure {
+            Failure::TooLarge { declared } => Refusal::TooLarge { declared, limit },
+            Failure::BrokenOff { after, source } => Refusal::BrokenOff { after, reason: source.to_string() },
+        }
+    }
+
+    fn status(&self) -> StatusCode {
+        match self {
+            Refusal::Method => StatusCode::METHOD_NOT_ALLOWED,
+            Refusal::Path { .. } => StatusCode::NOT_FOUND,
+            Refusal::ContentType { .. } | Refusal::ContentEncoding { .. } => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Refusal::Action | Refusal::BrokenOff { .. } => StatusCode::BAD_REQUEST,
+            Refusal::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            Refusal::BodyTimeout { .. } => StatusCode::REQUEST_TIMEOUT,
+            Refusal::HandlerTimeout { .. } | Refusal::Overload => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+
+    pub(super) fn into_response(self) -> Response<Full<Bytes>> {
+        let mut response = Response::new(Full::from(format!("{self}\n")));
+        *response.status_mut() = self.status();
+        let headers = response.headers_mut();
+        let text = HeaderValue::from_static("text/plain; charset=utf-8");
+        headers.insert(header::CONTENT_TYPE, text);
+        match self {
+            Refusal::Method => {
+                headers.insert(header::ALLOW, HeaderValue::from_static("POST"));
+            }
+            Refusal::Overload => {
+                headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+            }
+            // What is left of the body may still be on its way, so that no next request can be found (RFC 9110 §15.5.9).
+            Refusal::BodyTimeout { .. } => {
+                headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+            }
+            _ => {}
+        }
+        response
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::Method => {
+                f.write_str("this is a SOAP endpoint: POST a message to it, or GET its contract with ?wsdl")
+            }
+            Refusal::Path { found } => write!(f, "no service at {found}"),
+            Refusal::ContentType { found: Some(found) } => {
+                write!(f, "found content type {found}, expected text/xml in utf-8 (SOAP 1.1)")
+            }
+            Refusal::ContentType { found: None } => {
+                f.write_str("found no content type, expected text/xml in utf-8 (SOAP 1.1)")
+            }
+            Refusal::ContentEncoding { found } => write!(f, "found content encoding {found}, expected none"),
+            Refusal::Action => f.write_str("the SOAPAction header is not UTF-8"),
+            Refusal::TooLarge { declared: Some(found), limit } => {
+                write!(f, "the message has {found} bytes, at most {limit} are allowed")
+            }
+            Refusal::TooLarge { declared: None, limit } => {
+                write!(f, "the message has more than the {limit} bytes that are allowed")
+            }
+            Refusal::BrokenOff { after, reason } => write!(f, "the message broke off after {after} bytes: {reason}"),
+            Refusal::BodyTimeout { limit } => write!(f, "the message was not complete within {limit:?}"),
+            Refusal::HandlerTimeout { limit } => write!(f, "the service did not answer within {limit:?}"),
+            Refusal::Overload => f.write_str("too many requests at once, try again later"),
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Several endpoints on one server.
+
+use std::convert::Infallible;
+use std::future::ready;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http::request::Parts;
+use http::{Method, Request, Response};
+use http_body::Body;
+use http_body_util::Full;
+
+use super::endpoint::{Answer, Endpoint};
+use super::refusal::Refusal;
+use crate::BoxError;
+
+/// Paths and the endpoints behind them, matched exactly; a tower service, cheap to clone.
+///
+/// An axum `Router` does the same and more. This one costs a comparison or two per request.
+#[derive(Clone, Default)]
+pub struct Routes {
+    table: Arc<Table>,
+}
+
+#[derive(Clone, Default)]
+struct Table {
+    endpoints: Vec<(String, Endpoint<dyn castile_soap::Service>)>,
+    page: Option<Page>,
+}
+
+type Page = Arc<dyn Fn(&Parts) -> Response<Full<Bytes>> + Send + Sync>;
+
+impl Routes {
+    /// No routes: every request is answered 404.
+    pub fn new() -> Self {
+        Routes::default()
+    }
+
+    /// Adds an endpoint at `path`, which starts with a slash. The first of several at one path is asked.
+    pub fn route(mut self, path: impl Into<String>, endpoint: Endpoint<dyn castile_soap::Service>) -> Self {
+        let endpoints = &mut Arc::make_mut(&mut self.table).endpoints;
+        endpoints.push((path.into(), endpoint));
+        self
+    }
+
+    /// Answers GET and HEAD of `/` with a page for people.
+    pub fn page(mut self, page: impl Fn(&Parts) -> Response<Full<Bytes>> + Send + Sync + 'static) -> Self {
+        Arc::make_mut(&mut self.table).page = Some(Arc::new(page));
+        self
+    }
+
+    /// The paths and their endpoints, in the order in which they were added.
+    pub fn endpoints(&self) -> impl Iterator<Item = (&str, &Endpoint<dyn castile_soap::Service>)> {
+        let endpoints = self.table.endpoints.iter();
+        endpoints.map(|(path, endpoint)| (path.as_str(), endpoint))
+    }
+
+    fn respond<B>(&self, request: Request<B>) -> Answer
+    where
+        B: Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<BoxError>,
+    {
+        let path = request.uri().path();
+        if let Some((_, endpoint)) = self.endpoints().find(|(route, _)| *route == path) {
+            return endpoint.respond(request);
+        }
+        let response = match &self.table.page {
+            Some(page) if path == "/" && matches!(*request.method(), Method::GET | Method::HEAD) => {
+                page(&request.into_parts().0)
+            }
+            _ => Refusal::Path { found: path.to_owned() }.into_response(),
+        };
+        Box::pin(ready(Ok(response)))
+    }
+}
+
+impl<B> tower_service::Service<Request<B>> for Routes
+where
+    B: Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    type Response = Response<Full<Bytes>>;
+    type Error = Infallible;
+    type Future = Answer;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Answer {
+        self.respond(request)
+    }
+}

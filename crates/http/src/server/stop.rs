@@ -1,0 +1,54 @@
+//! The order to stop, from the server to its connections.
+
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::task::Context;
+
+use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
+
+/// What the connections of a server are to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Order {
+    /// Serve on.
+    Run,
+    /// Finish the request at hand, then close.
+    Finish,
+    /// Close now.
+    Close,
+}
+
+/// Where a server leaves its order: a load to look at it, and a wake-up for those that wait.
+#[derive(Debug, Default)]
+pub(super) struct Stop {
+    order: AtomicU8,
+    changed: Notify,
+}
+
+impl Stop {
+    pub(super) fn give(&self, order: Order) {
+        self.order.store(order as u8, Ordering::Release);
+        self.changed.notify_waiters();
+    }
+
+    pub(super) fn order(&self) -> Order {
+        match self.order.load(Ordering::Acquire) {
+            0 => Order::Run,
+            1 => Order::Finish,
+            _ => Order::Close,
+        }
+    }
+
+    /// A wait for the next order, to be handed to [`poll_order`](Self::poll_order).
+    pub(super) fn orders(&self) -> Notified<'_> {
+        self.changed.notified()
+    }
+
+    /// The order now; `cx` is woken when the next one is given.
+    pub(super) fn poll_order<'a>(&'a self, mut orders: Pin<&mut Notified<'a>>, cx: &mut Context<'_>) -> Order {
+        while orders.as_mut().poll(cx).is_ready() {
+            orders.set(self.orders());
+        }
+        self.order()
+    }
+}

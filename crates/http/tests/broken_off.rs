@@ -1,0 +1,30 @@
+//! A body that ends before its end harms nobody.
+
+mod support;
+
+use castile_http::server::Server;
+use support::{Host, echo};
+
+#[tokio::test(start_paused = true)]
+async fn the_client_is_told_if_it_still_listens() {
+    let host = Host::start(Server::new(), echo());
+    let mut client = host.connect();
+    client.send("POST / HTTP/1.1\r\nhost: h\r\ncontent-type: text/xml\r\ncontent-length: 10\r\n\r\nabc").await;
+    client.finish().await;
+    let (head, body) = client.response().await;
+    assert!(head.starts_with("http/1.1 400 "));
+    assert!(body.starts_with("the message broke off after 3 bytes: "), "{body}");
+    assert_eq!(client.rest().await, "");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_is_gone_leaves_its_place_to_the_next() {
+    let host = Host::start(Server::new().max_connections(1).max_requests_in_flight(1), echo());
+    for _ in 0..3 {
+        let mut client = host.connect();
+        client.send("POST / HTTP/1.1\r\nhost: h\r\ncontent-type: text/xml\r\ncontent-length: 10\r\n\r\nabc").await;
+    }
+    let mut client = host.connect();
+    client.post("", "<a/>").await;
+    assert_eq!(client.response().await.1, "<a/>");
+}

@@ -1,0 +1,124 @@
+//! The client: one message out, one message back, or an error that says which of the two failed and how.
+
+mod support;
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use castile_http::client::{self, ClientReply, Options, Transport};
+use castile_http::server::{Endpoint, Routes, Server};
+use castile_http::{Error, ErrorKind};
+use http::{StatusCode, Uri};
+use support::{Echo, echo};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+
+async fn call(transport: Transport, url: &str, action: &str, message: &'static str) -> Result<ClientReply, Error> {
+    let url: Uri = url.parse().unwrap();
+    client::call(transport, &url, action, message.into(), 1_000).await
+}
+
+/// Answers every connection with `response`, then closes it.
+async fn canned(response: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let _ = stream.read(&mut [0; 4096]).await;
+            let _ = stream.write_all(response.as_bytes()).await;
+        }
+    });
+    url
+}
+
+async fn failure(response: &'static str) -> Error {
+    call(Transport::new(), &canned(response).await, "", "<a/>").await.unwrap_err()
+}
+
+#[tokio::test]
+async fn messages_go_over_a_socket_and_connections_are_kept() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/echo", listener.local_addr().unwrap());
+    let routes = Routes::new().route("/echo", Endpoint::new(Echo).boxed());
+    // One connection at a time: the calls would wait for each other if each made its own.
+    let server = Server::new().max_connections(1);
+    tokio::spawn(server.serve(listener, routes, std::future::pending()));
+    let transport = Transport::new();
+    for _ in 0..3 {
+        let reply = call(transport.clone(), &url, "action", "<a/>").await.unwrap();
+        assert_eq!((reply.status, reply.message), (StatusCode::OK, Bytes::from("[action]")));
+        let reply = call(transport.clone(), &url, "fault", "<a/>").await.unwrap();
+        assert_eq!((reply.status, reply.message), (StatusCode::INTERNAL_SERVER_ERROR, Bytes::from("<a/>")));
+    }
+}
+
+#[tokio::test]
+async fn a_server_in_the_same_process_is_a_transport() {
+    let url = Uri::from_static("http://in.process/");
+    let reply = client::call(echo(), &url, "action", "<a/>".into(), 1_000).await.unwrap();
+    assert_eq!(reply.message, "[action]");
+    let error = client::call(echo(), &url, "", "<a/>".into(), 3).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::TooLarge);
+    assert_eq!(error.to_string(), "the reply has 4 bytes, at most 3 are allowed");
+}
+
+#[tokio::test]
+async fn a_status_that_carries_no_message_is_an_error_with_its_text() {
+    let error = failure("HTTP/1.1 404 Not Found\r\ncontent-length: 8\r\n\r\nnot here").await;
+    assert_eq!(error.kind(), ErrorKind::Status(StatusCode::NOT_FOUND));
+    let expected = "the server answered 404 Not Found, expected 200, or 500 with a fault: not here";
+    assert_eq!(error.to_string(), expected);
+    let error = failure("HTTP/1.1 500 Oops\r\ncontent-type: text/html\r\ncontent-length: 0\r\n\r\n").await;
+    assert_eq!(error.kind(), ErrorKind::Status(StatusCode::INTERNAL_SERVER_ERROR));
+}
+
+#[tokio::test]
+async fn another_content_type_is_an_error() {
+    let error = failure("HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 4\r\n\r\n<a/>").await;
+    assert_eq!(error.kind(), ErrorKind::ContentType);
+    assert_eq!(error.to_string(), "found text/html, expected text/xml in utf-8 (SOAP 1.1)");
+}
+
+#[tokio::test]
+async fn a_reply_that_breaks_off_is_an_error() {
+    let error = failure("HTTP/1.1 200 OK\r\ncontent-type: text/xml\r\ncontent-length: 40\r\n\r\n<a/>").await;
+    assert_eq!(error.kind(), ErrorKind::Body);
+    assert_eq!(failure("").await.kind(), ErrorKind::Exchange);
+}
+
+#[tokio::test]
+async fn no_server_is_an_error() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    drop(listener);
+    let error = call(Transport::new(), &url, "", "<a/>").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Connect);
+    assert_eq!(error.to_string(), format!("no connection to {url}"));
+}
+
+#[tokio::test]
+async fn a_reply_must_be_complete_in_time() {
+    let mut options = Options::default();
+    options.request_timeout = Duration::from_millis(50);
+    for head in ["", "HTTP/1.1 200 OK\r\ncontent-type: text/xml\r\ncontent-length: 4\r\n\r\n"] {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        let server = tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let _ = stream.read(&mut [0; 4096]).await;
+            stream.write_all(head.as_bytes()).await.unwrap();
+            std::future::pending::<()>().await;
+        });
+        let error = call(Transport::with_options(&options), &url, "", "<a/>").await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Timeout);
+        assert_eq!(error.to_string(), "no complete reply within 50ms");
+        server.abort();
+    }
+}
+
+#[tokio::test]
+async fn an_action_that_no_header_can_hold_is_an_error() {
+    let error = call(Transport::new(), "http://h/", "a\nb", "<a/>").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Request);
+}

@@ -1,0 +1,59 @@
+//! Requests may come before the last one is answered, and in any number of pieces.
+
+mod support;
+
+use std::time::Duration;
+
+use castile_http::server::Server;
+use support::{Host, echo};
+
+const HEAD: &str = "POST / HTTP/1.1\r\nhost: h\r\ncontent-type: text/xml\r\ncontent-length: 4\r\n\r\n";
+
+#[tokio::test(start_paused = true)]
+async fn answers_come_in_order() {
+    let host = Host::start(Server::new(), echo());
+    let mut client = host.connect();
+    client.send(format!("{HEAD}<a/>{HEAD}<b/>{HEAD}<c/>")).await;
+    for message in ["<a/>", "<b/>", "<c/>"] {
+        assert_eq!(client.response().await.1, message);
+    }
+}
+
+/// The start of a head that came along with the request before it must outlast the connection's rest.
+#[tokio::test(start_paused = true)]
+async fn a_head_cut_anywhere_is_put_together() {
+    let host = Host::start(Server::new().header_read_timeout(Duration::from_secs(100)), echo());
+    let mut client = host.connect();
+    for cut in [1, 10, HEAD.len() - 1, HEAD.len(), HEAD.len() + 2] {
+        let next = format!("{HEAD}<b/>");
+        client.send(format!("{HEAD}<a/>{}", &next[..cut])).await;
+        assert_eq!(client.response().await.1, "<a/>");
+        tokio::time::sleep(Duration::from_secs(20)).await;
+        client.send(&next[cut..]).await;
+        assert_eq!(client.response().await.1, "<b/>");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn chunks_are_one_message() {
+    let host = Host::start(Server::new(), echo());
+    let mut client = host.connect();
+    for _ in 0..2 {
+        client.send("POST / HTTP/1.1\r\nhost: h\r\ncontent-type: text/xml\r\ntransfer-encoding: chunked\r\n\r\n").await;
+        for chunk in ["1\r\n<\r\n", "2\r\na/\r\n", "1\r\n>\r\n0\r\n\r\n"] {
+            client.send(chunk).await;
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(client.response().await.1, "<a/>");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_has_nothing_more_to_say_is_answered() {
+    let host = Host::start(Server::new(), echo());
+    let mut client = host.connect();
+    client.post("soapaction: \"sleep 5\"\r\n", "<a/>").await;
+    client.finish().await;
+    assert_eq!(client.response().await.1, "<a/>");
+    assert_eq!(client.rest().await, "");
+}

@@ -1,0 +1,195 @@
+//! A toy service, and a network in memory, so that tests with a paused clock are exact.
+#![allow(dead_code, unreachable_pub, reason = "every test file has a copy of its own and uses a part of it")]
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bytes::Bytes;
+use castile_http::server::{Connection, Endpoint, Listener, Options, Server};
+use castile_soap::{Description, Reply, Service, Version};
+use futures_util::future::BoxFuture;
+use http::{Request, Response};
+use http_body::Body;
+use http_body_util::{BodyExt, Full};
+use tokio::io::{AsyncBufRead, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream, ReadBuf};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tower_service::Service as _;
+
+/// Answers with the bytes that came, and does what the action says first.
+pub struct Echo;
+
+static DESCRIPTION: Description = Description {
+    name: "Echo",
+    namespace: "urn:echo",
+    documentation: "",
+    wsdl: r#"<definitions><documentation>at http://example.invalid/echo</documentation><soap:address location="http://example.invalid/echo"/></definitions>"#,
+    address: "http://example.invalid/echo",
+    operations: &[],
+};
+
+impl Service for Echo {
+    fn description(&self) -> &'static Description {
+        &DESCRIPTION
+    }
+
+    fn call(&self, action: &str, message: Bytes) -> BoxFuture<'static, Reply> {
+        let action = action.to_owned();
+        Box::pin(async move {
+            match action.as_str() {
+                "sleep 5" => tokio::time::sleep(Duration::from_secs(5)).await,
+                "hang" => std::future::pending().await,
+                _ => {}
+            }
+            let message = if action == "action" { format!("[{action}]").into() } else { message };
+            Reply { version: Version::Soap11, is_fault: action == "fault", message }
+        })
+    }
+}
+
+pub fn echo() -> Endpoint<Echo> {
+    Endpoint::new(Echo)
+}
+
+pub fn echo_with(change: impl FnOnce(&mut Options)) -> Endpoint<Echo> {
+    let mut options = Options::default();
+    change(&mut options);
+    Endpoint::with_options(Echo, options)
+}
+
+/// A POST of `message` as a SOAP 1.1 client sends it, with no SOAPAction.
+pub fn post(message: &'static str) -> Request<Full<Bytes>> {
+    Request::post("/echo").header("content-type", "text/xml; charset=utf-8").body(Full::from(message)).unwrap()
+}
+
+/// The response of `endpoint`, its body read.
+pub async fn ask<B>(endpoint: &Endpoint<Echo>, request: Request<B>) -> Response<String>
+where
+    B: Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    let (head, body) = endpoint.clone().call(request).await.unwrap().into_parts();
+    let body = body.collect().await.unwrap().to_bytes();
+    Response::from_parts(head, String::from_utf8(body.to_vec()).unwrap())
+}
+
+/// A running server in this task's runtime, reached through memory.
+pub struct Host {
+    connect: mpsc::UnboundedSender<io::Result<DuplexStream>>,
+    stop: Option<oneshot::Sender<()>>,
+    pub server: JoinHandle<()>,
+}
+
+impl Host {
+    pub fn start(server: Server, endpoint: Endpoint<Echo>) -> Self {
+        let (connect, incoming) = mpsc::unbounded_channel();
+        let (stop, stopped) = oneshot::channel();
+        let shutdown = async move {
+            let _ = stopped.await;
+        };
+        let server = tokio::spawn(server.serve(Memory { incoming }, endpoint, shutdown));
+        Host { connect, stop: Some(stop), server }
+    }
+
+    /// A connection as the client has it.
+    pub fn connect(&self) -> Client {
+        // Small, so that a response that nobody reads soon blocks the server.
+        let (client, server) = tokio::io::duplex(16 * 1024);
+        let _ = self.connect.send(Ok(server));
+        Client(client)
+    }
+
+    /// Makes the next accept fail.
+    pub fn fail_accept(&self, error: io::Error) {
+        self.connect.send(Err(error)).unwrap();
+    }
+
+    pub fn stop(&mut self) {
+        self.stop.take().unwrap().send(()).unwrap();
+    }
+}
+
+pub struct Client(DuplexStream);
+
+impl Client {
+    pub async fn send(&mut self, bytes: impl AsRef<[u8]>) {
+        self.0.write_all(bytes.as_ref()).await.unwrap();
+    }
+
+    /// Sends a POST with the given further header lines, each ended by CR LF.
+    pub async fn post(&mut self, headers: &str, message: &str) {
+        let length = message.len();
+        let head = format!("POST / HTTP/1.1\r\nhost: h\r\ncontent-type: text/xml\r\ncontent-length: {length}\r\n");
+        self.send(format!("{head}{headers}\r\n{message}")).await;
+    }
+
+    /// Closes the writing half.
+    pub async fn finish(&mut self) {
+        self.0.shutdown().await.unwrap();
+    }
+
+    /// One response with a Content-Length: its head and its body.
+    pub async fn response(&mut self) -> (String, String) {
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            head.push(self.0.read_u8().await.expect("a response"));
+        }
+        let head = String::from_utf8(head).unwrap().to_lowercase();
+        let length = head.split("content-length: ").nth(1).unwrap().split("\r\n").next().unwrap();
+        let mut body = vec![0; length.parse().unwrap()];
+        self.0.read_exact(&mut body).await.unwrap();
+        (head, String::from_utf8(body).unwrap())
+    }
+
+    /// What comes until the server closes the connection.
+    pub async fn rest(&mut self) -> String {
+        let mut rest = Vec::new();
+        let _ = self.0.read_to_end(&mut rest).await;
+        String::from_utf8(rest).unwrap()
+    }
+}
+
+struct Memory {
+    incoming: mpsc::UnboundedReceiver<io::Result<DuplexStream>>,
+}
+
+impl Listener for Memory {
+    type Connection = Buffered;
+
+    fn poll_accept(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Buffered>> {
+        match ready!(self.incoming.poll_recv(cx)) {
+            Some(stream) => Poll::Ready(stream.map(|stream| Buffered(BufReader::new(stream)))),
+            None => Poll::Pending,
+        }
+    }
+}
+
+pub struct Buffered(BufReader<DuplexStream>);
+
+impl Connection for Buffered {
+    fn poll_readable(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_fill_buf(cx).map_ok(|_| ())
+    }
+}
+
+impl AsyncRead for Buffered {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_read(cx, buffer)
+    }
+}
+
+impl AsyncWrite for Buffered {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_shutdown(cx)
+    }
+}

@@ -1,0 +1,166 @@
+//! From a request message to a handler and back.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use bytes::Bytes;
+use castile_databinding::{Decoder, Encoder, FromXml, ToXml};
+use castile_xml::{Limits, Reader};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+
+use crate::{
+    Description, Envelope, Error, ErrorKind, Fault, FaultDetail, NoDetail, Operation, Reply, Service, Version, message,
+};
+
+/// A service as generated code writes it: which operations there are, and a handler for each.
+pub trait Dispatch: Send + Sync + 'static {
+    /// What the service offers.
+    const DESCRIPTION: &'static Description;
+
+    /// Hands the payload to the handler of `DESCRIPTION.operations[operation]`.
+    ///
+    /// # Errors
+    /// That the payload is not what the operation takes.
+    fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, Error>;
+
+    /// What a message may take.
+    fn limits(&self) -> Limits {
+        Limits::default()
+    }
+
+    /// Whether header blocks of this name are understood, so that they may say `mustUnderstand`.
+    fn understands(&self, _namespace: &str, _local: &str) -> bool {
+        false
+    }
+}
+
+/// A reply that is being worked on.
+pub type Pending = BoxFuture<'static, Reply>;
+
+/// The payload of a request, not yet read.
+#[derive(Debug)]
+pub struct Payload<'a> {
+    decoder: Decoder<'a>,
+    operation: &'static Operation,
+    version: Version,
+}
+
+impl<D: Dispatch> Service for D {
+    fn description(&self) -> &'static Description {
+        D::DESCRIPTION
+    }
+
+    fn call(&self, action: &str, message: Bytes) -> Pending {
+        // A panic while reading is an error of this engine or of a handler's own types; it ends this request only.
+        catch_unwind(AssertUnwindSafe(|| start(self, action, &message)))
+            .unwrap_or_else(|panic| Err(panicked(&*panic)))
+            .unwrap_or_else(|fault| std::future::ready(fault_reply(Version::default(), &fault)).boxed())
+    }
+}
+
+/// Reads a request as far as it needs to be to find its operation, and hands it on.
+fn start<D: Dispatch>(service: &D, action: &str, message: &[u8]) -> Result<Pending, Fault> {
+    let limits = service.limits();
+    let located = |error: Error| error.locate(message, limits);
+    let reader = Reader::with_memory(message, limits, message::memory()).map_err(|error| located(error.into()))?;
+    let (envelope, operation, decoder) = open(service, action, reader).map_err(located)?;
+    let payload = Payload { decoder, operation: &D::DESCRIPTION.operations[operation], version: envelope.version };
+    service.dispatch(operation, payload).map_err(|error| located(error).into())
+}
+
+fn open<'a, D: Dispatch>(
+    service: &D,
+    action: &str,
+    mut reader: Reader<'a>,
+) -> Result<(Envelope, usize, Decoder<'a>), Error> {
+    let (envelope, payload) = Envelope::read(&mut reader)?;
+    envelope.check_understood(|namespace, local| service.understands(namespace, local))?;
+    let Some(tag) = payload else {
+        return Err(Error::new(
+            ErrorKind::UnknownOperation,
+            "the body is empty, where the element of an operation was expected",
+        ));
+    };
+    let (namespace, local) = (reader.namespace(tag.namespace), tag.name.local());
+    let operations = D::DESCRIPTION.operations;
+    let by_name = |operation: &&Operation| {
+        operation.request.element.name == local && operation.request.element.namespace == namespace
+    };
+    let mut candidates = operations.iter().enumerate().filter(|(_, operation)| by_name(operation));
+    let operation = match (candidates.next(), candidates.next()) {
+        (Some((index, _)), None) => index,
+        // Operations that take the same element are told apart by their action.
+        (Some((first, _)), Some(_)) => {
+            operations.iter().position(|operation| operation.action == action && by_name(&operation)).unwrap_or(first)
+        }
+        (None, _) => {
+            let expected = operations.iter().find(|operation| !action.is_empty() && operation.action == action);
+            let expected = match expected {
+                Some(operation) => format!(
+                    "<{}> of {:?} for the action {action:?}",
+                    operation.request.element.name, operation.request.element.namespace
+                ),
+                None => format!("the element of an operation of {}", D::DESCRIPTION.name),
+            };
+            let message = format!("found <{local}> of {namespace:?}, where {expected} was expected");
+            return Err(Error::new(ErrorKind::UnknownOperation, message));
+        }
+    };
+    Ok((envelope, operation, Decoder::new(reader)))
+}
+
+impl Payload<'_> {
+    /// Reads the payload and the rest of the message, and calls the handler with it.
+    ///
+    /// # Errors
+    /// That the payload is not a `Q`, or the message not well-formed. The handler is not called then.
+    pub fn handle<Q, R, D, F>(self, handler: impl FnOnce(Q) -> F + Send + 'static) -> Result<Pending, Error>
+    where
+        Q: FromXml + Send + 'static,
+        R: ToXml + Send,
+        D: FaultDetail,
+        F: Future<Output = Result<R, Fault<D>>> + Send,
+    {
+        let (operation, version) = (self.operation, self.version);
+        let request: Q = message::read_payload(self.decoder, &operation.request)?;
+        Ok(Box::pin(async move {
+            // A handler's panic is its own affair: it answers with a fault and leaves no state of ours behind.
+            match AssertUnwindSafe(async move { handler(request).await }).catch_unwind().await {
+                Ok(Ok(response)) => response_reply(version, operation, &response),
+                Ok(Err(fault)) => fault_reply(version, &fault),
+                Err(panic) => fault_reply(version, &panicked(&*panic)),
+            }
+        }))
+    }
+}
+
+fn response_reply<R: ToXml>(version: Version, operation: &Operation, response: &R) -> Reply {
+    match message::write(version, &operation.response, response, operation.response_size.buffer()) {
+        Ok(message) => {
+            operation.response_size.note(message.len());
+            Reply { version, is_fault: false, message: message.into() }
+        }
+        Err(error) => fault_reply::<NoDetail>(version, &error.into()),
+    }
+}
+
+fn fault_reply<D: FaultDetail>(version: Version, fault: &Fault<D>) -> Reply {
+    let mut out = Encoder::default();
+    out.raw(version.prologue());
+    fault.write(version, &mut out);
+    out.raw(version.epilogue());
+    match out.finish() {
+        Ok(message) => Reply { version, is_fault: true, message: message.into() },
+        // Only a handler's own detail can be unwritable: reasons are made printable.
+        Err(error) => fault_reply::<NoDetail>(
+            version,
+            &Fault::receiver(format!("the detail of a fault can't be written: {error}")),
+        ),
+    }
+}
+
+fn panicked(_panic: &(dyn Any + Send)) -> Fault {
+    // What the panic says has been printed for the operator by the panic hook; it is not for the client.
+    Fault::receiver("the service failed; the request may be tried again")
+}

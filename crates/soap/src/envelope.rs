@@ -1,0 +1,156 @@
+//! The envelope around a payload (SOAP 1.1 §4).
+
+use std::ops::Range;
+
+use castile_xml::{Reader, StartTag, Token};
+
+use crate::{Error, ErrorKind, Version};
+
+/// What stands before the payload of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Envelope {
+    /// The version of SOAP it is written in.
+    pub version: Version,
+    /// The header blocks, in their order.
+    pub header: Vec<HeaderBlock>,
+}
+
+/// A child of the header, kept as the bytes that came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeaderBlock {
+    /// The namespace name of the element.
+    pub namespace: String,
+    /// Its local name.
+    pub local: String,
+    /// Whether it must be understood by whoever it is for (SOAP 1.1 §4.2.3).
+    pub must_understand: bool,
+    /// Whom it is for, a URI; `None` is the ultimate recipient (SOAP 1.1 §4.2.2).
+    pub actor: Option<String>,
+    /// Where in the message its bytes lie, from its start tag to its end tag.
+    pub bytes: Range<usize>,
+}
+
+impl HeaderBlock {
+    /// Whether the block is for the ultimate recipient of the message, or for whoever reads it next.
+    pub fn is_for_recipient(&self, version: Version) -> bool {
+        self.actor.as_deref().is_none_or(|actor| actor.is_empty() || actor == version.next_actor())
+    }
+}
+
+impl Envelope {
+    /// Reads from the beginning of the document to the payload: the first child of the body, whose start tag is read
+    /// and returned, or `None` for an empty body.
+    ///
+    /// # Errors
+    /// That the document is not well-formed or not an envelope.
+    pub fn read<'a>(reader: &mut Reader<'a>) -> Result<(Envelope, Option<StartTag<'a>>), Error> {
+        let Some(root) = next_tag(reader)? else { return Err(expected(reader, "<Envelope>", "the document ends")) };
+        if root.name.local() != "Envelope" {
+            return Err(expected(reader, "<Envelope>", &format!("found <{}>", root.name.as_str())));
+        }
+        let namespace = reader.namespace(root.namespace);
+        let Some(version) = Version::ALL.into_iter().find(|version| version.namespace() == namespace) else {
+            let message =
+                format!("found an envelope of {namespace:?}, where {:?} was expected", Version::Soap11.namespace());
+            return Err(Error::new(ErrorKind::VersionMismatch, message));
+        };
+        let mut envelope = Envelope { version, header: Vec::new() };
+        let mut child = next_tag(reader)?;
+        if let Some(tag) = child
+            && is(reader, tag, version, "Header")
+        {
+            envelope.read_header(reader)?;
+            child = next_tag(reader)?;
+        }
+        match child {
+            Some(tag) if is(reader, tag, version, "Body") => Ok((envelope, next_tag(reader)?)),
+            Some(tag) => Err(expected(reader, "<Body>", &format!("found <{}>", tag.name.as_str()))),
+            None => Err(expected(reader, "<Body>", "the envelope ends")),
+        }
+    }
+
+    fn read_header(&mut self, reader: &mut Reader<'_>) -> Result<(), Error> {
+        while let Some(tag) = next_tag(reader)? {
+            let mut block = HeaderBlock {
+                namespace: reader.namespace(tag.namespace).to_owned(),
+                local: tag.name.local().to_owned(),
+                must_understand: false,
+                actor: None,
+                bytes: tag.offset..tag.offset,
+            };
+            for attribute in reader.attributes().filter(|attribute| attribute.namespace == self.version.namespace()) {
+                match (attribute.name.local(), attribute.value.trim()) {
+                    ("mustUnderstand", "1" | "true") => block.must_understand = true,
+                    ("mustUnderstand", "0" | "false") => {}
+                    ("mustUnderstand", value) => {
+                        let message = format!("mustUnderstand is {value:?}, where \"0\" or \"1\" was expected");
+                        return Err(Error::new(ErrorKind::Document, message));
+                    }
+                    ("actor", value) => block.actor = Some(value.to_owned()),
+                    _ => {}
+                }
+            }
+            reader.skip_element()?;
+            block.bytes.end = reader.offset();
+            self.header.push(block);
+        }
+        Ok(())
+    }
+
+    /// Refuses a message with a header block that must be understood and that `understood` doesn't know.
+    ///
+    /// # Errors
+    /// [`ErrorKind::MustUnderstand`], with the name of the first such block.
+    pub fn check_understood(&self, understood: impl Fn(&str, &str) -> bool) -> Result<(), Error> {
+        let missed = self.header.iter().find(|block| {
+            block.must_understand && block.is_for_recipient(self.version) && !understood(&block.namespace, &block.local)
+        });
+        match missed {
+            None => Ok(()),
+            Some(block) => {
+                let (namespace, local) = (&block.namespace, &block.local);
+                let message = format!("the header block <{local}> of {namespace:?} must be understood, and is not");
+                Err(Error::new(ErrorKind::MustUnderstand, message))
+            }
+        }
+    }
+
+    /// Reads what may stand behind the payload: the ends of body and envelope.
+    ///
+    /// # Errors
+    /// That something else stands there.
+    pub fn read_end(reader: &mut Reader<'_>) -> Result<(), Error> {
+        for end in ["</Body>", "</Envelope>"] {
+            if let Some(tag) = next_tag(reader)? {
+                return Err(expected(reader, end, &format!("found <{}>", tag.name.as_str())));
+            }
+        }
+        match next_tag(reader) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// The next start tag; `None` if an end tag or the end of the document comes first.
+fn next_tag<'a>(reader: &mut Reader<'a>) -> Result<Option<StartTag<'a>>, Error> {
+    loop {
+        match reader.next()? {
+            Token::StartTag(tag) => return Ok(Some(tag)),
+            Token::EndTag(_) | Token::End => return Ok(None),
+            Token::Text(text) if !text.trim_matches([' ', '\t', '\n', '\r']).is_empty() => {
+                return Err(expected(reader, "an element", &format!("found text {text:?}")));
+            }
+            Token::Text(_) | Token::Comment(_) | Token::Instruction { .. } => {}
+        }
+    }
+}
+
+fn is(reader: &Reader<'_>, tag: StartTag<'_>, version: Version, local: &str) -> bool {
+    tag.name.local() == local && reader.namespace(tag.namespace) == version.namespace()
+}
+
+fn expected(reader: &Reader<'_>, expected: &str, found: &str) -> Error {
+    let location = castile_xml::Location::of(reader.input().as_bytes(), reader.offset(), reader.limits(), None);
+    Error::new(ErrorKind::Document, format!("{found}, where {expected} was expected ({location})"))
+}

@@ -1,0 +1,79 @@
+use std::fmt;
+
+use castile_xml::Limits;
+
+/// Why a message is not the one that was expected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error(Box<Inner>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Inner {
+    kind: ErrorKind,
+    message: String,
+    source: Option<castile_databinding::Error>,
+}
+
+/// What a message broke.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The envelope is in the namespace of no SOAP version that is spoken (SOAP 1.1 §4.1.2).
+    VersionMismatch,
+    /// A header block must be understood and is not (SOAP 1.1 §4.2.3).
+    MustUnderstand,
+    /// The body holds no operation of the service.
+    UnknownOperation,
+    /// The document is not well-formed, not an envelope, or its payload not what the contract says.
+    Document,
+    /// A value can't be written as XML.
+    Unwritable,
+}
+
+impl Error {
+    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Error(Box::new(Inner { kind, message: message.into(), source: None }))
+    }
+
+    /// What the message broke.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// The same error with path, line and column, where it has a place in the document that was read.
+    pub(crate) fn locate(mut self, message: &[u8], limits: Limits) -> Self {
+        if let Some(source) = self.0.source.take() {
+            let source = source.locate(message, limits, Some("Body"));
+            self.0.message = source.to_string();
+            self.0.source = Some(source);
+        }
+        self
+    }
+}
+
+impl From<castile_databinding::Error> for Error {
+    fn from(error: castile_databinding::Error) -> Self {
+        let kind = match error.kind() {
+            castile_databinding::ErrorKind::Unwritable => ErrorKind::Unwritable,
+            _ => ErrorKind::Document,
+        };
+        Error(Box::new(Inner { kind, message: error.to_string(), source: Some(error) }))
+    }
+}
+
+impl From<castile_xml::Error> for Error {
+    fn from(error: castile_xml::Error) -> Self {
+        castile_databinding::Error::from(error).into()
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source.as_ref().map(|error| error as _)
+    }
+}

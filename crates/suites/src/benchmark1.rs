@@ -1,0 +1,198 @@
+//! Benchmark1: the document/literal form of Indiana's benchmark that the Axis2/C report of 2008 drove with `ab`.
+
+use castile::Fault;
+use castile::codegen::{FromXml, ToXml};
+use castile_load::Case;
+
+use crate::case::{case, operation_named};
+
+/// The contract, generated.
+pub mod contract {
+    castile::include_contract!("benchmark1");
+}
+
+use contract::*;
+
+/// Where the service is mounted.
+pub const PATH: &str = "/benchmark1";
+
+/// The most elements that a `send` operation makes, as the contract says.
+const MOST: i32 = 100_000;
+
+/// The service of the benchmark: it copies what it gets through its own types, counts, or makes arrays.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Service;
+
+impl Benchmark for Service {
+    async fn echo_void(&self, _: EchoVoid) -> Result<EchoVoidResponse, Fault> {
+        Ok(EchoVoidResponse {})
+    }
+
+    async fn echo_base64(&self, request: EchoBase64) -> Result<EchoBase64Response, Fault> {
+        Ok(EchoBase64Response { echo_base64_return: request.input })
+    }
+
+    async fn echo_strings(&self, request: EchoStrings) -> Result<EchoStringsResponse, Fault> {
+        Ok(EchoStringsResponse { echo_strings_return: request.input })
+    }
+
+    async fn echo_ints(&self, request: EchoInts) -> Result<EchoIntsResponse, Fault> {
+        Ok(EchoIntsResponse { echo_ints_return: request.input })
+    }
+
+    async fn echo_doubles(&self, request: EchoDoubles) -> Result<EchoDoublesResponse, Fault> {
+        Ok(EchoDoublesResponse { echo_doubles_return: request.input })
+    }
+
+    async fn echo_mesh_interface_objects(
+        &self,
+        request: EchoMeshInterfaceObjectsRequest,
+    ) -> Result<EchoMeshInterfaceObjectsResponse, Fault> {
+        Ok(EchoMeshInterfaceObjectsResponse { echo_mesh_interface_object_return: request.input })
+    }
+
+    async fn echo_simple_events(&self, request: EchoSimpleEventsRequest) -> Result<EchoSimpleEventsResponse, Fault> {
+        Ok(EchoSimpleEventsResponse { echo_simple_events_return: request.input })
+    }
+
+    async fn receive_base64(&self, request: ReceiveBase64) -> Result<ReceiveBase64Response, Fault> {
+        Ok(ReceiveBase64Response { receive_base64_return: count(request.input.0.len()) })
+    }
+
+    async fn receive_strings(&self, request: ReceiveStrings) -> Result<ReceiveStringsResponse, Fault> {
+        Ok(ReceiveStringsResponse { receive_strings_return: count(request.input.len()) })
+    }
+
+    async fn receive_ints(&self, request: ReceiveInts) -> Result<ReceiveIntsResponse, Fault> {
+        Ok(ReceiveIntsResponse { receive_ints_return: count(request.input.len()) })
+    }
+
+    async fn receive_doubles(&self, request: ReceiveDoubles) -> Result<ReceiveDoublesResponse, Fault> {
+        Ok(ReceiveDoublesResponse { receive_doubles_return: count(request.input.len()) })
+    }
+
+    async fn receive_mesh_interface_objects(
+        &self,
+        request: ReceiveMeshInterfaceObjectsRequest,
+    ) -> Result<ReceiveMeshInterfaceObjectsResponse, Fault> {
+        let received = count(request.input.item.len());
+        Ok(ReceiveMeshInterfaceObjectsResponse { receive_mesh_interface_objects_return: received })
+    }
+
+    async fn receive_simple_events(
+        &self,
+        request: ReceiveSimpleEventsRequest,
+    ) -> Result<ReceiveSimpleEventsResponse, Fault> {
+        Ok(ReceiveSimpleEventsResponse { receive_simple_events_return: count(request.input.item.len()) })
+    }
+
+    async fn send_base64(&self, request: SendBase64) -> Result<SendBase64Response, Fault> {
+        let bytes: Vec<u8> = numbers(request.size, 0)?.map(|i| i as u8).collect();
+        Ok(SendBase64Response { send_base64_return: bytes.into() })
+    }
+
+    async fn send_strings(&self, request: SendStrings) -> Result<SendStringsResponse, Fault> {
+        Ok(SendStringsResponse { send_strings_return: numbers(request.size, 1)?.map(string).collect() })
+    }
+
+    async fn send_ints(&self, request: SendInts) -> Result<SendIntsResponse, Fault> {
+        Ok(SendIntsResponse { send_ints_return: numbers(request.size, 1)?.collect() })
+    }
+
+    async fn send_doubles(&self, request: SendDoubles) -> Result<SendDoublesResponse, Fault> {
+        Ok(SendDoublesResponse { send_doubles_return: numbers(request.size, 1)?.map(f64::from).collect() })
+    }
+
+    async fn send_mesh_interface_objects(
+        &self,
+        request: SendMeshInterfaceObjectsRequest,
+    ) -> Result<SendMeshInterfaceObjectsResponse, Fault> {
+        let item = numbers(request.size, 0)?.map(|i| mesh(i).into()).collect();
+        Ok(SendMeshInterfaceObjectsResponse { send_mesh_interface_objects_return: ArrayOfMeshInterfaceObject { item } })
+    }
+
+    async fn send_simple_events(&self, request: SendSimpleEventsRequest) -> Result<SendSimpleEventsResponse, Fault> {
+        let item = numbers(request.size, 0)?.map(|i| event(i).into()).collect();
+        Ok(SendSimpleEventsResponse { send_simple_events_return: ArrayOfSimpleEvent { item } })
+    }
+}
+
+/// The numbers that the elements of an array of `size` are made from.
+fn numbers(size: i32, least: i32) -> Result<std::ops::Range<i32>, Fault> {
+    if (least..=MOST).contains(&size) {
+        Ok(0..size)
+    } else {
+        Err(Fault::sender(format!("size is {size}, where {least} to {MOST} was expected")))
+    }
+}
+
+/// What was received. A message has fewer elements than bytes, and fewer bytes than an `i32` counts.
+fn count(elements: usize) -> i32 {
+    i32::try_from(elements).unwrap_or(i32::MAX)
+}
+
+fn string(i: i32) -> String {
+    format!("s{i}")
+}
+
+fn mesh(i: i32) -> MeshInterfaceObject {
+    MeshInterfaceObject { x: i, y: i, value: f64::from(i).sqrt() }
+}
+
+fn event(i: i32) -> SimpleEvent {
+    SimpleEvent { sequence_number: i, timestamp: f64::from(i).sqrt(), message: format!("Message #{i}") }
+}
+
+/// The small and the large messages of the report, in elements.
+const SIZES: [i32; 2] = [1, 100];
+
+/// What the benchmark measures: six operations, five of them at two sizes.
+pub fn cases() -> Vec<Case> {
+    let mut cases = vec![echo("echoVoid".into(), "echoVoid", &EchoVoid {}, |_: &EchoVoidResponse| true)];
+    for size in SIZES {
+        let numbers = 0..size;
+        let name = |operation: &str| format!("{operation}-{size}");
+
+        let sent: Vec<i32> = numbers.clone().collect();
+        let request = EchoInts { input: sent.clone() };
+        cases.push(echo(name("echoInts"), "echoInts", &request, move |response: &EchoIntsResponse| {
+            response.echo_ints_return == sent
+        }));
+
+        let sent: Vec<f64> = numbers.clone().map(f64::from).collect();
+        let request = EchoDoubles { input: sent.clone() };
+        cases.push(echo(name("echoDoubles"), "echoDoubles", &request, move |response: &EchoDoublesResponse| {
+            response.echo_doubles_return == sent
+        }));
+
+        let sent: Vec<String> = numbers.clone().map(string).collect();
+        let request = EchoStrings { input: sent.clone() };
+        cases.push(echo(name("echoStrings"), "echoStrings", &request, move |response: &EchoStringsResponse| {
+            response.echo_strings_return == sent
+        }));
+
+        let sent: Vec<MeshInterfaceObject> = numbers.clone().map(mesh).collect();
+        let request = EchoMeshInterfaceObjectsRequest { input: sent.clone() };
+        let operation = "echoMeshInterfaceObjects";
+        cases.push(echo(name(operation), operation, &request, move |response: &EchoMeshInterfaceObjectsResponse| {
+            response.echo_mesh_interface_object_return == sent
+        }));
+
+        let sent = ArrayOfSimpleEvent { item: numbers.map(|i| event(i).into()).collect() };
+        let request = EchoSimpleEventsRequest { input: sent.clone() };
+        let operation = "echoSimpleEvents";
+        cases.push(echo(name(operation), operation, &request, move |response: &EchoSimpleEventsResponse| {
+            response.echo_simple_events_return == sent
+        }));
+    }
+    cases
+}
+
+fn echo<Q: ToXml, R: FromXml + 'static>(
+    name: String,
+    operation: &str,
+    request: &Q,
+    is_right: impl Fn(&R) -> bool + Send + Sync + 'static,
+) -> Case {
+    case("benchmark1", PATH, name, operation_named(&BENCHMARK_OPERATIONS, operation), request, is_right)
+}

@@ -1,0 +1,370 @@
+//! Bindings (§2.5) with SOAP (§3), HTTP (§4) and MIME (§5) in them. Elements are taken in any order: some contracts
+//! put the protocol's elements behind those of WSDL.
+
+use castile_xml::tree::Element;
+use castile_xsd::{Diagnostics, Location};
+
+use crate::extensions::{HTTP, MIME, SOAP11, SOAP12, documentation, extensions, is_soap, wsdl_children};
+use crate::model::{
+    Attachment, Binding, BindingFault, BindingMessage, BindingOperation, Definitions, Header, Message, MessageId,
+    Operation, OperationMessage, Part, PortTypeId, Protocol, Style, Use, Version,
+};
+use crate::read::{Context, Kind, Names};
+use crate::wrapped;
+
+/// Reads a `<binding>`; its port type and all messages are known.
+pub(crate) fn binding(
+    context: &Context,
+    names: &Names,
+    definitions: &Definitions,
+    element: Element<'_>,
+    diagnostics: &mut Diagnostics,
+) -> Option<Binding> {
+    let name = context.name(element, diagnostics)?;
+    let port_type = names.resolve(Kind::PortType, context, element, "type", diagnostics).map(PortTypeId)?;
+    let protocol = protocol(context, element, diagnostics);
+    let mut reader = Reader { context, names, definitions, protocol: &protocol, diagnostics };
+    let mut operations: Vec<BindingOperation> = Vec::new();
+    for child in wsdl_children(element).filter(|child| child.local() == "operation") {
+        let Some(operation) = reader.operation(child, port_type) else { continue };
+        if operations.iter().any(|known| known.operation == operation.operation) {
+            let message = format!("operation {} is bound twice", operation.name);
+            reader.diagnostics.error(operation.location, message);
+            continue;
+        }
+        operations.push(operation);
+    }
+    let own = |namespace: &str| is_soap(namespace) || namespace == HTTP;
+    Some(Binding {
+        name,
+        port_type,
+        operations,
+        documentation: documentation(element),
+        extensions: extensions(element, context.file, diagnostics, own),
+        location: context.location(element),
+        protocol,
+    })
+}
+
+fn protocol(context: &Context, element: Element<'_>, diagnostics: &mut Diagnostics) -> Protocol {
+    let Some(binding) = element.elements().find(|child| child.local() == "binding" && !child.namespace().is_empty())
+    else {
+        diagnostics.note(context.location(element), "the binding says no protocol: its operations are not generated");
+        return Protocol::Other(String::new());
+    };
+    let location = context.location(binding);
+    match binding.namespace() {
+        namespace @ (SOAP11 | SOAP12) => {
+            let style = style(binding, location, diagnostics).unwrap_or(Style::Document);
+            let transport = binding.attribute("transport").unwrap_or_default().trim().to_owned();
+            let version = if namespace == SOAP11 { Version::Soap11 } else { Version::Soap12 };
+            Protocol::Soap { version, transport, style }
+        }
+        HTTP => {
+            let verb = binding.attribute("verb").unwrap_or("GET").trim().to_owned();
+            diagnostics
+                .note(location, format!("binding is HTTP {verb} without SOAP: its operations are not generated"));
+            Protocol::Http { verb }
+        }
+        other => {
+            diagnostics.note(location, format!("binding is of namespace {other:?}: its operations are not generated"));
+            Protocol::Other(other.to_owned())
+        }
+    }
+}
+
+fn style(element: Element<'_>, location: Location, diagnostics: &mut Diagnostics) -> Option<Style> {
+    match element.attribute("style")?.trim() {
+        "document" => Some(Style::Document),
+        "rpc" => Some(Style::Rpc),
+        other => {
+            diagnostics.error(location, format!("style is {other:?}, expected document or rpc"));
+            None
+        }
+    }
+}
+
+struct Reader<'r> {
+    context: &'r Context,
+    names: &'r Names,
+    definitions: &'r Definitions,
+    protocol: &'r Protocol,
+    diagnostics: &'r mut Diagnostics,
+}
+
+impl Reader<'_> {
+    fn operation(&mut self, element: Element<'_>, port_type: PortTypeId) -> Option<BindingOperation> {
+        let name = self.context.local_name(element, self.diagnostics)?;
+        let location = self.context.location(element);
+        let index = self.find(element, &name, port_type)?;
+        let definitions = self.definitions;
+        let operation = &definitions[port_type].operations[index];
+        let soap = element.elements().find(|child| is_soap(child.namespace()) && child.local() == "operation");
+        let own_style = soap.and_then(|soap| style(soap, self.context.location(soap), self.diagnostics));
+        let style = match self.protocol {
+            Protocol::Soap { style, .. } => own_style.unwrap_or(*style),
+            _ => Style::Document,
+        };
+        let input = self.message(element, "input", operation.input.as_ref());
+        let output = self.message(element, "output", operation.output.as_ref());
+        let faults = self.faults(element, operation);
+        let mut bound = BindingOperation {
+            name,
+            operation: index,
+            pattern: operation.pattern,
+            style,
+            soap_action: soap.and_then(|soap| soap.attribute("soapAction")).map(|action| action.trim().to_owned()),
+            soap_action_required: soap
+                .and_then(|soap| soap.attribute("soapActionRequired"))
+                .is_some_and(|required| matches!(required.trim(), "true" | "1")),
+            input,
+            output,
+            faults,
+            wrapped: None,
+            documentation: operation.documentation.clone().or_else(|| documentation(element)),
+            extensions: extensions(element, self.context.file, self.diagnostics, |namespace| {
+                is_soap(namespace) || namespace == HTTP
+            }),
+            location,
+        };
+        if let Protocol::Soap { .. } = self.protocol {
+            self.check_parts(&bound);
+            bound.wrapped = wrapped::detect(&definitions.schema, &bound);
+        }
+        Some(bound)
+    }
+
+    /// The operation of the port type: by its name and, where several have it, by those of its input and output (§2.5).
+    fn find(&mut self, element: Element<'_>, name: &str, port_type: PortTypeId) -> Option<usize> {
+        let port_type = &self.definitions[port_type];
+        let all: Vec<usize> =
+            (0..port_type.operations.len()).filter(|&index| port_type.operations[index].name == name).collect();
+        let named = |local: &str| {
+            wsdl_children(element).find(|child| child.local() == local).and_then(|child| child.attribute("name"))
+        };
+        let fits = |wanted: Option<&str>, message: &Option<OperationMessage>| {
+            wanted.is_none_or(|wanted| message.as_ref().is_some_and(|message| message.name == wanted.trim()))
+        };
+        let exact = all.iter().copied().find(|&index| {
+            let operation = &port_type.operations[index];
+            fits(named("input"), &operation.input) && fits(named("output"), &operation.output)
+        });
+        match (all.as_slice(), exact) {
+            (_, Some(index)) => Some(index),
+            ([one], None) => Some(*one),
+            _ => {
+                let message = format!("port type {} has no operation {name} like this", port_type.name);
+                let known: Vec<&str> = port_type.operations.iter().map(|operation| operation.name.as_str()).collect();
+                let note = format!("it has {}", known.join(", "));
+                self.diagnostics.error(self.context.location(element), message).with_note(note);
+                None
+            }
+        }
+    }
+
+    /// `<input>` or `<output>`; a binding that says nothing of a message takes it literally.
+    fn message(
+        &mut self,
+        operation: Element<'_>,
+        local: &str,
+        of: Option<&OperationMessage>,
+    ) -> Option<BindingMessage> {
+        let of = of?;
+        let definitions = self.definitions;
+        let message = &definitions[of.message];
+        let mut bound = BindingMessage {
+            message: of.message,
+            name: of.name.clone(),
+            body: Vec::new(),
+            use_: Use::Literal,
+            namespace: None,
+            encoding_style: None,
+            headers: Vec::new(),
+            attachments: Vec::new(),
+            extensions: Vec::new(),
+        };
+        let mut chosen: Option<Vec<String>> = None;
+        if let Some(element) = wsdl_children(operation).find(|child| child.local() == local) {
+            for child in element.elements() {
+                self.message_element(child, message, of.message, &mut bound, &mut chosen);
+            }
+            let own = |namespace: &str| is_soap(namespace) || matches!(namespace, HTTP | MIME);
+            bound.extensions = extensions(element, self.context.file, self.diagnostics, own);
+        }
+        bound.body = match chosen {
+            Some(names) => names.iter().filter_map(|name| self.part(message, name, operation)).collect(),
+            // §3.5: without `parts` all are in the body, and a part can't be in two places.
+            None => {
+                let elsewhere = |part: &Part| {
+                    let of_header = |header: &Header| header.message == of.message && header.part.name == part.name;
+                    bound.headers.iter().any(of_header) || bound.attachments.iter().any(|one| one.part == part.name)
+                };
+                message.parts.iter().filter(|part| !elsewhere(part)).cloned().collect()
+            }
+        };
+        Some(bound)
+    }
+
+    /// One element of SOAP or MIME within an input, an output or a MIME part.
+    fn message_element(
+        &mut self,
+        element: Element<'_>,
+        message: &Message,
+        message_id: MessageId,
+        bound: &mut BindingMessage,
+        chosen: &mut Option<Vec<String>>,
+    ) {
+        match (element.namespace(), element.local()) {
+            (SOAP11 | SOAP12, "body") => {
+                bound.use_ = self.use_of(element);
+                bound.namespace = element.attribute("namespace").map(|namespace| namespace.trim().to_owned());
+                bound.encoding_style = element.attribute("encodingStyle").map(|style| style.trim().to_owned());
+                *chosen =
+                    element.attribute("parts").map(|parts| parts.split_ascii_whitespace().map(str::to_owned).collect());
+            }
+            (SOAP11 | SOAP12, "header") => bound.headers.extend(self.header(element, message_id)),
+            (MIME, "multipartRelated") => {
+                let parts = element.elements().filter(|child| child.namespace() == MIME && child.local() == "part");
+                for child in parts.flat_map(Element::elements) {
+                    self.message_element(child, message, message_id, bound, chosen);
+                }
+            }
+            (MIME, "content") => {
+                let media_type = element.attribute("type").map(|media_type| media_type.trim().to_owned());
+                let part = match (element.attribute("part"), message.parts.as_slice()) {
+                    (Some(part), _) => part.trim().to_owned(),
+                    (None, [one]) => one.name.clone(),
+                    (None, _) => return,
+                };
+                match bound.attachments.iter_mut().find(|known| known.part == part) {
+                    Some(known) => known.media_types.extend(media_type),
+                    None => bound.attachments.push(Attachment { part, media_types: media_type.into_iter().collect() }),
+                }
+            }
+            (SOAP11 | SOAP12 | MIME, "mimeXml" | "fault") => {}
+            (SOAP11 | SOAP12, other) => {
+                let message = format!("unexpected <{other}>, expected body or header");
+                self.diagnostics.error(self.context.location(element), message);
+            }
+            _ => {}
+        }
+    }
+
+    /// `<header>` or `<headerfault>`.
+    fn header(&mut self, element: Element<'_>, own: MessageId) -> Option<Header> {
+        let message = match element.attribute("message") {
+            Some(_) => {
+                self.names.resolve(Kind::Message, self.context, element, "message", self.diagnostics).map(MessageId)?
+            }
+            None => own,
+        };
+        let Some(name) = element.attribute("part") else {
+            let message = format!("<{}> has no `part`", element.local());
+            self.diagnostics.error(self.context.location(element), message);
+            return None;
+        };
+        let definitions = self.definitions;
+        let part = self.part(&definitions[message], name.trim(), element)?;
+        let faults = element.elements().filter(|child| is_soap(child.namespace()) && child.local() == "headerfault");
+        let faults: Vec<Element<'_>> = faults.collect();
+        Some(Header {
+            message,
+            part,
+            use_: self.use_of(element),
+            namespace: element.attribute("namespace").map(str::to_owned),
+            encoding_style: element.attribute("encodingStyle").map(str::to_owned),
+            faults: faults.into_iter().filter_map(|child| self.header(child, message)).collect(),
+        })
+    }
+
+    fn part(&mut self, message: &Message, name: &str, at: Element<'_>) -> Option<Part> {
+        let part = message.parts.iter().find(|part| part.name == name);
+        if part.is_none() {
+            let text = format!("message {} has no part {name}", message.name);
+            let known: Vec<&str> = message.parts.iter().map(|part| part.name.as_str()).collect();
+            let note = if known.is_empty() { "it has none".to_owned() } else { format!("it has {}", known.join(", ")) };
+            self.diagnostics.error(self.context.location(at), text).with_note(note);
+        }
+        part.cloned()
+    }
+
+    fn use_of(&mut self, element: Element<'_>) -> Use {
+        match element.attribute("use").map(str::trim) {
+            None | Some("literal") => Use::Literal,
+            Some("encoded") => Use::Encoded,
+            Some(other) => {
+                let message = format!("use is {other:?}, expected literal or encoded");
+                self.diagnostics.error(self.context.location(element), message);
+                Use::Literal
+            }
+        }
+    }
+
+    /// The faults of the port type's operation, each as the binding says; one that it doesn't name is literal.
+    fn faults(&mut self, element: Element<'_>, operation: &Operation) -> Vec<BindingFault> {
+        let bound: Vec<Element<'_>> = wsdl_children(element).filter(|child| child.local() == "fault").collect();
+        for &child in &bound {
+            let name = child.attribute("name").unwrap_or_default().trim();
+            if operation.faults.iter().all(|fault| fault.name != name) {
+                let known: Vec<&str> = operation.faults.iter().map(|fault| fault.name.as_str()).collect();
+                let message = format!("operation {} has no fault {name:?} in its port type", operation.name);
+                let note =
+                    if known.is_empty() { "it has none".to_owned() } else { format!("it has {}", known.join(", ")) };
+                self.diagnostics.warning(self.context.location(child), message).with_note(note);
+            }
+        }
+        let mut faults = Vec::new();
+        for fault in &operation.faults {
+            let binding =
+                bound.iter().find(|child| child.attribute("name").is_some_and(|name| name.trim() == fault.name));
+            let soap = binding
+                .and_then(|child| child.elements().find(|soap| is_soap(soap.namespace()) && soap.local() == "fault"));
+            let message = &self.definitions[fault.message];
+            if message.parts.len() > 1 {
+                let text = format!("fault message {} has {} parts, expected one", message.name, message.parts.len());
+                self.diagnostics.error(message.location, text);
+            }
+            faults.push(BindingFault {
+                name: fault.name.clone(),
+                message: fault.message,
+                part: message.parts.first().cloned(),
+                use_: soap.map_or(Use::Literal, |soap| self.use_of(soap)),
+                documentation: fault.documentation.clone(),
+            });
+        }
+        faults
+    }
+
+    /// WS-I Basic Profile 1.1 R2201 and R2204: a document body has one part at most, and parts with elements; rpc
+    /// parts have types (R2203). Contracts that don't keep to it are read all the same.
+    fn check_parts(&mut self, operation: &BindingOperation) {
+        use crate::model::PartContent;
+        for message in operation.input.iter().chain(&operation.output) {
+            let name = &operation.name;
+            let has = |wanted: fn(&PartContent) -> bool| message.body.iter().any(|part| wanted(&part.content));
+            let text = match operation.style {
+                Style::Document if message.use_ == Use::Literal && message.body.len() > 1 => {
+                    format!(
+                        "operation {name} is document/literal and message {} has {} parts in its body",
+                        message.name,
+                        message.body.len()
+                    )
+                }
+                Style::Document
+                    if message.use_ == Use::Literal && has(|content| matches!(content, PartContent::Type(_))) =>
+                {
+                    format!("operation {name} is document/literal and message {} has a part with `type`", message.name)
+                }
+                Style::Rpc if has(|content| matches!(content, PartContent::Element(_))) => {
+                    format!("operation {name} is rpc and message {} has a part with `element`", message.name)
+                }
+                _ => continue,
+            };
+            let expected = match operation.style {
+                Style::Document => "expected one part with `element`",
+                Style::Rpc => "expected parts with `type`",
+            };
+            self.diagnostics.warning(operation.location, text).with_note(expected);
+        }
+    }
+}

@@ -1,0 +1,60 @@
+use std::borrow::Cow;
+use std::fmt;
+
+/// Why a document could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error(Box<Inner>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Inner {
+    kind: ErrorKind,
+    offset: usize,
+    message: Cow<'static, str>,
+}
+
+/// What rule a document broke.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The bytes are not in the encoding they claim, or in one that is not understood (XML 1.0 §4.3.3).
+    Encoding,
+    /// The document does not match the grammar of XML 1.0.
+    Syntax,
+    /// The document matches the grammar but not a well-formedness constraint: tags that don't match, attributes twice.
+    WellFormedness,
+    /// A rule of Namespaces in XML 1.0: an unbound prefix, a reserved name.
+    Namespace,
+    /// A document type declaration, which messages may not have (SOAP 1.1 §3).
+    Doctype,
+    /// More of something than [`Limits`](crate::Limits) allow.
+    Limit,
+}
+
+impl Error {
+    pub(crate) fn new(kind: ErrorKind, offset: usize, message: impl Into<Cow<'static, str>>) -> Self {
+        Error(Box::new(Inner { kind, offset, message: message.into() }))
+    }
+
+    /// What rule the document broke.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// Where: a byte offset into the document. [`Location::of`](crate::Location::of) turns it into line and column.
+    pub fn offset(&self) -> usize {
+        self.0.offset
+    }
+
+    /// What was found and what was expected, without the place.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (byte {})", self.0.message, self.0.offset)
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,151 @@
+//! References and escaping (XML 1.0 §2.2, §2.4, §4.1, §4.6).
+
+/// Whether XML 1.0 can carry `c` at all (production 2).
+pub fn is_char(c: char) -> bool {
+    matches!(c, '\t' | '\n' | '\r' | '\u{20}'..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..='\u{10FFFF}')
+}
+
+/// Reads the reference whose `&` is at `at`: the character it stands for and where it ends.
+///
+/// # Errors
+/// Says what is wrong with a reference that is not one to a character or to one of the five predefined entities.
+pub(crate) fn reference(input: &str, at: usize) -> Result<(char, usize), String> {
+    /// `&#x10FFFF;` with room for leading zeros.
+    const LONGEST: usize = 32;
+    let bytes = &input.as_bytes()[at + 1..];
+    let Some(length) = bytes.iter().take(LONGEST).position(|&byte| byte == b';') else {
+        return Err("\"&\" begins a reference, but no \";\" ends it; a plain ampersand is written \"&amp;\"".into());
+    };
+    let name = &input[at + 1..at + 1 + length];
+    let c = match name {
+        "lt" => '<',
+        "gt" => '>',
+        "amp" => '&',
+        "quot" => '"',
+        "apos" => '\'',
+        _ => match name.strip_prefix('#').map(character) {
+            Some(Some(c)) => c,
+            Some(None) => return Err(format!("\"&{name};\" stands for no character that XML allows")),
+            None => return Err(format!("reference to an entity \"{name}\" that is not declared")),
+        },
+    };
+    Ok((c, at + length + 2))
+}
+
+/// The character that `#…` in a reference means.
+fn character(number: &str) -> Option<char> {
+    let (digits, radix) = match number.strip_prefix('x') {
+        Some(hexadecimal) => (hexadecimal, 16),
+        None => (number, 10),
+    };
+    // `from_str_radix` would take a sign.
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    u32::from_str_radix(digits, radix).ok().and_then(char::from_u32).filter(|&c| is_char(c))
+}
+
+/// Appends `text` as character data.
+///
+/// `>` is escaped so that `]]>` can't arise and no one takes it for the end of a tag, carriage returns so that
+/// line-end normalisation keeps them.
+///
+/// # Errors
+/// The byte offset of the first character that XML can't carry; what stands before it has been appended.
+#[inline]
+pub fn push_text(out: &mut Vec<u8>, text: &str) -> Result<(), usize> {
+    let end = crate::scan::end_of_unescaped(text.as_bytes());
+    out.extend_from_slice(&text.as_bytes()[..end]);
+    if end == text.len() { Ok(()) } else { push_rest(out, text, end, false) }
+}
+
+/// Appends `value` as it stands between the double quotes of an attribute.
+///
+/// White space other than the blank is escaped so that attribute-value normalisation keeps it.
+///
+/// # Errors
+/// As for [`push_text`].
+pub fn push_attribute(out: &mut Vec<u8>, value: &str) -> Result<(), usize> {
+    push_rest(out, value, 0, true)
+}
+
+#[cold]
+fn push_rest(out: &mut Vec<u8>, text: &str, from: usize, attribute: bool) -> Result<(), usize> {
+    let mut copied = from;
+    for (at, c) in text[from..].char_indices().map(|(at, c)| (from + at, c)) {
+        let escape: &[u8] = match c {
+            '<' => b"&lt;",
+            '>' => b"&gt;",
+            '&' => b"&amp;",
+            '\r' => b"&#13;",
+            '"' if attribute => b"&quot;",
+            '\n' if attribute => b"&#10;",
+            '\t' if attribute => b"&#9;",
+            _ if is_char(c) => continue,
+            _ => {
+                out.extend_from_slice(&text.as_bytes()[copied..at]);
+                return Err(at);
+            }
+        };
+        out.extend_from_slice(&text.as_bytes()[copied..at]);
+        out.extend_from_slice(escape);
+        copied = at + c.len_utf8();
+    }
+    out.extend_from_slice(&text.as_bytes()[copied..]);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(value: &str) -> Result<String, usize> {
+        let mut out = Vec::new();
+        push_text(&mut out, value).map(|()| String::from_utf8(out).unwrap())
+    }
+
+    #[test]
+    fn character_data_is_escaped() {
+        for (value, expected) in [
+            ("plain", "plain"),
+            ("", ""),
+            ("a<b&c", "a&lt;b&amp;c"),
+            ("]]>", "]]&gt;"),
+            ("]] and ]", "]] and ]"),
+            (
+                "a long text that takes more than one step > and goes on",
+                "a long text that takes more than one step &gt; and goes on",
+            ),
+            ("x\r\ny\tz", "x&#13;\ny\tz"),
+            ("\u{FFFD}é\u{10FFFF}", "\u{FFFD}é\u{10FFFF}"),
+        ] {
+            assert_eq!(text(value).as_deref(), Ok(expected), "{value:?}");
+        }
+    }
+
+    #[test]
+    fn characters_that_xml_lacks_are_errors() {
+        for (value, place) in [("a\u{0}", 1), ("\u{FFFE}", 0), ("é<\u{1f}", 3), ("\u{FFFF}", 0)] {
+            assert_eq!(text(value), Err(place), "{value:?}");
+        }
+    }
+
+    #[test]
+    fn attribute_values_keep_their_white_space() {
+        let mut out = Vec::new();
+        push_attribute(&mut out, "a\"b\n\t\r 'c'<").unwrap();
+        assert_eq!(out, b"a&quot;b&#10;&#9;&#13; 'c'&lt;");
+    }
+
+    #[test]
+    fn references_are_read_strictly() {
+        for (input, expected) in [("&lt;x", Ok(('<', 4))), ("&#65;", Ok(('A', 5))), ("&#x1F600;", Ok(('😀', 9)))] {
+            assert_eq!(reference(input, 0), expected);
+        }
+        for input in
+            ["&", "&;", "&#;", "&#x;", "&#+65;", "&#0;", "&#xFFFE;", "&#xD800;", "&nbsp;", "&lt", "&#99999999999;"]
+        {
+            assert!(reference(input, 0).is_err(), "{input}");
+        }
+    }
+}

@@ -1,0 +1,24 @@
+/// What a reader accepts at most. The defaults suit messages from strangers.
+///
+/// A document that passes a limit ends in an error of [`ErrorKind::Limit`](crate::ErrorKind::Limit) that names the
+/// limit; nothing is allocated for what lies behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// The size of a whole message, in bytes. Never more than 4 GiB − 1: offsets are 32 bits wide.
+    pub message_size: usize,
+    /// How many elements may be open at a time. XML 1.0 §3 lets them nest without end.
+    pub depth: usize,
+    /// How many attributes, namespace declarations included, one tag may have.
+    pub attributes: usize,
+    /// How many namespace declarations may be in scope at a time.
+    pub namespaces: usize,
+    /// The length of a name, its prefix included, in bytes.
+    pub name_length: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { message_size: 16 << 20, depth: 512, attributes: 256, namespaces: 128, name_length: 1_000 }
+    }
+}

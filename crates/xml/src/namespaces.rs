@@ -1,0 +1,109 @@
+//! Namespace declarations in scope (Namespaces in XML 1.0 §3, §6).
+
+use std::ops::Range;
+
+/// The namespace of `xml:` (Namespaces in XML 1.0 §3).
+pub const XML_NAMESPACE: &str = "http://www.w3.org/XML/1998/namespace";
+/// The namespace of `xmlns:`, which nothing may be bound to.
+pub const XMLNS_NAMESPACE: &str = "http://www.w3.org/2000/xmlns/";
+
+/// A namespace in scope: good for as long as the element that declared it is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct NamespaceId(u32);
+
+impl NamespaceId {
+    /// No namespace at all.
+    pub const NONE: NamespaceId = NamespaceId(0);
+    pub(crate) const XML: NamespaceId = NamespaceId(1);
+}
+
+/// The declarations of all open elements, innermost last. Prefixes and names are copied in here, one after another,
+/// so that they outlive nothing and cost one buffer.
+#[derive(Debug, Default)]
+pub(crate) struct Namespaces {
+    text: String,
+    bindings: Vec<Binding>,
+}
+
+#[derive(Clone, Debug)]
+struct Binding {
+    prefix: Range<u32>,
+    name: Range<u32>,
+}
+
+impl Namespaces {
+    pub(crate) fn clear(&mut self) {
+        self.text.clear();
+        self.bindings.clear();
+    }
+
+    /// How many declarations are in scope.
+    pub(crate) fn len(&self) -> usize {
+        self.bindings.len()
+    }
+
+    /// All declarations in scope, as text that is equal only for equal declarations in equal order.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(crate) fn declare(&mut self, prefix: &str, name: &str) {
+        // `=` and the control character can't stand in a prefix or a name: texts of different declarations differ.
+        let start = self.text.len() as u32;
+        self.text.push_str(prefix);
+        let equals = self.text.len() as u32;
+        self.text.push('=');
+        self.text.push_str(name);
+        let end = self.text.len() as u32;
+        self.text.push('\u{1}');
+        self.bindings.push(Binding { prefix: start..equals, name: equals + 1..end });
+    }
+
+    /// Forgets all but the first `len` declarations.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        if let Some(first) = self.bindings.get(len) {
+            self.text.truncate(first.prefix.start as usize);
+            self.bindings.truncate(len);
+        }
+    }
+
+    /// The namespace that `prefix` is bound to; the empty prefix stands for the default namespace.
+    pub(crate) fn resolve(&self, prefix: &str) -> Option<NamespaceId> {
+        for (index, binding) in self.bindings.iter().enumerate().rev() {
+            if self.slice(&binding.prefix) == prefix {
+                let undeclared = binding.name.is_empty();
+                return match (undeclared, prefix.is_empty()) {
+                    (false, _) => Some(NamespaceId(index as u32 + 2)),
+                    (true, true) => Some(NamespaceId::NONE),
+                    (true, false) => None,
+                };
+            }
+        }
+        match prefix {
+            "" => Some(NamespaceId::NONE),
+            "xml" => Some(NamespaceId::XML),
+            _ => None,
+        }
+    }
+
+    /// The namespace name, empty for [`NamespaceId::NONE`].
+    pub(crate) fn name(&self, id: NamespaceId) -> &str {
+        match id {
+            NamespaceId::NONE => "",
+            NamespaceId::XML => XML_NAMESPACE,
+            NamespaceId(index) => match self.bindings.get(index as usize - 2) {
+                Some(binding) => self.slice(&binding.name),
+                None => "",
+            },
+        }
+    }
+
+    /// Every prefix in scope with its namespace name, innermost first; shadowed ones come too, after what hides them.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.bindings.iter().rev().map(|binding| (self.slice(&binding.prefix), self.slice(&binding.name)))
+    }
+
+    fn slice(&self, range: &Range<u32>) -> &str {
+        &self.text[range.start as usize..range.end as usize]
+    }
+}

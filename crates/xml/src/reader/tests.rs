@@ -1,0 +1,262 @@
+use super::*;
+
+/// A document as a line of tokens, or the error.
+fn tokens(input: &str) -> Result<String, Error> {
+    let mut reader = Reader::new(input.as_bytes(), Limits::default())?;
+    let mut line = String::new();
+    loop {
+        match reader.next()? {
+            Token::StartTag(tag) => {
+                line.push_str(&format!("<{{{}}}{}", reader.namespace(tag.namespace), tag.name.local()));
+                for attribute in reader.attributes() {
+                    line.push_str(&format!(
+                        " {{{}}}{}={:?}",
+                        attribute.namespace,
+                        attribute.name.local(),
+                        attribute.value
+                    ));
+                }
+                line.push('>');
+            }
+            Token::EndTag(name) => line.push_str(&format!("</{}>", name.as_str())),
+            Token::Text(text) => line.push_str(&format!("{text:?}")),
+            Token::Comment(comment) => line.push_str(&format!("<!--{comment}-->")),
+            Token::Instruction { target, data } => line.push_str(&format!("<?{target}|{data}?>")),
+            Token::End => return Ok(line),
+        }
+    }
+}
+
+#[test]
+fn documents_become_tokens() {
+    for (input, expected) in [
+        ("<a/>", "<{}a></a>"),
+        (
+            "\u{FEFF}<?xml version='1.0' encoding=\"UTF-8\" standalone='yes' ?>\n<a  />\n<!--x--><?p  d ?>",
+            "<{}a></a><!--x--><?p|d ?>",
+        ),
+        ("<a>x&amp;y&#x41;\r\nz\r]] ></a >", "<{}a>\"x&yA\\nz\\n]] >\"</a>"),
+        ("<a><![CDATA[<&]]]]><![CDATA[>]]></a>", "<{}a>\"<&]]\"\">\"</a>"),
+        (
+            "<p:a xmlns:p='u' xmlns='v' p:b='1' b=\"2\"><c xmlns=''/></p:a>",
+            "<{u}a {u}b=\"1\" {}b=\"2\"><{}c></c></p:a>",
+        ),
+        (
+            "<a b=' x\n\ty&#10;&lt;' xml:lang='en'/>",
+            "<{}a {}b=\" x  y\\n<\" {http://www.w3.org/XML/1998/namespace}lang=\"en\"></a>",
+        ),
+        ("<é.1-b/>", "<{}é.1-b></é.1-b>"),
+        ("<a>\u{FFFD}\u{FF0C}</a>", "<{}a>\"\u{FFFD}\u{FF0C}\"</a>"),
+    ] {
+        assert_eq!(tokens(input).as_deref(), Ok(expected), "{input}");
+    }
+}
+
+#[test]
+fn broken_documents_are_refused() {
+    use ErrorKind::*;
+    for (input, kind) in [
+        ("", Syntax),
+        ("  ", Syntax),
+        ("x<a/>", Syntax),
+        ("<a/>x", Syntax),
+        ("<a/><b/>", Syntax),
+        ("<a>", Syntax),
+        ("<a", Syntax),
+        ("<a b", Syntax),
+        ("<a b=", Syntax),
+        ("<a b='", Syntax),
+        ("<a b=c/>", Syntax),
+        ("<a b='1'c='2'/>", Syntax),
+        ("<a / >", Syntax),
+        ("< a/>", Syntax),
+        ("</a>", Syntax),
+        ("<a></b>", WellFormedness),
+        ("<a></a x>", Syntax),
+        ("<a></a", Syntax),
+        ("<a></ab>", WellFormedness),
+        ("<a b='<'/>", WellFormedness),
+        ("<a b='&'/>", WellFormedness),
+        ("<a>]]></a>", WellFormedness),
+        ("<a>&nbsp;</a>", WellFormedness),
+        ("<a>&</a>", WellFormedness),
+        ("<a>\u{1}</a>", Syntax),
+        ("<a>\u{FFFE}</a>", Syntax),
+        ("<a b='\u{0}'/>", Syntax),
+        ("<a><!-- \u{FFFF} --></a>", Syntax),
+        ("<a><!-- -- --></a>", Syntax),
+        ("<a><!-- --->", Syntax),
+        ("<a><!x></a>", Syntax),
+        ("<![CDATA[x]]>", Syntax),
+        ("<a><![CDATA[x]]</a>", Syntax),
+        ("<a><?xml version='1.0'?></a>", Syntax),
+        (" <?xml version='1.0'?><a/>", Syntax),
+        ("<?XML version='1.0'?><a/>", Syntax),
+        ("<?xml version='1.0'encoding='UTF-8'?><a/>", Syntax),
+        ("<?xml encoding='UTF-8'?><a/>", Syntax),
+        ("<?xml version='2.0'?><a/>", Syntax),
+        ("<?xml version='1.0' x='y'?><a/>", Syntax),
+        ("<?xml version='1.0' encoding='latin1'?><a/>", Encoding),
+        ("<a><?p:x?></a>", Syntax),
+        ("<a><??></a>", Syntax),
+        ("<!DOCTYPE a><a/>", Doctype),
+        ("<a b='1' b='2'/>", WellFormedness),
+        ("<a xmlns:p='u' xmlns:q='u' p:b='1' q:b='2'/>", WellFormedness),
+        ("<a xmlns='u' xmlns='v'/>", WellFormedness),
+        ("<p:a/>", Namespace),
+        ("<a p:b=''/>", Namespace),
+        ("<a:b:c xmlns:a='u'/>", Namespace),
+        ("<a: xmlns:a='u'/>", Namespace),
+        ("<:a/>", Syntax),
+        ("<a xmlns:p=''/>", Namespace),
+        ("<a xmlns:xmlns='u'/>", Namespace),
+        ("<a xmlns:xml='u'/>", Namespace),
+        ("<a xmlns='http://www.w3.org/XML/1998/namespace'/>", Namespace),
+        ("<a xmlns:p='http://www.w3.org/2000/xmlns/'/>", Namespace),
+        ("<xmlns:a/>", Namespace),
+        ("<a><p:b xmlns:p='u'/><p:c/></a>", Namespace),
+    ] {
+        match tokens(input) {
+            Err(error) => assert_eq!(error.kind(), kind, "{input}: {error}"),
+            Ok(line) => panic!("{input} was read as {line}"),
+        }
+    }
+}
+
+#[test]
+fn errors_say_what_was_found_and_what_was_expected() {
+    for (input, message, offset) in [
+        ("<a><b></a>", "end tag </a> where </b> was expected", 6),
+        ("<a b='1' c:d='2'/>", "the prefix \"c\" of \"c:d\" is not declared", 9),
+        ("<a>&nbsp;</a>", "reference to an entity \"nbsp\" that is not declared", 3),
+        ("<a b 'x'>", "\"'\" after the attribute name \"b\", where \"=\" was expected", 5),
+        ("<a><b>", "the document ends where </b> was expected", 6),
+        ("<a></a!>", "\"!\" in the end tag </a>, where \">\" was expected", 6),
+    ] {
+        let error = tokens(input).unwrap_err();
+        assert_eq!((error.message(), error.offset()), (message, offset), "{input}");
+    }
+    let error = Reader::new(b"<a>\xFF</a>", Limits::default()).unwrap_err();
+    assert_eq!((error.kind(), error.offset()), (ErrorKind::Encoding, 3));
+}
+
+#[test]
+fn many_attributes_are_told_apart() {
+    let tag = |last: &str| {
+        let names: Vec<String> = (0..40).map(|n| format!("a{n}='{n}'")).collect();
+        format!("<e {} {last}/>", names.join(" "))
+    };
+    assert!(tokens(&tag("a40=''")).is_ok());
+    let error = tokens(&tag("a17=''")).unwrap_err();
+    assert_eq!(error.message(), "the attribute \"a17\" stands twice in one tag");
+    assert_eq!(error.offset(), tag("").len() - 2);
+}
+
+#[test]
+fn limits_hold() {
+    let limits = Limits { depth: 3, attributes: 2, namespaces: 2, name_length: 8, message_size: 200 };
+    let read = |input: &str| {
+        let mut reader = Reader::new(input.as_bytes(), limits)?;
+        while reader.next()? != Token::End {}
+        Ok::<_, Error>(())
+    };
+    for input in ["<a><a><a/></a></a>", "<a b='' c=''/>", "<a xmlns:b='u'><a xmlns:c='v'/></a>", "<abcdefgh/>"] {
+        assert_eq!(read(input), Ok(()), "{input}");
+    }
+    let large = format!("<a>{}</a>", "x".repeat(194));
+    for input in [
+        "<a><a><a><a/></a></a></a>",
+        "<a b='' c='' d=''/>",
+        "<a xmlns:b='u'><a xmlns:c='v'><a xmlns:d='w'/></a></a>",
+        "<abcdefghi/>",
+        "<a bcdefghij=''/>",
+        &large,
+    ] {
+        assert_eq!(read(input).unwrap_err().kind(), ErrorKind::Limit, "{input}");
+    }
+}
+
+mod learned {
+    use super::*;
+
+    const ITEM: Known = Known { slot: 0, identity: 1 };
+
+    fn at_payload(input: &str, memory: Memory) -> Reader<'_> {
+        let mut reader = Reader::with_memory(input.as_bytes(), Limits::default(), memory).unwrap();
+        reader.next().unwrap();
+        reader.begin_layout();
+        reader
+    }
+
+    /// Reads `<…>text</…>` the long way and learns it.
+    fn learn(reader: &mut Reader<'_>) {
+        while !matches!(reader.next().unwrap(), Token::StartTag(_)) {}
+        reader.learn_start(ITEM);
+        while !matches!(reader.next().unwrap(), Token::EndTag(_)) {}
+        reader.learn_end(ITEM, true);
+    }
+
+    fn text(input: &str, at: usize) -> Option<(&str, usize)> {
+        let end = at + input[at..].find('<')?;
+        Some((&input[at..end], end))
+    }
+
+    #[test]
+    fn what_was_read_once_is_recognised() {
+        let input =
+            "<p:r xmlns:p='u' xmlns:q='u'>\n <p:i>one</p:i>\n <p:i>two</p:i>\n <p:i></p:i></p:r>  <!-- room -->";
+        let mut reader = at_payload(input, Memory::default());
+        assert_eq!(reader.known_element(ITEM, text), None, "nothing was learned yet");
+        learn(&mut reader);
+        assert_eq!(reader.known_element(ITEM, text), Some("two"));
+        assert_eq!(reader.known_element(ITEM, text), Some(""));
+        assert_eq!(reader.known_element(ITEM, text), None);
+        assert!(matches!(reader.next(), Ok(Token::EndTag(_))));
+        let mut again = at_payload(input, reader.into_memory());
+        assert_eq!(again.known_element(ITEM, text), Some("one"), "across documents");
+    }
+
+    #[test]
+    fn a_start_tag_is_never_closed_by_the_end_tag_of_another_prefix() {
+        let first = "<p:r xmlns:p='u' xmlns:q='u'><p:i>1</p:i></p:r>                ";
+        let mut reader = at_payload(first, Memory::default());
+        learn(&mut reader);
+        let bad = "<p:r xmlns:p='u' xmlns:q='u'><q:i>1</p:i></p:r>                ";
+        let mut reader = at_payload(bad, reader.into_memory());
+        assert_eq!(reader.known_element(ITEM, text), None);
+        reader.next().unwrap();
+        reader.learn_start(ITEM);
+        reader.next().unwrap();
+        assert!(!reader.known_end(ITEM));
+        assert!(reader.next().is_err());
+    }
+
+    #[test]
+    fn other_declarations_make_other_tags() {
+        let mut reader = at_payload("<r xmlns='u'><i>1</i></r>                ", Memory::default());
+        learn(&mut reader);
+        let mut other = at_payload("<r xmlns='v'><i>1</i></r>                ", reader.into_memory());
+        assert_eq!(other.known_element(ITEM, text), None);
+        let mut same = at_payload("<r xmlns='u'><i>1</i></r>                ", other.into_memory());
+        assert_eq!(same.known_element(ITEM, text), Some("1"));
+    }
+
+    #[test]
+    fn a_declaration_inside_suspends_what_was_learned() {
+        let mut reader = at_payload("<r xmlns='u'><i>1</i></r>                ", Memory::default());
+        learn(&mut reader);
+        let inside = "<r xmlns='u'><g xmlns='v'><i>1</i></g><i>2</i></r>                ";
+        let mut reader = at_payload(inside, reader.into_memory());
+        reader.next().unwrap();
+        assert_eq!(reader.known_element(ITEM, text), None, "<i> means v:i here");
+        reader.skip_element().unwrap();
+        assert_eq!(reader.known_element(ITEM, text), Some("2"));
+    }
+
+    #[test]
+    fn tags_with_attributes_are_not_learned() {
+        let mut reader = at_payload("<r><i a=''>1</i><i>2</i></r>                ", Memory::default());
+        learn(&mut reader);
+        assert_eq!(reader.known_element(ITEM, text), None);
+    }
+}

@@ -1,0 +1,166 @@
+//! Looking at many bytes at once. Everything here has a plain twin that the tests compare it with.
+
+/// How many bytes are looked at together.
+const WIDTH: usize = 16;
+
+/// Where character data that can be taken as it stands ends: at `<`, `&` or a carriage return, at `]]>`, at a
+/// character that XML 1.0 §2.2 forbids, or at the end of `bytes`, which are UTF-8.
+#[inline]
+pub fn end_of_character_data(bytes: &[u8], mut at: usize) -> usize {
+    loop {
+        at = end_of_plain::<b']'>(bytes, at);
+        match bytes.get(at) {
+            Some(b']') if !bytes[at..].starts_with(b"]]>") => at += 1,
+            // U+FFFE and U+FFFF are EF BF BE and EF BF BF.
+            Some(0xEF) if !matches!(bytes.get(at + 1..at + 3), Some([0xBF, 0xBE..=0xBF])) => at += 3,
+            _ => return at.min(bytes.len()),
+        }
+    }
+}
+
+/// Where text ends that can be written as character data as it stands: at `<`, `>`, `&`, a carriage return or a
+/// character that XML 1.0 can't carry. `bytes` are UTF-8.
+#[inline]
+pub fn end_of_unescaped(bytes: &[u8]) -> usize {
+    let mut at = end_of_plain::<b'>'>(bytes, 0);
+    while bytes.get(at) == Some(&0xEF) && !matches!(bytes.get(at + 1..at + 3), Some([0xBF, 0xBE..=0xBF])) {
+        at = end_of_plain::<b'>'>(bytes, at + 3);
+    }
+    at.min(bytes.len())
+}
+
+/// The first byte from `at` on that needs a look: `<`, `&`, the `FOURTH`, the control characters but tab and line
+/// feed, or 0xEF, which may begin U+FFFE or U+FFFF. The length if there is none.
+#[inline]
+fn end_of_plain<const FOURTH: u8>(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk::<WIDTH>) {
+        let hits = hits::<FOURTH>(chunk);
+        if hits != 0 {
+            return at + hits.trailing_zeros() as usize;
+        }
+        at += WIDTH;
+    }
+    let rest = bytes.get(at..).unwrap_or_default();
+    if rest.is_empty() {
+        return bytes.len();
+    }
+    at + (tail_hits::<FOURTH>(bytes, rest) | 1 << rest.len()).trailing_zeros() as usize
+}
+
+/// The same bits for the last, shorter piece: what is looked at twice counts once.
+#[inline]
+fn tail_hits<const FOURTH: u8>(bytes: &[u8], rest: &[u8]) -> u32 {
+    if let Some(chunk) = bytes.last_chunk::<WIDTH>() {
+        return hits::<FOURTH>(chunk) >> (WIDTH - rest.len());
+    }
+    if let (Some(first), Some(last)) = (rest.first_chunk::<8>(), rest.last_chunk::<8>()) {
+        let mut chunk = [0; WIDTH];
+        chunk[..8].copy_from_slice(first);
+        chunk[8..].copy_from_slice(last);
+        let hits = hits::<FOURTH>(&chunk);
+        return hits & 0xFF | (hits >> 8) << (rest.len() - 8);
+    }
+    rest.iter().enumerate().fold(0, |hits, (bit, &byte)| hits | u32::from(stops::<FOURTH>(byte)) << bit)
+}
+
+#[inline]
+fn stops<const FOURTH: u8>(byte: u8) -> bool {
+    byte == b'<' || byte == b'&' || byte == FOURTH || byte == 0xEF || (byte < 0x20 && byte != b'\t' && byte != b'\n')
+}
+
+/// A bit for each byte that stops, lowest first.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[allow(unsafe_code, reason = "the plain twin costs four times as much on the text of a message")]
+fn hits<const FOURTH: u8>(chunk: &[u8; WIDTH]) -> u32 {
+    // SAFETY: SSE2 is part of x86-64, so every machine this is compiled for has it.
+    unsafe { hits_sse2::<FOURTH>(chunk) }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "sse2")]
+fn hits_sse2<const FOURTH: u8>(chunk: &[u8; WIDTH]) -> u32 {
+    use std::arch::x86_64::*;
+    let (low, high) = chunk.split_at(WIDTH / 2);
+    let [low, high] = [low, high].map(|half| half.first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes)));
+    let data = _mm_set_epi64x(high, low);
+    let is = |byte: u8| _mm_cmpeq_epi8(data, _mm_set1_epi8(byte as i8));
+    let hits = _mm_or_si128(_mm_or_si128(is(b'<'), is(b'&')), _mm_or_si128(is(FOURTH), is(0xEF)));
+    let control = _mm_cmpeq_epi8(_mm_min_epu8(data, _mm_set1_epi8(0x1F)), data);
+    let white = _mm_or_si128(is(b'\t'), is(b'\n'));
+    _mm_movemask_epi8(_mm_or_si128(hits, _mm_andnot_si128(white, control))) as u32
+}
+
+/// The same, byte by byte.
+#[cfg(any(test, not(target_arch = "x86_64")))]
+fn hits_plain<const FOURTH: u8>(chunk: &[u8; WIDTH]) -> u32 {
+    chunk.iter().enumerate().fold(0, |hits, (bit, &byte)| hits | u32::from(stops::<FOURTH>(byte)) << bit)
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+use hits_plain as hits;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn character_data_ends_where_it_must() {
+        for (text, expected) in [
+            ("ab<c", "ab"),
+            ("ab&c", "ab"),
+            ("a\rb", "a"),
+            ("a]]>", "a"),
+            ("a]]b]", "a]]b]"),
+            ("\u{FF0C}\u{FFFD}x", "\u{FF0C}\u{FFFD}x"),
+            ("x\u{FFFE}", "x"),
+            ("x\u{FFFF}", "x"),
+            ("a\tb\nc\u{1}", "a\tb\nc"),
+        ] {
+            assert_eq!(end_of_character_data(text.as_bytes(), 0), expected.len(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn the_twins_agree() {
+        for byte in 0..=255 {
+            for place in 0..WIDTH {
+                let mut chunk = [b'x'; WIDTH];
+                chunk[place] = byte;
+                assert_eq!(hits::<b'>'>(&chunk), hits_plain::<b'>'>(&chunk), "byte {byte} at {place}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_byte_stops_or_passes_at_every_place() {
+        for byte in 0..=255 {
+            for length in 1..40 {
+                for place in 0..length {
+                    let mut bytes = vec![b'x'; length];
+                    bytes[place] = byte;
+                    let expected = if stops::<b']'>(byte) { place } else { length };
+                    for start in 0..=place {
+                        let found = end_of_plain::<b']'>(&bytes, start);
+                        assert_eq!(found, expected, "byte {byte} at {place} of {length} from {start}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn text_is_escaped_from_the_right_place() {
+        for (text, expected) in [
+            ("", ""),
+            ("plain ]] text", "plain ]] text"),
+            ("a>b", "a"),
+            ("0123456789abcdef\u{FF0C}\u{FF0D}<", "0123456789abcdef\u{FF0C}\u{FF0D}"),
+            ("\u{FFFE}", ""),
+            ("ab\r", "ab"),
+        ] {
+            assert_eq!(end_of_unescaped(text.as_bytes()), expected.len(), "{text:?}");
+        }
+    }
+}

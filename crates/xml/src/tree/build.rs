@@ -1,0 +1,183 @@
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::prolog::{self, Prolog};
+use super::{AttributeData, Declaration, Document, ElementData, Error, NodeData, NodeKind, Span};
+use crate::{Limits, Reader, Token};
+
+/// Contracts are larger than messages and nest no deeper.
+const LIMITS: Limits =
+    Limits { message_size: 256 << 20, depth: 512, attributes: 1_000, namespaces: 1_000, name_length: 10_000 };
+
+/// Reads `text` into a tree.
+pub(super) fn document(text: &str) -> Result<Document, Error> {
+    let builder = Builder::new(text);
+    match prolog::read(text) {
+        Ok(prolog) => builder.read(&prolog),
+        Err((message, offset)) => Err(Error::new(message, builder.document.position(offset))),
+    }
+}
+
+struct Builder {
+    document: Document,
+    /// Strings that come again and again are kept once: names, prefixes, namespace names.
+    names: HashMap<String, Span>,
+    open: Vec<Open>,
+}
+
+struct Open {
+    node: u32,
+    last_child: Option<u32>,
+    /// How many namespace declarations are in scope in it.
+    declarations: usize,
+}
+
+impl Builder {
+    fn new(text: &str) -> Self {
+        let starts = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n').map(|(at, _)| at as u32 + 1);
+        let document = Document {
+            text: Arc::from(text),
+            lines: std::iter::once(0).chain(starts).collect(),
+            strings: String::new(),
+            declarations: Vec::new(),
+            attributes: Vec::new(),
+            nodes: Vec::new(),
+        };
+        Self { document, names: HashMap::new(), open: Vec::new() }
+    }
+
+    fn read(mut self, prolog: &Prolog<'_>) -> Result<Document, Error> {
+        let failure = |document: &Document, error: &crate::Error| {
+            Error::new(error.message(), document.position(prolog.original(error.offset())))
+        };
+        let mut reader =
+            Reader::new(prolog.text.as_bytes(), LIMITS).map_err(|error| failure(&self.document, &error))?;
+        loop {
+            match reader.next().map_err(|error| failure(&self.document, &error))? {
+                Token::StartTag(tag) => {
+                    let outside = self.open.last().map_or(0, |open| open.declarations);
+                    let inside = reader.namespaces().count();
+                    let own = reader.namespaces().take(inside - outside);
+                    let (prefix, local) = (tag.name.prefix(), tag.name.local());
+                    let namespace = reader.namespace(tag.namespace);
+                    self.start((namespace, prefix, local), prolog.original(tag.offset), own, inside);
+                    for attribute in reader.attributes() {
+                        let name = (attribute.namespace, attribute.name.local());
+                        self.attribute(name, attribute.value, prolog.original(attribute.offset));
+                    }
+                }
+                Token::EndTag(_) => self.end(prolog.original(reader.offset())),
+                Token::Text(text) => self.text(&text),
+                Token::Comment(_) | Token::Instruction { .. } => {}
+                Token::End => return Ok(self.document),
+            }
+        }
+    }
+
+    /// Opens an element with its (namespace, prefix, local name); `inside` declarations are in scope in it.
+    fn start<'n>(
+        &mut self,
+        (namespace, prefix, local): (&str, &str, &str),
+        offset: usize,
+        declarations: impl Iterator<Item = (&'n str, &'n str)>,
+        inside: usize,
+    ) {
+        let mut scope = self.open.last().and_then(|open| match &self.document.nodes[open.node as usize].kind {
+            NodeKind::Element(data) => data.scope,
+            NodeKind::Text(_) => None,
+        });
+        for (prefix, namespace) in declarations {
+            let declaration = Declaration { prefix: self.name(prefix), namespace: self.name(namespace), outer: scope };
+            scope = Some(self.document.declarations.len() as u32);
+            self.document.declarations.push(declaration);
+        }
+        let attributes = self.document.attributes.len() as u32;
+        let start = offset as u32;
+        let data = ElementData {
+            namespace: self.name(namespace),
+            prefix: self.name(prefix),
+            local: self.name(local),
+            attributes: (attributes, attributes),
+            scope,
+            first_child: None,
+            subtree_end: 0,
+            start,
+            end: start,
+        };
+        let node = self.push(NodeKind::Element(data));
+        self.open.push(Open { node, last_child: None, declarations: inside });
+    }
+
+    fn attribute(&mut self, (namespace, local): (&str, &str), value: &str, offset: usize) {
+        let data = AttributeData {
+            namespace: self.name(namespace),
+            local: self.name(local),
+            value: self.store(value),
+            start: offset as u32,
+        };
+        self.document.attributes.push(data);
+        let last = self.document.attributes.len() as u32;
+        if let Some(element) = self.current() {
+            element.attributes.1 = last;
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        let span = self.store(text);
+        self.push(NodeKind::Text(span));
+    }
+
+    fn end(&mut self, offset: usize) {
+        let subtree_end = self.document.nodes.len() as u32;
+        let end = offset as u32;
+        if let Some(element) = self.current() {
+            element.subtree_end = subtree_end;
+            element.end = end;
+        }
+        self.open.pop();
+    }
+
+    fn current(&mut self) -> Option<&mut ElementData> {
+        let open = self.open.last()?;
+        match &mut self.document.nodes[open.node as usize].kind {
+            NodeKind::Element(data) => Some(data),
+            NodeKind::Text(_) => None,
+        }
+    }
+
+    /// Appends a node as the last child of the open element.
+    fn push(&mut self, kind: NodeKind) -> u32 {
+        let id = self.document.nodes.len() as u32;
+        let parent = self.open.last().map(|open| open.node);
+        self.document.nodes.push(NodeData { parent, next: None, kind });
+        if let Some(open) = self.open.last_mut() {
+            match open.last_child.replace(id) {
+                Some(before) => self.document.nodes[before as usize].next = Some(id),
+                None => {
+                    if let Some(element) = self.current() {
+                        element.first_child = Some(id);
+                    }
+                }
+            }
+        }
+        id
+    }
+
+    fn name(&mut self, name: &str) -> Span {
+        if let Some(&span) = self.names.get(name) {
+            return span;
+        }
+        let span = self.store(name);
+        self.names.insert(name.to_owned(), span);
+        span
+    }
+
+    fn store(&mut self, text: &str) -> Span {
+        let start = self.document.strings.len() as u32;
+        self.document.strings.push_str(text);
+        Span { start, end: self.document.strings.len() as u32 }
+    }
+}

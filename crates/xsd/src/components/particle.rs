@@ -1,0 +1,190 @@
+use std::sync::Arc;
+
+use super::{ElementId, GroupId};
+
+/// A term and how often it occurs (Part 1 §3.9).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Particle {
+    /// {min occurs}
+    pub min_occurs: u32,
+    /// {max occurs}; `None` is unbounded.
+    pub max_occurs: Option<u32>,
+    /// {term}
+    pub term: Term,
+}
+
+impl Particle {
+    /// `term`, exactly once.
+    #[must_use]
+    pub fn once(term: Term) -> Self {
+        Self { min_occurs: 1, max_occurs: Some(1), term }
+    }
+
+    /// True if it occurs exactly once.
+    #[must_use]
+    pub fn is_once(&self) -> bool {
+        self.min_occurs == 1 && self.max_occurs == Some(1)
+    }
+
+    /// True if it may be left out.
+    #[must_use]
+    pub fn is_optional(&self) -> bool {
+        self.min_occurs == 0
+    }
+
+    /// True if it may occur more than once.
+    #[must_use]
+    pub fn is_repeated(&self) -> bool {
+        self.max_occurs.is_none_or(|max| max > 1)
+    }
+}
+
+/// What a particle repeats.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Term {
+    /// An element: its own declaration, or a global one that is referred to.
+    Element(ElementId),
+    /// A group written in place.
+    Group(ModelGroup),
+    /// `<group ref="…">`; [`Schema::content`](crate::Schema::content) puts the group itself in its place.
+    GroupReference(GroupId),
+    /// `<any>`
+    Wildcard(Wildcard),
+}
+
+/// Several particles and how they stand together (Part 1 §3.8).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelGroup {
+    /// {compositor}
+    pub compositor: Compositor,
+    /// {particles}
+    pub particles: Vec<Particle>,
+}
+
+impl ModelGroup {
+    /// A sequence of nothing.
+    #[must_use]
+    pub fn empty() -> Self {
+        Self { compositor: Compositor::Sequence, particles: Vec::new() }
+    }
+}
+
+/// How the particles of a group stand together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Compositor {
+    /// One after another.
+    Sequence,
+    /// One of them.
+    Choice,
+    /// Each, in any order.
+    All,
+}
+
+impl Compositor {
+    /// The name of its element.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sequence => "sequence",
+            Self::Choice => "choice",
+            Self::All => "all",
+        }
+    }
+}
+
+/// Any element, or any attribute, of some namespaces (Part 1 §3.10).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wildcard {
+    /// {namespace constraint}
+    pub namespaces: NamespaceConstraint,
+    /// {process contents}
+    pub process_contents: ProcessContents,
+}
+
+/// Which namespaces a wildcard takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NamespaceConstraint {
+    /// `##any`
+    Any,
+    /// `##other`: any but this one and none.
+    Not(Arc<str>),
+    /// Those listed; the empty one is none.
+    OneOf(Vec<Arc<str>>),
+}
+
+impl NamespaceConstraint {
+    /// Whether a name in `namespace` (empty for none) is taken (Part 1 §3.10.4).
+    #[must_use]
+    pub fn allows(&self, namespace: &str) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Not(target) => !namespace.is_empty() && namespace != &**target,
+            Self::OneOf(list) => list.iter().any(|one| &**one == namespace),
+        }
+    }
+
+    /// The namespaces that both take (Part 1 §3.10.6, attribute wildcard intersection).
+    #[must_use]
+    pub fn intersection(&self, other: &Self) -> Self {
+        match (self, other) {
+            (Self::Any, one) | (one, Self::Any) => one.clone(),
+            (Self::OneOf(list), constraint) | (constraint, Self::OneOf(list)) => {
+                Self::OneOf(list.iter().filter(|namespace| constraint.allows(namespace)).cloned().collect())
+            }
+            // "not absent" is the weaker of two negations; two different names can't be expressed (§3.10.6, 5).
+            (Self::Not(one), Self::Not(two)) => Self::Not(if one.is_empty() { two.clone() } else { one.clone() }),
+        }
+    }
+
+    /// The namespaces that either takes (Part 1 §3.10.6, attribute wildcard union).
+    #[must_use]
+    pub fn union(&self, other: &Self) -> Self {
+        match (self, other) {
+            (Self::Any, _) | (_, Self::Any) => Self::Any,
+            (Self::OneOf(one), Self::OneOf(two)) => {
+                let mut list = one.clone();
+                list.extend(two.iter().filter(|namespace| !one.contains(namespace)).cloned());
+                Self::OneOf(list)
+            }
+            (Self::Not(one), Self::Not(two)) if one == two => self.clone(),
+            (Self::Not(_), Self::Not(_)) => Self::Not("".into()),
+            (Self::OneOf(list), Self::Not(target)) | (Self::Not(target), Self::OneOf(list)) => {
+                match (list.contains(target), list.iter().any(|namespace| namespace.is_empty())) {
+                    (true, true) => Self::Any,
+                    (true, false) => Self::Not("".into()),
+                    // "Any but this one" can't be expressed where none is taken too; none is the lesser loss (5.3).
+                    (false, _) => Self::Not(target.clone()),
+                }
+            }
+        }
+    }
+}
+
+/// What is asked of an element or attribute that a wildcard takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ProcessContents {
+    /// It is declared and valid.
+    Strict,
+    /// It is valid if it is declared.
+    Lax,
+    /// Nothing.
+    Skip,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wildcard_algebra() {
+        use NamespaceConstraint::{Any, Not, OneOf};
+        let ab = OneOf(vec!["a".into(), "b".into()]);
+        assert!(Any.allows("") && ab.allows("a") && !ab.allows(""));
+        assert!(!Not("a".into()).allows("a") && !Not("a".into()).allows("") && Not("a".into()).allows("b"));
+        assert_eq!(ab.intersection(&Not("a".into())), OneOf(vec!["b".into()]));
+        assert_eq!(Any.intersection(&ab), ab);
+        assert_eq!(ab.union(&OneOf(vec!["b".into(), "".into()])), OneOf(vec!["a".into(), "b".into(), "".into()]));
+        assert_eq!(Not("a".into()).union(&OneOf(vec!["a".into(), "".into()])), Any);
+        assert_eq!(Not("a".into()).union(&ab), Not("".into()));
+    }
+}

@@ -1,0 +1,385 @@
+//! From a first schema document to all that it needs: imports, includes and redefinitions are followed, each document
+//! is read once, and only then are declarations made of them (§4.2).
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use castile_xml::tree::{Document, Element, ElementId as NodeId};
+
+use crate::parse::{Components, Defaults, Definitions, Parser, Redefinitions};
+use crate::{
+    Diagnostics, FileId, Location, Request, Resolver, Schema, XSD_NAMESPACE, encoding, resolve, resolver, wellknown,
+};
+
+/// A document and where diagnostics say that it is.
+#[derive(Debug, Clone)]
+pub struct Opened {
+    /// Its tree.
+    pub document: Arc<Document>,
+    /// Its name for locations.
+    pub file: FileId,
+    /// Its URI, for what it refers to.
+    pub uri: Arc<str>,
+}
+
+/// Gathers schema documents, by URI or from within WSDL documents, and makes one [`Schema`] of them.
+pub struct Loader<'r> {
+    resolver: &'r dyn Resolver,
+    /// The problems found so far.
+    pub diagnostics: Diagnostics,
+    opened: HashMap<String, Option<Opened>>,
+    /// One document may lie in several places: the text tells.
+    by_text: HashMap<Arc<str>, Opened>,
+    schemas: Vec<SchemaDocument>,
+    known: HashSet<(FileId, NodeId, Arc<str>)>,
+    /// Imports of namespaces whose documents are not found by location.
+    pending: Vec<Pending>,
+}
+
+/// A `<schema>` element, and the namespace that its declarations go to.
+struct SchemaDocument {
+    opened: Opened,
+    root: NodeId,
+    target_namespace: Arc<str>,
+    chameleon: bool,
+}
+
+struct Pending {
+    base: Arc<str>,
+    namespace: String,
+    location: Option<String>,
+    place: Location,
+}
+
+impl<'r> Loader<'r> {
+    /// No documents yet; `resolver` finds those that are asked for.
+    #[must_use]
+    pub fn new(resolver: &'r dyn Resolver) -> Self {
+        Self {
+            resolver,
+            diagnostics: Diagnostics::default(),
+            opened: HashMap::new(),
+            by_text: HashMap::new(),
+            schemas: Vec::new(),
+            known: HashSet::new(),
+            pending: Vec::new(),
+        }
+    }
+
+    /// Where the document is that `request` asks for.
+    #[must_use]
+    pub fn locate(&self, request: &Request<'_>) -> Option<String> {
+        resolver::locate(self.resolver, request)
+    }
+
+    /// Reads the document `uri`, which something at `from` asks for; nothing if it can't be read, which is an error
+    /// in the diagnostics. A document is read once however often it is opened.
+    pub fn open(&mut self, uri: &str, from: Option<Location>) -> Option<Opened> {
+        if let Some(known) = self.opened.get(uri) {
+            return known.clone();
+        }
+        let opened = self.read(uri, from);
+        self.opened.insert(uri.to_owned(), opened.clone());
+        opened
+    }
+
+    fn read(&mut self, uri: &str, from: Option<Location>) -> Option<Opened> {
+        let text = resolver::read(self.resolver, uri)
+            .and_then(|bytes| encoding::decode(&bytes).map(std::borrow::Cow::into_owned));
+        let text = match text {
+            Ok(text) => text,
+            Err(message) => {
+                let place = from.unwrap_or_else(|| Location::file(self.diagnostics.sources.add(uri, "".into())));
+                self.diagnostics.error(place, format!("{uri} can't be read: {message}"));
+                return None;
+            }
+        };
+        if let Some(opened) = self.by_text.get(text.as_str()) {
+            return Some(opened.clone());
+        }
+        match Document::parse(&text) {
+            Ok(document) => {
+                let file = self.diagnostics.sources.add(uri, document.text().clone());
+                let opened = Opened { document: Arc::new(document), file, uri: uri.into() };
+                self.by_text.insert(opened.document.text().clone(), opened.clone());
+                Some(opened)
+            }
+            Err(error) => {
+                let file = self.diagnostics.sources.add(uri, text.into());
+                let position = error.position();
+                let place = Location { file, line: position.line, column: position.column };
+                self.diagnostics.error(place, error.message());
+                None
+            }
+        }
+    }
+
+    /// Adds the schema document `uri`.
+    pub fn document(&mut self, uri: &str) {
+        if let Some(opened) = self.open(uri, None) {
+            let root = opened.document.root().id();
+            self.schema(&opened, root);
+        }
+    }
+
+    /// Adds the `<schema>` element `root` of a document, be it the document element or within a WSDL, and all that
+    /// it imports.
+    pub fn schema(&mut self, opened: &Opened, root: NodeId) {
+        let mut queue = Vec::new();
+        self.add(opened, root, None, None, &mut queue);
+        self.follow(queue);
+    }
+
+    /// What `import` elements of a WSDL ask for: a schema document of `namespace`, at `location`.
+    pub fn import(&mut self, base: &Opened, namespace: &str, location: Option<&str>, place: Location) {
+        let mut queue = Vec::new();
+        self.request(base, namespace, location, place, &mut queue);
+        self.follow(queue);
+    }
+
+    /// Makes the components of all documents and resolves what they refer to.
+    #[must_use]
+    pub fn finish(mut self) -> (Schema, Diagnostics) {
+        self.follow_pending();
+        let mut components = Components::default();
+        crate::schema::define_builtins(&mut components);
+        let mut redefinitions = Redefinitions::default();
+        for schema in &self.schemas {
+            let root = schema.opened.document.element(schema.root);
+            for redefine in root.elements().filter(|child| child.is(XSD_NAMESPACE, "redefine")) {
+                for child in redefine.elements() {
+                    redefinitions.add(child, schema.opened.file, &schema.target_namespace, &mut components);
+                }
+            }
+        }
+        let mut definitions = Definitions::default();
+        let mut next = 0;
+        while next < self.schemas.len() {
+            for schema in &self.schemas[next..] {
+                let root = schema.opened.document.element(schema.root);
+                let mut parser = Parser {
+                    components: &mut components,
+                    diagnostics: &mut self.diagnostics,
+                    redefinitions: &redefinitions,
+                    definitions: &mut definitions,
+                    file: schema.opened.file,
+                    target_namespace: schema.target_namespace.clone(),
+                    chameleon: schema.chameleon,
+                    defaults: Defaults::default(),
+                    imported: imports(root),
+                    redefining: None,
+                    depth: 0,
+                };
+                parser.read_defaults(root);
+                parser.schema(root);
+            }
+            next = self.schemas.len();
+            // Many contracts name SOAP's array type and never import its namespace.
+            for namespace in components.undefined_namespaces() {
+                self.need(&namespace);
+            }
+        }
+        let schema = resolve::resolve(components, &mut self.diagnostics);
+        (schema, self.diagnostics)
+    }
+
+    /// Adds the built-in schema of `namespace`, if there is one and no document of that namespace has been added.
+    pub fn need(&mut self, namespace: &str) {
+        let request = Request { base: "", location: None, namespace };
+        if self.schemas.iter().any(|schema| *schema.target_namespace == *namespace) {
+            return;
+        }
+        if let Some(uri) = wellknown::locate(&request) {
+            self.document(&uri);
+        }
+    }
+
+    /// Follows imports and includes until there are no more.
+    fn follow(&mut self, mut queue: Vec<usize>) {
+        while let Some(index) = queue.pop() {
+            let (opened, root) = (self.schemas[index].opened.clone(), self.schemas[index].root);
+            let target = self.schemas[index].target_namespace.clone();
+            let document = opened.document.clone();
+            for child in document.element(root).elements().filter(|child| child.namespace() == XSD_NAMESPACE) {
+                let location = child.attribute("schemaLocation").map(str::trim).filter(|location| !location.is_empty());
+                let place = Location::of(opened.file, child);
+                match child.local() {
+                    "import" => {
+                        let namespace = child.attribute("namespace").unwrap_or_default().trim();
+                        if *namespace == *target {
+                            let message = format!("namespace {namespace:?} imports itself");
+                            self.diagnostics
+                                .warning(place, message)
+                                .with_note("documents of one namespace include one another");
+                        }
+                        self.request(&opened, namespace, location, place, &mut queue);
+                    }
+                    "include" | "redefine" => self.include(&opened, child, location, &target, place, &mut queue),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn request(
+        &mut self,
+        from: &Opened,
+        namespace: &str,
+        location: Option<&str>,
+        place: Location,
+        queue: &mut Vec<usize>,
+    ) {
+        if namespace == XSD_NAMESPACE {
+            return;
+        }
+        let request = Request { base: &from.uri, location, namespace };
+        let uri = location.and_then(|_| self.resolver.locate(&request));
+        match uri {
+            Some(uri) => {
+                if let Some(opened) = self.open(&uri, Some(place)) {
+                    self.add_import(&opened, namespace, place, queue);
+                }
+            }
+            None => self.pending.push(Pending {
+                base: from.uri.clone(),
+                namespace: namespace.to_owned(),
+                location: location.map(str::to_owned),
+                place,
+            }),
+        }
+    }
+
+    /// Adds an imported document: a schema document, or a WSDL with schemas of the namespace within.
+    fn add_import(&mut self, opened: &Opened, namespace: &str, place: Location, queue: &mut Vec<usize>) {
+        let root = opened.document.root();
+        if root.namespace() == XSD_NAMESPACE || root.local() == "schema" {
+            self.add(opened, root.id(), None, Some((namespace, place)), queue);
+            return;
+        }
+        let types = root.elements().filter(|child| child.local() == "types");
+        let inner: Vec<_> = types
+            .flat_map(Element::elements)
+            .filter(|schema| schema.is(XSD_NAMESPACE, "schema"))
+            .filter(|schema| schema.attribute("targetNamespace").unwrap_or_default() == namespace)
+            .map(Element::id)
+            .collect();
+        if inner.is_empty() {
+            let message = format!("{} is no schema: its document element is <{}>", opened.uri, root.local());
+            self.diagnostics.error(place, message);
+        }
+        for schema in inner {
+            self.add(opened, schema, None, None, queue);
+        }
+    }
+
+    fn include(
+        &mut self,
+        from: &Opened,
+        child: Element<'_>,
+        location: Option<&str>,
+        target: &Arc<str>,
+        place: Location,
+        queue: &mut Vec<usize>,
+    ) {
+        let Some(location) = location else {
+            self.diagnostics.error(place, format!("<{}> has no schemaLocation", child.local()));
+            return;
+        };
+        let request = Request { base: &from.uri, location: Some(location), namespace: target };
+        let Some(uri) = self.resolver.locate(&request) else {
+            self.diagnostics
+                .error(place, format!("{location} is not found"))
+                .with_note(format!("it is looked for from {}", from.uri));
+            return;
+        };
+        if let Some(opened) = self.open(&uri, Some(place)) {
+            let root = opened.document.root().id();
+            self.add(&opened, root, Some((target, place)), None, queue);
+        }
+    }
+
+    /// Adds one `<schema>` element: included into a namespace, imported as one, or neither.
+    fn add(
+        &mut self,
+        opened: &Opened,
+        root: NodeId,
+        included: Option<(&Arc<str>, Location)>,
+        imported: Option<(&str, Location)>,
+        queue: &mut Vec<usize>,
+    ) {
+        let element = opened.document.element(root);
+        let here = Location::of(opened.file, element);
+        if !element.is(XSD_NAMESPACE, "schema") {
+            let message = format!("<{}> of namespace {:?} is no schema", element.local(), element.namespace());
+            let expected = format!("expected <schema> of namespace {XSD_NAMESPACE:?}");
+            self.diagnostics.error(here, message).with_note(expected);
+            return;
+        }
+        let own: Arc<str> = element.attribute("targetNamespace").unwrap_or_default().trim().into();
+        if element.attribute("targetNamespace").is_some_and(|namespace| namespace.trim().is_empty()) {
+            self.diagnostics.warning(here, "targetNamespace is empty").with_note("leave it out for no namespace");
+        }
+        let target = match included {
+            Some((target, _)) if own.is_empty() => target.clone(),
+            Some((target, place)) if own != *target => {
+                let message = format!("{} has namespace {own:?}, expected {target:?}", opened.uri);
+                self.diagnostics
+                    .error(place, message)
+                    .with_note("a document of another namespace is imported, not included");
+                own.clone()
+            }
+            _ => own.clone(),
+        };
+        if let Some((namespace, place)) = imported
+            && *namespace != *own
+        {
+            let message = format!("{} has namespace {own:?}, expected {namespace:?}", opened.uri);
+            self.diagnostics.error(place, message);
+        }
+        if self.known.insert((opened.file, root, target.clone())) {
+            let chameleon = own.is_empty() && !target.is_empty();
+            self.schemas.push(SchemaDocument { opened: opened.clone(), root, target_namespace: target, chameleon });
+            queue.push(self.schemas.len() - 1);
+        }
+    }
+
+    /// Imports without a usable location: another document may provide the namespace, or the resolver may know it by
+    /// its name, or it may be built in.
+    fn follow_pending(&mut self) {
+        while let Some(pending) = self.pending.pop() {
+            if self.schemas.iter().any(|schema| *schema.target_namespace == *pending.namespace) {
+                continue;
+            }
+            let request = Request { base: &pending.base, location: None, namespace: &pending.namespace };
+            if let Some(uri) = self.locate(&request) {
+                if let Some(opened) = self.open(&uri, Some(pending.place)) {
+                    let mut queue = Vec::new();
+                    self.add_import(&opened, &pending.namespace, pending.place, &mut queue);
+                    self.follow(queue);
+                }
+                continue;
+            }
+            let what = match pending.namespace.as_str() {
+                "" => "no namespace".to_owned(),
+                namespace => format!("namespace {namespace:?}"),
+            };
+            let (message, note) = match &pending.location {
+                Some(location) => {
+                    (format!("{location} is not found"), format!("nothing is fetched: map it to a file of {what}"))
+                }
+                None => (format!("no document of {what} is at hand"), "the import says no schemaLocation".to_owned()),
+            };
+            // An import may lead nowhere (§4.2.3); what refers to it is an error of its own.
+            self.diagnostics.warning(pending.place, message).with_note(note);
+        }
+    }
+}
+
+/// The namespaces that a schema document may refer to, besides its own.
+fn imports(schema: Element<'_>) -> Vec<String> {
+    schema
+        .elements()
+        .filter(|child| child.is(XSD_NAMESPACE, "import"))
+        .map(|child| child.attribute("namespace").unwrap_or_default().trim().to_owned())
+        .collect()
+}

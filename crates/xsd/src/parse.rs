@@ -1,0 +1,370 @@
+//! One schema document becomes declarations in the tables (XSD 1.0 Part 1 §3, the XML representation of each
+//! component). References between components become slots; that they are filled is seen later.
+
+mod attributes;
+mod complex;
+mod context;
+mod particles;
+mod redefine;
+mod simple;
+
+pub(crate) use context::Defaults;
+pub use context::tidy;
+pub(crate) use redefine::{Kind, Redefinitions};
+
+use std::sync::Arc;
+
+use castile_xml::tree::Element;
+
+use crate::components::{
+    AttributeDeclaration, AttributeGroupDefinition, ElementDeclaration, ElementId, GroupId, IdentityConstraint,
+    IdentityConstraintCategory, ModelGroup, ModelGroupDefinition, Notation, Owner, Scope, TypeDefinition, TypeId,
+};
+use crate::table::Table;
+use crate::{Builtin, Diagnostics, ExpandedName, FileId};
+
+/// All components, while documents are read.
+#[derive(Debug, Default)]
+pub(crate) struct Components {
+    pub(crate) types: Table<TypeDefinition>,
+    pub(crate) elements: Table<ElementDeclaration>,
+    pub(crate) attributes: Table<AttributeDeclaration>,
+    pub(crate) groups: Table<ModelGroupDefinition>,
+    pub(crate) attribute_groups: Table<AttributeGroupDefinition>,
+    pub(crate) notations: Vec<Notation>,
+    /// Elements that take the type of the head of their substitution group.
+    pub(crate) typed_by_head: Vec<ElementId>,
+}
+
+impl Components {
+    /// The namespaces of names that are referred to and not defined so far.
+    pub(crate) fn undefined_namespaces(&self) -> std::collections::BTreeSet<String> {
+        let types = self.types.undefined_namespaces().chain(self.elements.undefined_namespaces());
+        let attributes = self.attributes.undefined_namespaces().chain(self.attribute_groups.undefined_namespaces());
+        types.chain(attributes).chain(self.groups.undefined_namespaces()).map(str::to_owned).collect()
+    }
+}
+
+/// Reads one schema document into the tables.
+pub(crate) struct Parser<'p> {
+    pub(crate) components: &'p mut Components,
+    pub(crate) diagnostics: &'p mut Diagnostics,
+    pub(crate) redefinitions: &'p Redefinitions,
+    /// The definitions that are already made, to tell a copy from a clash.
+    pub(crate) definitions: &'p mut Definitions,
+    pub(crate) file: FileId,
+    pub(crate) target_namespace: Arc<str>,
+    /// The document has no target namespace of its own and takes that of the one that includes it (§4.2.1).
+    pub(crate) chameleon: bool,
+    pub(crate) defaults: Defaults,
+    /// Namespaces that references may lead to (§4.2.3, src-resolve 4).
+    pub(crate) imported: Vec<String>,
+    /// The definition that is being redefined: references to this name lead to the original.
+    pub(crate) redefining: Option<(Kind, ExpandedName, u32)>,
+    /// How deep types and groups nest here.
+    pub(crate) depth: usize,
+}
+
+/// Where each global component was defined, and its text without white space.
+#[derive(Debug, Default)]
+pub(crate) struct Definitions(std::collections::HashMap<(Kind, ExpandedName), (crate::Location, String)>);
+
+impl Parser<'_> {
+    /// Reads the children of `<schema>`; imports and includes have been followed before.
+    pub(crate) fn schema(&mut self, schema: Element<'_>) {
+        self.attributes_of(
+            schema,
+            &[
+                "attributeFormDefault",
+                "blockDefault",
+                "elementFormDefault",
+                "finalDefault",
+                "targetNamespace",
+                "version",
+            ],
+        );
+        for child in self.children(schema) {
+            match child.local() {
+                "annotation" | "import" | "include" => {}
+                "redefine" => self.redefine(child),
+                _ => self.global(child),
+            }
+        }
+    }
+
+    fn redefine(&mut self, redefine: Element<'_>) {
+        for child in self.children(redefine) {
+            let kind = match child.local() {
+                "annotation" => continue,
+                "simpleType" | "complexType" => Kind::Type,
+                "group" => Kind::Group,
+                "attributeGroup" => Kind::AttributeGroup,
+                _ => {
+                    self.unexpected(child, "simpleType, complexType, group or attributeGroup");
+                    continue;
+                }
+            };
+            let Some(name) = self.name_of(child) else { continue };
+            let Some((slot, original)) = self.redefinitions.slots(child, self.file) else { continue };
+            self.redefining = Some((kind, name.clone(), original));
+            self.define(child, kind, name, slot);
+            self.redefining = None;
+        }
+    }
+
+    /// A child of `<schema>` that defines something.
+    fn global(&mut self, child: Element<'_>) {
+        let kind = match child.local() {
+            "simpleType" | "complexType" => Kind::Type,
+            "element" => Kind::Element,
+            "attribute" => Kind::Attribute,
+            "group" => Kind::Group,
+            "attributeGroup" => Kind::AttributeGroup,
+            "notation" => Kind::Notation,
+            _ => return self.unexpected(child, "a global declaration or definition"),
+        };
+        let Some(name) = self.name_of(child) else { return };
+        if self.is_duplicate(child, kind, &name) {
+            return;
+        }
+        let slot = match self.redefinitions.original(kind, &name) {
+            Some(slot) => slot,
+            None => self.components.slot(kind, &name),
+        };
+        self.define(child, kind, name, slot);
+    }
+
+    fn define(&mut self, child: Element<'_>, kind: Kind, name: ExpandedName, slot: u32) {
+        // A definition that is redefined keeps no name: it is part of what redefines it.
+        let owner = self.redefinitions.owner(kind, slot).map(|slot| Owner::Type(TypeId(slot)));
+        match kind {
+            Kind::Type => {
+                let named = if owner.is_some() { None } else { Some(name) };
+                let definition = match child.local() {
+                    "simpleType" => TypeDefinition::Simple(self.simple_type(child, named, owner, TypeId(slot))),
+                    _ => TypeDefinition::Complex(self.complex_type(child, named, owner, TypeId(slot))),
+                };
+                match owner {
+                    Some(_) => self.components.types.define(slot, definition),
+                    None => self.components.types.define_global(slot, definition),
+                }
+            }
+            Kind::Element => {
+                let declaration = self.element_declaration(child, name, Scope::Global, ElementId(slot));
+                self.components.elements.define_global(slot, declaration);
+            }
+            Kind::Attribute => {
+                let declaration = self.attribute_declaration(child, name, Scope::Global, slot);
+                self.components.attributes.define_global(slot, declaration);
+            }
+            Kind::Group => {
+                let definition = self.group_definition(child, name);
+                self.components.groups.define_global(slot, definition);
+            }
+            Kind::AttributeGroup => {
+                let definition = self.attribute_group_definition(child, name);
+                self.components.attribute_groups.define_global(slot, definition);
+            }
+            Kind::Notation => {
+                let notation = self.notation(child, name);
+                self.components.notations.push(notation);
+            }
+        }
+    }
+
+    /// Two definitions of one name: the first stands. Contracts often carry copies of one schema, which is no harm.
+    fn is_duplicate(&mut self, child: Element<'_>, kind: Kind, name: &ExpandedName) -> bool {
+        let location = self.location(child);
+        if kind == Kind::Type && self.components.slot(kind, name) < Builtin::ALL.len() as u32 {
+            return true;
+        }
+        let text: String = child.source().split_whitespace().collect();
+        let first = match self.definitions.0.entry((kind, name.clone())) {
+            std::collections::hash_map::Entry::Vacant(entry) => {
+                entry.insert((location, text));
+                return false;
+            }
+            std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
+        };
+        if first.0.file != location.file && first.1 == text {
+            return true;
+        }
+        let message = format!("{} {name} is defined twice", kind.name());
+        let note = format!("the first is in {}, line {}", self.diagnostics.sources.name(first.0.file), first.0.line);
+        // Within one document that is an error (sch-props-correct 2). Two documents that claim one namespace are
+        // usually two versions of it, and every other toolkit takes one of them.
+        let diagnostic = if first.0.file == location.file {
+            self.diagnostics.error(location, message)
+        } else {
+            self.diagnostics.warning(location, message + ", and not alike")
+        };
+        diagnostic.with_note(note);
+        true
+    }
+
+    /// `<element name="…">` (§3.3.2).
+    pub(crate) fn element_declaration(
+        &mut self,
+        element: Element<'_>,
+        name: ExpandedName,
+        scope: Scope,
+        id: ElementId,
+    ) -> ElementDeclaration {
+        let mut allowed = vec!["block", "default", "fixed", "name", "nillable", "type"];
+        match scope {
+            Scope::Global => allowed.extend(["abstract", "final", "substitutionGroup"]),
+            Scope::Local => allowed.extend(["form", "maxOccurs", "minOccurs"]),
+        }
+        self.attributes_of(element, &allowed);
+        let location = self.location(element);
+        let mut type_id = self.reference(element, "type", Kind::Type).map(TypeId);
+        let substitution_group = match scope {
+            Scope::Global => self.reference(element, "substitutionGroup", Kind::Element).map(ElementId),
+            Scope::Local => None,
+        };
+        let mut identity_constraints = Vec::new();
+        for child in self.children(element) {
+            match child.local() {
+                "annotation" => {}
+                "simpleType" | "complexType" => {
+                    if type_id.is_some() {
+                        let message = format!("element {} has two types, expected one", name.local());
+                        self.error(child, message).with_note("give it `type` or a type within, not both");
+                        continue;
+                    }
+                    type_id = Some(self.anonymous_type(child, Owner::Element(id)));
+                }
+                "key" | "keyref" | "unique" => identity_constraints.extend(self.identity_constraint(child)),
+                _ => self.unexpected(child, "a type or an identity constraint"),
+            }
+        }
+        if type_id.is_none() && substitution_group.is_some() {
+            self.components.typed_by_head.push(id);
+        }
+        ElementDeclaration {
+            name,
+            scope,
+            type_id: type_id.unwrap_or(Builtin::AnyType.into()),
+            nillable: self.boolean(element, "nillable"),
+            value_constraint: self.value_constraint(element),
+            identity_constraints,
+            substitution_group,
+            is_abstract: self.boolean(element, "abstract"),
+            block: self.derivation_set(element, "block", self.defaults.block),
+            final_: self.derivation_set(element, "final", self.defaults.final_),
+            annotation: self.annotation(element),
+            location,
+        }
+    }
+
+    /// A type without a name.
+    pub(crate) fn anonymous_type(&mut self, element: Element<'_>, owner: Owner) -> TypeId {
+        let id = TypeId(self.components.types.reserve());
+        if element.attribute("name").is_some() {
+            self.error(element, "a type within a declaration has a name, expected none");
+        }
+        let definition = match element.local() {
+            "simpleType" => TypeDefinition::Simple(self.simple_type(element, None, Some(owner), id)),
+            _ => TypeDefinition::Complex(self.complex_type(element, None, Some(owner), id)),
+        };
+        self.components.types.define(id.0, definition);
+        id
+    }
+
+    /// `<group name="…">` (§3.7.2).
+    fn group_definition(&mut self, element: Element<'_>, name: ExpandedName) -> ModelGroupDefinition {
+        self.attributes_of(element, &["name"]);
+        let mut group = None;
+        for child in self.children(element) {
+            match child.local() {
+                "annotation" => {}
+                "sequence" | "choice" | "all" if group.is_none() => {
+                    for attribute in ["minOccurs", "maxOccurs"] {
+                        if child.attribute(attribute).is_some() {
+                            let message = format!("{attribute} stands on the model group of a group definition");
+                            self.error(child, message).with_note("give it to the <group ref> instead");
+                        }
+                    }
+                    group = self.model_group(child);
+                }
+                _ => self.unexpected(child, "one sequence, choice or all"),
+            }
+        }
+        ModelGroupDefinition {
+            name,
+            group: group.unwrap_or_else(ModelGroup::empty),
+            annotation: self.annotation(element),
+            location: self.location(element),
+        }
+    }
+
+    /// `<group ref="…">` (§3.7.2).
+    pub(crate) fn group_reference(&mut self, element: Element<'_>) -> Option<GroupId> {
+        self.attributes_of(element, &["maxOccurs", "minOccurs", "ref"]);
+        for child in self.children(element) {
+            if child.local() != "annotation" {
+                self.unexpected(child, "nothing: the group is defined where `ref` says");
+            }
+        }
+        match self.reference(element, "ref", Kind::Group) {
+            Some(slot) => Some(GroupId(slot)),
+            None => {
+                if element.attribute("ref").is_none() {
+                    self.error(element, "<group> has no `ref`, expected the name of a group");
+                }
+                None
+            }
+        }
+    }
+
+    fn notation(&mut self, element: Element<'_>, name: ExpandedName) -> Notation {
+        self.attributes_of(element, &["name", "public", "system"]);
+        Notation {
+            name,
+            public: element.attribute("public").map(str::to_owned),
+            system: element.attribute("system").map(str::to_owned),
+            annotation: self.annotation(element),
+            location: self.location(element),
+        }
+    }
+
+    /// `<key>`, `<keyref>`, `<unique>` (§3.11.2).
+    fn identity_constraint(&mut self, element: Element<'_>) -> Option<IdentityConstraint> {
+        self.attributes_of(element, &["name", "refer"]);
+        let name = self.name_of(element)?;
+        let category = match element.local() {
+            "key" => IdentityConstraintCategory::Key,
+            "unique" => IdentityConstraintCategory::Unique,
+            _ => match element.attribute("refer") {
+                Some(refer) => IdentityConstraintCategory::Keyref { refer: self.resolve(element, refer)? },
+                None => {
+                    self.error(element, "<keyref> has no `refer`, expected the name of a key");
+                    return None;
+                }
+            },
+        };
+        let (mut selector, mut fields) = (None, Vec::new());
+        for child in self.children(element) {
+            let xpath = child.attribute("xpath").unwrap_or_default().to_owned();
+            match child.local() {
+                "annotation" => {}
+                "selector" if selector.is_none() && fields.is_empty() => selector = Some(xpath),
+                "field" if selector.is_some() => fields.push(xpath),
+                _ => self.unexpected(child, "one selector, then fields"),
+            }
+        }
+        if selector.is_none() || fields.is_empty() {
+            let message = format!("<{}> {} lacks a selector or a field", element.local(), name.local());
+            self.error(element, message);
+        }
+        Some(IdentityConstraint {
+            name,
+            category,
+            selector: selector?,
+            fields,
+            namespaces: element.namespaces().into_iter().map(|(p, n)| (p.to_owned(), n.to_owned())).collect(),
+            annotation: self.annotation(element),
+            location: self.location(element),
+        })
+    }
+}

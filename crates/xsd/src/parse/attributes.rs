@@ -1,0 +1,162 @@
+//! Attribute declarations, uses and groups (§3.2.2, §3.6.2).
+
+use castile_xml::tree::Element;
+
+use super::{Kind, Parser};
+use crate::components::{
+    ArrayType, AttributeDeclaration, AttributeGroupDefinition, AttributeGroupId, AttributeId, AttributeUse, Owner,
+    Scope, TypeId, Use, Wildcard,
+};
+use crate::{Builtin, ExpandedName};
+
+const WSDL_NAMESPACE: &str = "http://schemas.xmlsoap.org/wsdl/";
+
+/// What a complex type or an attribute group says of attributes.
+#[derive(Debug, Default)]
+pub(super) struct Attributes {
+    pub(super) uses: Vec<AttributeUse>,
+    pub(super) groups: Vec<AttributeGroupId>,
+    pub(super) wildcard: Option<Wildcard>,
+}
+
+impl Parser<'_> {
+    /// Takes `child` into `attributes` if it is one of the elements for attributes.
+    pub(super) fn attribute_child(&mut self, child: Element<'_>, attributes: &mut Attributes) -> bool {
+        match child.local() {
+            "attribute" => {
+                if let Some(attribute_use) = self.attribute_use(child) {
+                    attributes.uses.push(attribute_use);
+                }
+            }
+            "attributeGroup" => {
+                self.attributes_of(child, &["ref"]);
+                for child in self.children(child) {
+                    self.unexpected(child, "nothing: the attribute group is defined where `ref` says");
+                }
+                if child.attribute("ref").is_none() {
+                    self.error(child, "<attributeGroup> has no `ref`, expected the name of an attribute group");
+                }
+                attributes.groups.extend(self.reference(child, "ref", Kind::AttributeGroup).map(AttributeGroupId));
+            }
+            "anyAttribute" => {
+                self.attributes_of(child, &["namespace", "processContents"]);
+                attributes.wildcard = Some(self.wildcard(child));
+                return true;
+            }
+            _ => return false,
+        }
+        if attributes.wildcard.is_some() {
+            self.unexpected(child, "nothing behind <anyAttribute>");
+        }
+        true
+    }
+
+    /// `<attribute>` within a type or group.
+    fn attribute_use(&mut self, element: Element<'_>) -> Option<AttributeUse> {
+        let location = self.location(element);
+        let attribute = if element.attribute("ref").is_some() {
+            self.attributes_of(element, &["default", "fixed", "ref", "use"]);
+            for child in self.children(element) {
+                self.unexpected(child, "nothing: the attribute is declared where `ref` says");
+            }
+            AttributeId(self.reference(element, "ref", Kind::Attribute)?)
+        } else {
+            let name = self.name_of(element)?;
+            let qualified = self.form(element, "form").unwrap_or(self.defaults.qualified_attributes);
+            let name = if qualified { name } else { ExpandedName::new("", name.local()) };
+            let slot = self.components.attributes.reserve();
+            let declaration = self.attribute_declaration(element, name, Scope::Local, slot);
+            self.components.attributes.define(slot, declaration);
+            AttributeId(slot)
+        };
+        let use_ = match element.attribute("use").map(str::trim) {
+            None | Some("optional") => Use::Optional,
+            Some("required") => Use::Required,
+            Some("prohibited") => Use::Prohibited,
+            Some(other) => {
+                self.error(element, format!("use is {other:?}, expected optional, required or prohibited"));
+                Use::Optional
+            }
+        };
+        let value_constraint = self.value_constraint(element);
+        if element.attribute("default").is_some() && use_ != Use::Optional {
+            self.error(element, "an attribute with a default is not optional, expected use=\"optional\"");
+        }
+        Some(AttributeUse {
+            attribute,
+            use_,
+            value_constraint,
+            array_type: self.array_type(element),
+            annotation: self.annotation(element),
+            location,
+        })
+    }
+
+    /// `<attribute name="…">`.
+    pub(super) fn attribute_declaration(
+        &mut self,
+        element: Element<'_>,
+        name: ExpandedName,
+        scope: Scope,
+        slot: u32,
+    ) -> AttributeDeclaration {
+        match scope {
+            Scope::Global => self.attributes_of(element, &["default", "fixed", "name", "type"]),
+            Scope::Local => self.attributes_of(element, &["default", "fixed", "form", "name", "type", "use"]),
+        }
+        if name.local() == "xmlns" {
+            self.error(element, "an attribute can't be called xmlns (no-xmlns)");
+        }
+        let mut type_id = self.reference(element, "type", Kind::Type).map(TypeId);
+        for child in self.children(element) {
+            match child.local() {
+                "simpleType" if type_id.is_none() => {
+                    type_id = Some(self.anonymous_type(child, Owner::Attribute(AttributeId(slot))));
+                }
+                _ => self.unexpected(child, "one simple type, if there is no `type`"),
+            }
+        }
+        AttributeDeclaration {
+            name,
+            scope,
+            type_id: type_id.unwrap_or(Builtin::AnySimpleType.into()),
+            // A local declaration has no constraint of its own (§3.2.2): it is that of the use.
+            value_constraint: match scope {
+                Scope::Global => self.value_constraint(element),
+                Scope::Local => None,
+            },
+            annotation: self.annotation(element),
+            location: self.location(element),
+        }
+    }
+
+    /// `<attributeGroup name="…">`.
+    pub(super) fn attribute_group_definition(
+        &mut self,
+        element: Element<'_>,
+        name: ExpandedName,
+    ) -> AttributeGroupDefinition {
+        self.attributes_of(element, &["name"]);
+        let mut attributes = Attributes::default();
+        for child in self.children(element) {
+            if !self.attribute_child(child, &mut attributes) {
+                self.unexpected(child, "attribute, attributeGroup or anyAttribute");
+            }
+        }
+        AttributeGroupDefinition {
+            name,
+            attribute_uses: attributes.uses,
+            attribute_groups: attributes.groups,
+            attribute_wildcard: attributes.wildcard,
+            annotation: self.annotation(element),
+            location: self.location(element),
+        }
+    }
+
+    fn array_type(&mut self, element: Element<'_>) -> Option<ArrayType> {
+        let value = element.find_attribute(WSDL_NAMESPACE, "arrayType")?.value().trim();
+        let at = value.find('[').unwrap_or(value.len());
+        let item = self.resolve(element, &value[..at])?;
+        Some(ArrayType { item, dimensions: value[at..].to_owned() })
+    }
+}

@@ -1,0 +1,193 @@
+//! Complex type definitions (§3.4.2).
+
+use castile_xml::tree::Element;
+
+use super::attributes::Attributes;
+use super::{Kind, Parser};
+use crate::components::{
+    ComplexType, Content, Derivation, ModelGroup, Owner, Particle, SimpleType, Term, TypeDefinition, TypeId, Variety,
+};
+use crate::{Builtin, ExpandedName};
+
+/// What stands in a complex type, or in its extension or restriction.
+#[derive(Default)]
+struct Body {
+    particle: Option<Particle>,
+    attributes: Attributes,
+}
+
+/// Base, derivation, content and attributes: all that the children of `<complexType>` say.
+struct Derived {
+    base: TypeId,
+    derivation: Derivation,
+    content: Content,
+    attributes: Attributes,
+}
+
+impl Parser<'_> {
+    /// `<complexType>`.
+    pub(super) fn complex_type(
+        &mut self,
+        element: Element<'_>,
+        name: Option<ExpandedName>,
+        owner: Option<Owner>,
+        id: TypeId,
+    ) -> ComplexType {
+        self.attributes_of(element, &["abstract", "block", "final", "mixed", "name"]);
+        let location = self.location(element);
+        let mixed = self.boolean(element, "mixed");
+        let children = self.children(element);
+        let derived = self.nested(element, |parser| match children.first() {
+            Some(&first) if matches!(first.local(), "simpleContent" | "complexContent") => {
+                for &other in &children[1..] {
+                    parser.unexpected(other, &format!("nothing behind <{}>", first.local()));
+                }
+                match first.local() {
+                    "simpleContent" => parser.simple_content(first, id),
+                    _ => parser.complex_content(first, mixed),
+                }
+            }
+            _ => {
+                let Body { particle, attributes } = parser.body(&children);
+                let content = explicit_content(particle, mixed);
+                Some(Derived {
+                    base: Builtin::AnyType.into(),
+                    derivation: Derivation::Restriction,
+                    content,
+                    attributes,
+                })
+            }
+        });
+        // What is broken keeps its name, so that what refers to it stands.
+        let derived = derived.flatten().unwrap_or_else(|| Derived {
+            base: Builtin::AnyType.into(),
+            derivation: Derivation::Restriction,
+            content: Content::Empty,
+            attributes: Attributes::default(),
+        });
+        ComplexType {
+            name,
+            owner,
+            base: derived.base,
+            derivation: derived.derivation,
+            is_abstract: self.boolean(element, "abstract"),
+            final_: self.derivation_set(element, "final", self.defaults.final_),
+            block: self.derivation_set(element, "block", self.defaults.block),
+            content: derived.content,
+            attribute_uses: derived.attributes.uses,
+            attribute_groups: derived.attributes.groups,
+            attribute_wildcard: derived.attributes.wildcard,
+            annotation: self.annotation(element),
+            location,
+        }
+    }
+
+    fn complex_content(&mut self, element: Element<'_>, mixed: bool) -> Option<Derived> {
+        self.attributes_of(element, &["mixed"]);
+        let mixed = if element.attribute("mixed").is_some() { self.boolean(element, "mixed") } else { mixed };
+        let (step, base, derivation) = self.derivation_step(element)?;
+        self.attributes_of(step, &["base"]);
+        let children = self.children(step);
+        let Body { particle, attributes } = self.body(&children);
+        Some(Derived { base, derivation, content: explicit_content(particle, mixed), attributes })
+    }
+
+    /// Simple content: the type of the value may be that of a complex base, which isn't known yet, so the content
+    /// names the base itself until all is read.
+    fn simple_content(&mut self, element: Element<'_>, id: TypeId) -> Option<Derived> {
+        self.attributes_of(element, &[]);
+        let (step, base, derivation) = self.derivation_step(element)?;
+        self.attributes_of(step, &["base"]);
+        let mut attributes = Attributes::default();
+        if derivation == Derivation::Extension {
+            for child in self.children(step) {
+                if !self.attribute_child(child, &mut attributes) {
+                    self.unexpected(child, "attribute, attributeGroup or anyAttribute");
+                }
+            }
+            return Some(Derived { base, derivation, content: Content::Simple(base), attributes });
+        }
+        let value = TypeId(self.components.types.reserve());
+        let (mut value_base, mut facets) = (None, Vec::new());
+        for child in self.children(step) {
+            if self.attribute_child(child, &mut attributes) {
+                continue;
+            }
+            match child.local() {
+                "simpleType" if value_base.is_none() && facets.is_empty() => {
+                    value_base = Some(self.anonymous_type(child, Owner::Type(value)));
+                }
+                _ => facets.extend(self.facet(child)),
+            }
+        }
+        let simple = SimpleType {
+            name: None,
+            owner: Some(Owner::Type(id)),
+            base: value_base.unwrap_or(base),
+            variety: Variety::Atomic,
+            facets,
+            final_: Default::default(),
+            annotation: Default::default(),
+            location: self.location(step),
+        };
+        self.components.types.define(value.0, TypeDefinition::Simple(simple));
+        Some(Derived { base, derivation, content: Content::Simple(value), attributes })
+    }
+
+    /// The `<extension>` or `<restriction>` in simple or complex content, and its base.
+    fn derivation_step<'d>(&mut self, element: Element<'d>) -> Option<(Element<'d>, TypeId, Derivation)> {
+        let children = self.children(element);
+        let Some(&step) = children.first() else {
+            self.error(element, format!("<{}> is empty, expected extension or restriction", element.local()));
+            return None;
+        };
+        for &other in &children[1..] {
+            self.unexpected(other, "one extension or restriction");
+        }
+        let derivation = match step.local() {
+            "extension" => Derivation::Extension,
+            "restriction" => Derivation::Restriction,
+            _ => {
+                self.unexpected(step, "extension or restriction");
+                return None;
+            }
+        };
+        if step.attribute("base").is_none() {
+            self.error(step, format!("<{}> has no `base`", step.local()));
+        }
+        let base = self.reference(step, "base", Kind::Type).map(TypeId)?;
+        Some((step, base, derivation))
+    }
+
+    /// `(group | all | choice | sequence)?, (attribute | attributeGroup)*, anyAttribute?`
+    fn body(&mut self, children: &[Element<'_>]) -> Body {
+        let mut body = Body::default();
+        let mut first = true;
+        for &child in children {
+            match child.local() {
+                "sequence" | "choice" | "all" | "group" if first => body.particle = self.particle(child),
+                _ if self.attribute_child(child, &mut body.attributes) => {}
+                _ => self.unexpected(child, "one sequence, choice, all or group, then attributes"),
+            }
+            first = false;
+        }
+        body
+    }
+}
+
+/// §3.4.2, the {content type} of a complex type with complex content, without that of the base.
+fn explicit_content(particle: Option<Particle>, mixed: bool) -> Content {
+    let particle = particle.filter(|particle| match &particle.term {
+        Term::Group(group) => {
+            !group.particles.is_empty()
+                || group.compositor == crate::components::Compositor::Choice && particle.min_occurs > 0
+        }
+        _ => true,
+    });
+    match (particle, mixed) {
+        (Some(particle), false) => Content::ElementOnly(particle),
+        (Some(particle), true) => Content::Mixed(particle),
+        (None, true) => Content::Mixed(Particle::once(Term::Group(ModelGroup::empty()))),
+        (None, false) => Content::Empty,
+    }
+}

@@ -1,0 +1,316 @@
+//! What all parts of the parser need: children, attributes, references, annotations.
+
+use castile_xml::tree::{Element, Node, QNameError, is_ncname};
+
+use super::{Kind, Parser};
+use crate::components::{Annotation, DerivationSet, ValueConstraint};
+use crate::{Diagnostic, ExpandedName, Location, XSD_NAMESPACE};
+
+/// What the attributes of `<schema>` say for all of a document (§3.15.2).
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Defaults {
+    pub(crate) qualified_elements: bool,
+    pub(crate) qualified_attributes: bool,
+    pub(crate) block: DerivationSet,
+    pub(crate) final_: DerivationSet,
+}
+
+/// Types and groups nest this deep in one another at most: what walks them may recurse.
+const MAX_NESTING: usize = 100;
+
+impl Parser<'_> {
+    pub(crate) fn read_defaults(&mut self, schema: Element<'_>) {
+        self.defaults = Defaults {
+            qualified_elements: self.form(schema, "elementFormDefault").unwrap_or(false),
+            qualified_attributes: self.form(schema, "attributeFormDefault").unwrap_or(false),
+            block: self.derivation_set(schema, "blockDefault", DerivationSet::default()),
+            final_: self.derivation_set(schema, "finalDefault", DerivationSet::default()),
+        };
+    }
+
+    pub(super) fn location(&self, element: Element<'_>) -> Location {
+        Location::of(self.file, element)
+    }
+
+    pub(super) fn error(&mut self, element: Element<'_>, message: impl Into<String>) -> &mut Diagnostic {
+        let location = self.location(element);
+        self.diagnostics.error(location, message)
+    }
+
+    pub(super) fn unexpected(&mut self, element: Element<'_>, expected: &str) {
+        let parent = element.parent().map_or("the document", Element::local);
+        let message = format!("unexpected <{}> in <{parent}>, expected {expected}", element.local());
+        self.error(element, message);
+    }
+
+    /// The child elements that are of XML Schema; others, which don't belong there, are reported.
+    pub(super) fn children<'d>(&mut self, element: Element<'d>) -> Vec<Element<'d>> {
+        let mut children = Vec::new();
+        let mut annotations = 0;
+        for node in element.children() {
+            match node {
+                Node::Element(child) if child.namespace() == XSD_NAMESPACE => {
+                    if child.local() == "annotation" && element.local() != "schema" && element.local() != "redefine" {
+                        annotations += 1;
+                        if annotations > 1 || !children.is_empty() {
+                            let location = self.location(child);
+                            self.diagnostics.warning(location, "an annotation stands first and alone in its component");
+                        }
+                        continue;
+                    }
+                    children.push(child);
+                }
+                Node::Element(child) => {
+                    let name = ExpandedName::new(child.namespace(), child.local());
+                    let location = self.location(child);
+                    let message = format!("<{}> has an element {name} that is not of XML Schema", element.local());
+                    self.diagnostics
+                        .warning(location, message)
+                        .with_note("it belongs into <appinfo>; it is passed over");
+                }
+                Node::Text(text) if text.trim().is_empty() => {}
+                Node::Text(text) => {
+                    let text: String = text.trim().chars().take(20).collect();
+                    let message = format!("<{}> has text {text:?}, expected elements only", element.local());
+                    self.error(element, message);
+                }
+            }
+        }
+        children
+    }
+
+    /// Reports attributes that are not among those allowed.
+    pub(super) fn attributes_of(&mut self, element: Element<'_>, allowed: &[&str]) {
+        for attribute in element.attributes() {
+            let known = match attribute.namespace() {
+                "" => attribute.local() == "id" || allowed.contains(&attribute.local()),
+                XSD_NAMESPACE => false,
+                _ => true,
+            };
+            if !known {
+                let message = format!("<{}> has an attribute `{}`", element.local(), attribute.local());
+                let note = format!("it may have {}", list(allowed));
+                let location = Location::at(self.file, element.document(), attribute.offset());
+                self.diagnostics.error(location, message).with_note(note);
+            }
+        }
+    }
+
+    /// Calls `inner` one level deeper, unless that is too deep.
+    pub(super) fn nested<T>(&mut self, element: Element<'_>, inner: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        if self.depth >= MAX_NESTING {
+            self.error(element, format!("types and groups nest more than {MAX_NESTING} deep"));
+            return None;
+        }
+        self.depth += 1;
+        let result = inner(self);
+        self.depth -= 1;
+        Some(result)
+    }
+
+    /// The `name` attribute, in the target namespace.
+    pub(super) fn name_of(&mut self, element: Element<'_>) -> Option<ExpandedName> {
+        match element.attribute("name").map(str::trim) {
+            Some(name) if is_ncname(name) => Some(ExpandedName::new(self.target_namespace.clone(), name)),
+            Some(name) => {
+                self.error(element, format!("{name:?} is not a name, expected letters, digits, '.', '-' or '_'"));
+                None
+            }
+            None => {
+                self.error(element, format!("<{}> has no `name`", element.local()));
+                None
+            }
+        }
+    }
+
+    /// The expanded name that a QName in an attribute of `element` stands for.
+    pub(super) fn resolve(&mut self, element: Element<'_>, value: &str) -> Option<ExpandedName> {
+        match element.resolve_qname(value) {
+            Ok(("", local)) if self.chameleon => Some(ExpandedName::new(self.target_namespace.clone(), local)),
+            Ok((namespace, local)) => Some(ExpandedName::new(namespace, local)),
+            Err(error) => {
+                let note = match &error {
+                    QNameError::UndeclaredPrefix(prefix) => Some(format!("add xmlns:{prefix}=\"…\"")),
+                    QNameError::NotAQName(_) => None,
+                };
+                self.error(element, error.to_string()).note = note;
+                None
+            }
+        }
+    }
+
+    /// The slot of the global component that an attribute of `element` names.
+    pub(super) fn reference(&mut self, element: Element<'_>, attribute: &str, kind: Kind) -> Option<u32> {
+        let name = self.resolve(element, element.attribute(attribute)?)?;
+        Some(self.refer(element, &name, kind))
+    }
+
+    /// The slot of a global component that `element` refers to.
+    pub(super) fn refer(&mut self, element: Element<'_>, name: &ExpandedName, kind: Kind) -> u32 {
+        if let Some((of, redefined, original)) = &self.redefining
+            && *of == kind
+            && redefined == name
+        {
+            return *original;
+        }
+        let location = self.location(element);
+        let namespace = name.namespace();
+        if namespace != XSD_NAMESPACE
+            && namespace != &*self.target_namespace
+            && !self.imported.iter().any(|imported| imported == namespace)
+        {
+            let what =
+                if namespace.is_empty() { "no namespace".to_owned() } else { format!("namespace {namespace:?}") };
+            let message = format!("{} {name} is referred to, but {what} is not imported here", kind.name());
+            self.diagnostics.warning(location, message).with_note(match namespace {
+                "" => "add <import/>".to_owned(),
+                _ => format!("add <import namespace={namespace:?}/>"),
+            });
+            self.imported.push(namespace.to_owned());
+        }
+        let components = &mut *self.components;
+        match kind {
+            Kind::Type => components.types.refer(name, location),
+            Kind::Element => components.elements.refer(name, location),
+            Kind::Attribute => components.attributes.refer(name, location),
+            Kind::Group => components.groups.refer(name, location),
+            Kind::AttributeGroup => components.attribute_groups.refer(name, location),
+            Kind::Notation => 0,
+        }
+    }
+
+    pub(super) fn boolean(&mut self, element: Element<'_>, attribute: &str) -> bool {
+        match element.attribute(attribute).map(str::trim) {
+            None | Some("false" | "0") => false,
+            Some("true" | "1") => true,
+            Some(other) => {
+                self.error(element, format!("{attribute} is {other:?}, expected true or false"));
+                false
+            }
+        }
+    }
+
+    /// `form` and its defaults: true for qualified.
+    pub(super) fn form(&mut self, element: Element<'_>, attribute: &str) -> Option<bool> {
+        match element.attribute(attribute)?.trim() {
+            "qualified" => Some(true),
+            "unqualified" => Some(false),
+            other => {
+                self.error(element, format!("{attribute} is {other:?}, expected qualified or unqualified"));
+                None
+            }
+        }
+    }
+
+    pub(super) fn derivation_set(
+        &mut self,
+        element: Element<'_>,
+        attribute: &str,
+        default: DerivationSet,
+    ) -> DerivationSet {
+        let Some(value) = element.attribute(attribute) else { return default };
+        let mut set = DerivationSet::default();
+        for word in value.split_ascii_whitespace() {
+            match word {
+                "#all" => set = DerivationSet::ALL,
+                "extension" => set.extension = true,
+                "restriction" => set.restriction = true,
+                "substitution" => set.substitution = true,
+                "list" => set.list = true,
+                "union" => set.union = true,
+                other => {
+                    let message = format!("{attribute} has {other:?}, expected #all or kinds of derivation");
+                    self.error(element, message);
+                }
+            }
+        }
+        set
+    }
+
+    pub(super) fn value_constraint(&mut self, element: Element<'_>) -> Option<ValueConstraint> {
+        match (element.attribute("default"), element.attribute("fixed")) {
+            (Some(_), Some(fixed)) => {
+                self.error(element, "`default` and `fixed` stand together, expected one of them");
+                Some(ValueConstraint::Fixed(fixed.to_owned()))
+            }
+            (Some(default), None) => Some(ValueConstraint::Default(default.to_owned())),
+            (None, Some(fixed)) => Some(ValueConstraint::Fixed(fixed.to_owned())),
+            (None, None) => None,
+        }
+    }
+
+    /// The annotation of a component, with its attributes of other namespaces.
+    pub(super) fn annotation(&self, element: Element<'_>) -> Annotation {
+        let mut annotation = annotation(element.elements().filter(|child| child.is(XSD_NAMESPACE, "annotation")));
+        let foreign = element.attributes().filter(|attribute| !attribute.namespace().is_empty());
+        annotation.attributes = foreign
+            .map(|attribute| {
+                (ExpandedName::new(attribute.namespace(), attribute.local()), attribute.value().to_owned())
+            })
+            .collect();
+        annotation
+    }
+}
+
+fn annotation<'d>(annotations: impl Iterator<Item = Element<'d>>) -> Annotation {
+    let mut result = Annotation::default();
+    for child in annotations.flat_map(Element::elements) {
+        match child.local() {
+            "documentation" => {
+                let text = tidy(&child.text());
+                match &mut result.documentation {
+                    _ if text.is_empty() => {}
+                    Some(before) => {
+                        before.push_str("\n\n");
+                        before.push_str(&text);
+                    }
+                    none => *none = Some(text),
+                }
+            }
+            "appinfo" => result.appinfo.push(child.source().to_owned()),
+            _ => {}
+        }
+    }
+    result
+}
+
+/// Documentation without the indentation of the document around it and without empty lines at its ends.
+pub fn tidy(text: &str) -> String {
+    let lines: Vec<String> = text.lines().map(|line| line.trim_end().replace('\t', "    ")).collect();
+    let indent = |line: &String| line.len() - line.trim_start_matches(' ').len();
+    // The first line stands behind the tag and says nothing about the others.
+    let common = lines.iter().skip(1).filter(|line| !line.is_empty()).map(indent).min().unwrap_or(0);
+    let cut = |(index, line): (usize, &String)| match index {
+        0 => line.trim_start().to_owned(),
+        _ => line.get(common..).unwrap_or_default().to_owned(),
+    };
+    lines.iter().enumerate().map(cut).collect::<Vec<_>>().join("\n").trim_matches('\n').trim_end().to_owned()
+}
+
+fn list(names: &[&str]) -> String {
+    match names {
+        [] => "none".to_owned(),
+        [one] => format!("`{one}`"),
+        [first @ .., last] => {
+            let first: Vec<_> = first.iter().map(|name| format!("`{name}`")).collect();
+            format!("{} or `{last}`", first.join(", "))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documentation_loses_its_indentation() {
+        for (text, expected) in [
+            ("", ""),
+            (" one ", "one"),
+            ("\n      one\n        two\n\n      three\n    ", "one\n  two\n\nthree"),
+            ("one\n\t\ttwo\n\t\tthree", "one\ntwo\nthree"),
+        ] {
+            assert_eq!(tidy(text), expected);
+        }
+    }
+}

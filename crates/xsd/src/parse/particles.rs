@@ -1,0 +1,156 @@
+//! Particles, model groups and wildcards (§3.8.2, §3.9.2, §3.10.2).
+
+use std::sync::Arc;
+
+use castile_xml::tree::Element;
+
+use super::{Kind, Parser};
+use crate::ExpandedName;
+use crate::components::{
+    Compositor, ElementId, ModelGroup, NamespaceConstraint, Particle, ProcessContents, Scope, Term, Wildcard,
+};
+
+impl Parser<'_> {
+    /// A particle: an element, a group, a reference to one or a wildcard.
+    pub(super) fn particle(&mut self, element: Element<'_>) -> Option<Particle> {
+        let term = match element.local() {
+            "element" => Term::Element(self.element_particle(element)?),
+            "sequence" | "choice" | "all" => Term::Group(self.model_group(element)?),
+            "group" => Term::GroupReference(self.group_reference(element)?),
+            "any" => {
+                self.attributes_of(element, &["maxOccurs", "minOccurs", "namespace", "processContents"]);
+                Term::Wildcard(self.wildcard(element))
+            }
+            _ => {
+                self.unexpected(element, "element, sequence, choice, group or any");
+                return None;
+            }
+        };
+        let (min_occurs, max_occurs) = self.occurs(element);
+        if max_occurs == Some(0) {
+            return None;
+        }
+        Some(Particle { min_occurs, max_occurs, term })
+    }
+
+    /// `<sequence>`, `<choice>` or `<all>`.
+    pub(super) fn model_group(&mut self, element: Element<'_>) -> Option<ModelGroup> {
+        self.attributes_of(element, &["maxOccurs", "minOccurs"]);
+        let compositor = match element.local() {
+            "sequence" => Compositor::Sequence,
+            "choice" => Compositor::Choice,
+            _ => Compositor::All,
+        };
+        self.nested(element, |parser| {
+            let mut particles = Vec::new();
+            for child in parser.children(element) {
+                match (compositor, child.local()) {
+                    // cos-all-limited (§3.8.6)
+                    (Compositor::All, "element") => {
+                        let particle = parser.particle(child);
+                        if particle.as_ref().is_some_and(Particle::is_repeated) {
+                            parser.error(child, "an element of <all> occurs more than once, expected maxOccurs 0 or 1");
+                        }
+                        particles.extend(particle);
+                    }
+                    (Compositor::All, _) => parser.unexpected(child, "elements only"),
+                    (_, "all") => {
+                        parser
+                            .unexpected(child, "element, sequence, choice, group or any: <all> stands alone in a type");
+                        particles.extend(parser.particle(child));
+                    }
+                    _ => particles.extend(parser.particle(child)),
+                }
+            }
+            ModelGroup { compositor, particles }
+        })
+    }
+
+    /// A local `<element>`: its own declaration, or the global one it refers to.
+    fn element_particle(&mut self, element: Element<'_>) -> Option<ElementId> {
+        if element.attribute("ref").is_some() {
+            self.attributes_of(element, &["maxOccurs", "minOccurs", "ref"]);
+            for child in self.children(element) {
+                self.unexpected(child, "nothing: the element is declared where `ref` says");
+            }
+            return self.reference(element, "ref", Kind::Element).map(ElementId);
+        }
+        let name = self.name_of(element)?;
+        let qualified = self.form(element, "form").unwrap_or(self.defaults.qualified_elements);
+        let name = if qualified { name } else { ExpandedName::new("", name.local()) };
+        let id = ElementId(self.components.elements.reserve());
+        let declaration = self.element_declaration(element, name, Scope::Local, id);
+        self.components.elements.define(id.0, declaration);
+        Some(id)
+    }
+
+    /// `minOccurs` and `maxOccurs`.
+    fn occurs(&mut self, element: Element<'_>) -> (u32, Option<u32>) {
+        let min = match element.attribute("minOccurs").map(str::trim) {
+            None => 1,
+            Some(value) => self.count(element, "minOccurs", value),
+        };
+        let max = match element.attribute("maxOccurs").map(str::trim) {
+            None => Some(1),
+            Some("unbounded") => None,
+            Some(value) => Some(self.count(element, "maxOccurs", value)),
+        };
+        match max {
+            // maxOccurs="0" takes the particle out, and few who write so also write minOccurs="0".
+            Some(0) => (0, Some(0)),
+            Some(max) if min > max => {
+                let message = format!("minOccurs is {min} and maxOccurs {max}, expected no more at least than at most");
+                self.error(element, message);
+                (max, Some(max))
+            }
+            _ => (min, max),
+        }
+    }
+
+    fn count(&mut self, element: Element<'_>, attribute: &str, value: &str) -> u32 {
+        let digits = value.strip_prefix('+').unwrap_or(value);
+        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            let more = if attribute == "maxOccurs" { " or unbounded" } else { "" };
+            self.error(element, format!("{attribute} is {value:?}, expected a number{more}"));
+            return 1;
+        }
+        // Only a number beyond 32 bits fails now; nothing can occur so often.
+        digits.parse().unwrap_or(u32::MAX)
+    }
+
+    /// `<any>` or `<anyAttribute>`.
+    pub(super) fn wildcard(&mut self, element: Element<'_>) -> Wildcard {
+        for child in self.children(element) {
+            self.unexpected(child, "nothing");
+        }
+        let target: &Arc<str> = &self.target_namespace;
+        let namespaces = match element.attribute("namespace").map(str::trim) {
+            None | Some("##any") => NamespaceConstraint::Any,
+            Some("##other") => NamespaceConstraint::Not(target.clone()),
+            Some(list) => {
+                let mut namespaces: Vec<Arc<str>> = Vec::new();
+                for word in list.split_ascii_whitespace() {
+                    let namespace = match word {
+                        "##targetNamespace" => target.clone(),
+                        "##local" => "".into(),
+                        uri => uri.into(),
+                    };
+                    if !namespaces.contains(&namespace) {
+                        namespaces.push(namespace);
+                    }
+                }
+                NamespaceConstraint::OneOf(namespaces)
+            }
+        };
+        let process_contents = match element.attribute("processContents").map(str::trim) {
+            None | Some("strict") => ProcessContents::Strict,
+            Some("lax") => ProcessContents::Lax,
+            Some("skip") => ProcessContents::Skip,
+            Some(other) => {
+                self.error(element, format!("processContents is {other:?}, expected strict, lax or skip"));
+                ProcessContents::Strict
+            }
+        };
+        Wildcard { namespaces, process_contents }
+    }
+}

@@ -1,0 +1,150 @@
+//! Simple type definitions (§3.14.2) and facets (Part 2 §4.3).
+
+use castile_xml::tree::Element;
+
+use super::{Kind, Parser};
+use crate::components::{Facet, FacetKind, Owner, SimpleType, TypeId, Variety};
+use crate::{Builtin, ExpandedName};
+
+impl Parser<'_> {
+    /// `<simpleType>`.
+    pub(super) fn simple_type(
+        &mut self,
+        element: Element<'_>,
+        name: Option<ExpandedName>,
+        owner: Option<Owner>,
+        id: TypeId,
+    ) -> SimpleType {
+        self.attributes_of(element, &["final", "name"]);
+        let mut simple = SimpleType {
+            name,
+            owner,
+            base: Builtin::AnySimpleType.into(),
+            variety: Variety::Atomic,
+            facets: Vec::new(),
+            final_: self.derivation_set(element, "final", self.defaults.final_),
+            annotation: self.annotation(element),
+            location: self.location(element),
+        };
+        let children = self.children(element);
+        let Some(&step) = children.first() else {
+            self.error(element, "<simpleType> is empty, expected restriction, list or union");
+            return simple;
+        };
+        for &other in &children[1..] {
+            self.unexpected(other, "one restriction, list or union");
+        }
+        self.nested(element, |parser| match step.local() {
+            "restriction" => parser.restriction(step, id, &mut simple),
+            "list" => parser.list(step, id, &mut simple),
+            "union" => parser.union(step, id, &mut simple),
+            _ => parser.unexpected(step, "restriction, list or union"),
+        });
+        simple
+    }
+
+    fn restriction(&mut self, step: Element<'_>, id: TypeId, simple: &mut SimpleType) {
+        self.attributes_of(step, &["base"]);
+        let mut base = self.reference(step, "base", Kind::Type).map(TypeId);
+        for child in self.children(step) {
+            match child.local() {
+                "simpleType" if base.is_none() && simple.facets.is_empty() => {
+                    base = Some(self.anonymous_type(child, Owner::Type(id)));
+                }
+                _ => simple.facets.extend(self.facet(child)),
+            }
+        }
+        match base {
+            Some(base) => simple.base = base,
+            None if step.attribute("base").is_none() => {
+                self.error(step, "<restriction> has neither `base` nor a simple type within");
+            }
+            None => {}
+        }
+    }
+
+    fn list(&mut self, step: Element<'_>, id: TypeId, simple: &mut SimpleType) {
+        self.attributes_of(step, &["itemType"]);
+        let mut item = self.reference(step, "itemType", Kind::Type).map(TypeId);
+        for child in self.children(step) {
+            match child.local() {
+                "simpleType" if item.is_none() => item = Some(self.anonymous_type(child, Owner::Type(id))),
+                _ => self.unexpected(child, "one simple type, if there is no `itemType`"),
+            }
+        }
+        if item.is_none() && step.attribute("itemType").is_none() {
+            self.error(step, "<list> has neither `itemType` nor a simple type within");
+        }
+        simple.variety = Variety::List { item: item.unwrap_or(Builtin::AnySimpleType.into()) };
+    }
+
+    fn union(&mut self, step: Element<'_>, id: TypeId, simple: &mut SimpleType) {
+        self.attributes_of(step, &["memberTypes"]);
+        let mut members = Vec::new();
+        for member in step.attribute("memberTypes").unwrap_or_default().split_ascii_whitespace() {
+            if let Some(name) = self.resolve(step, member) {
+                members.push(TypeId(self.refer(step, &name, Kind::Type)));
+            }
+        }
+        for child in self.children(step) {
+            match child.local() {
+                "simpleType" => members.push(self.anonymous_type(child, Owner::Type(id))),
+                _ => self.unexpected(child, "simple types"),
+            }
+        }
+        if members.is_empty() {
+            self.error(step, "<union> has no member types, expected `memberTypes` or simple types within");
+        }
+        simple.variety = Variety::Union { members };
+    }
+
+    /// A facet, or a diagnostic that it isn't one.
+    pub(super) fn facet(&mut self, element: Element<'_>) -> Option<Facet> {
+        let Some(kind) = FacetKind::from_name(element.local()) else {
+            self.unexpected(element, "a facet");
+            return None;
+        };
+        match kind {
+            FacetKind::Enumeration | FacetKind::Pattern => self.attributes_of(element, &["value"]),
+            _ => self.attributes_of(element, &["fixed", "value"]),
+        }
+        for child in self.children(element) {
+            self.unexpected(child, "nothing");
+        }
+        let Some(value) = element.attribute("value") else {
+            self.error(element, format!("<{kind}> has no `value`"));
+            return None;
+        };
+        let number = value.trim().strip_prefix('+').unwrap_or(value.trim());
+        let fits = match kind {
+            FacetKind::Length | FacetKind::MinLength | FacetKind::MaxLength | FacetKind::FractionDigits => {
+                !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+            }
+            FacetKind::TotalDigits => {
+                number.bytes().all(|byte| byte.is_ascii_digit()) && number.bytes().any(|byte| byte != b'0')
+            }
+            FacetKind::WhiteSpace => matches!(value.trim(), "preserve" | "replace" | "collapse"),
+            _ => true,
+        };
+        if !fits {
+            let expected = match kind {
+                FacetKind::WhiteSpace => "preserve, replace or collapse",
+                FacetKind::TotalDigits => "a number from 1",
+                _ => "a number",
+            };
+            self.error(element, format!("{kind} is {value:?}, expected {expected}"));
+            return None;
+        }
+        Some(Facet {
+            kind,
+            value: value.to_owned(),
+            name: match kind {
+                FacetKind::Enumeration => ExpandedName::of_qname(element, value).ok(),
+                _ => None,
+            },
+            fixed: self.boolean(element, "fixed"),
+            annotation: self.annotation(element),
+            location: self.location(element),
+        })
+    }
+}

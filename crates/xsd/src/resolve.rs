@@ -1,0 +1,173 @@
+//! What can only be seen once all documents are read: references that lead nowhere, circles, and what a component
+//! takes from another (§3.4.2, §3.4.6, §3.14.6, §5.3).
+
+mod circles;
+mod derivation;
+
+use std::collections::{HashMap, HashSet};
+
+use crate::components::{
+    AttributeDeclaration, AttributeGroupDefinition, DerivationSet, ElementDeclaration, ElementId, ModelGroup,
+    ModelGroupDefinition, NOWHERE, Scope, TypeDefinition, TypeId,
+};
+use crate::parse::Components;
+use crate::schema::any_type;
+use crate::table::Finished;
+use crate::{Builtin, Diagnostics, ExpandedName, Location, Schema};
+
+/// Makes the schema of the components.
+pub(crate) fn resolve(components: Components, diagnostics: &mut Diagnostics) -> Schema {
+    let Components { types, elements, attributes, groups, attribute_groups, notations, typed_by_head } = components;
+    let types = types.finish(|name| TypeDefinition::Complex(any_type(name.cloned())));
+    let elements = elements.finish(missing_element);
+    let attributes = attributes.finish(missing_attribute);
+    let groups = groups.finish(missing_group);
+    let attribute_groups = attribute_groups.finish(missing_attribute_group);
+
+    let mut namespaces: HashSet<&str> = HashSet::new();
+    for names in [&types.names, &elements.names, &attributes.names, &groups.names, &attribute_groups.names] {
+        namespaces.extend(names.keys().map(ExpandedName::namespace));
+    }
+    report(&types, "type", &namespaces, diagnostics);
+    report(&elements, "element", &namespaces, diagnostics);
+    report(&attributes, "attribute", &namespaces, diagnostics);
+    report(&groups, "group", &namespaces, diagnostics);
+    report(&attribute_groups, "attribute group", &namespaces, diagnostics);
+    drop(namespaces);
+    let missing: HashSet<TypeId> = types.dangling.iter().map(|&(slot, ..)| TypeId(slot)).collect();
+
+    let mut schema = Schema {
+        types: types.components,
+        elements: elements.components,
+        attributes: attributes.components,
+        groups: groups.components,
+        attribute_groups: attribute_groups.components,
+        notations,
+        type_names: types.names,
+        element_names: elements.names,
+        attribute_names: attributes.names,
+        group_names: groups.names,
+        attribute_group_names: attribute_groups.names,
+        global_types: types.globals,
+        global_elements: elements.globals,
+        global_attributes: attributes.globals,
+        derived: HashMap::new(),
+        substitutes: HashMap::new(),
+    };
+    circles::cut(&mut schema, diagnostics);
+    type_by_head(&mut schema, &typed_by_head);
+    derivation::settle(&mut schema, &missing, diagnostics);
+    index(&mut schema);
+    schema
+}
+
+/// An error for each reference that leads nowhere.
+fn report<T>(table: &Finished<T>, kind: &str, namespaces: &HashSet<&str>, diagnostics: &mut Diagnostics) {
+    for (_, name, location) in &table.dangling {
+        let namespace = name.namespace();
+        let note = match (namespace.is_empty(), namespaces.contains(namespace)) {
+            (false, false) => format!("no document of namespace {namespace:?} is at hand"),
+            _ => match similar(name, table.names.keys()) {
+                Some(other) => format!("there is {other}"),
+                None if namespace.is_empty() => "it is looked for in no namespace".to_owned(),
+                None => format!("its namespace is known, but has no {kind} of this name"),
+            },
+        };
+        diagnostics.error(*location, format!("{kind} {name} is not defined")).with_note(note);
+    }
+}
+
+/// A name that differs in case or in its namespace only: what was probably meant.
+fn similar<'n>(name: &ExpandedName, names: impl Iterator<Item = &'n ExpandedName>) -> Option<&'n ExpandedName> {
+    names.filter(|other| other.local().eq_ignore_ascii_case(name.local())).min()
+}
+
+/// An element without a type takes that of the head of its substitution group (§3.3.2), which may have to ask its
+/// own head. Circles have been cut.
+fn type_by_head(schema: &mut Schema, typed_by_head: &[ElementId]) {
+    let untyped: HashSet<ElementId> = typed_by_head.iter().copied().collect();
+    for &element in typed_by_head {
+        let mut head = element;
+        while untyped.contains(&head) {
+            match schema[head].substitution_group {
+                Some(next) => head = next,
+                None => break,
+            }
+        }
+        schema.elements[element.index()].type_id = schema[head].type_id;
+    }
+}
+
+fn index(schema: &mut Schema) {
+    for (slot, definition) in schema.types.iter().enumerate().skip(Builtin::ALL.len()) {
+        schema.derived.entry(definition.base()).or_default().push(TypeId(slot as u32));
+    }
+    for (slot, declaration) in schema.elements.iter().enumerate() {
+        if let Some(head) = declaration.substitution_group {
+            schema.substitutes.entry(head).or_default().push(ElementId(slot as u32));
+        }
+    }
+}
+
+fn name_or_none(name: Option<&ExpandedName>) -> ExpandedName {
+    name.cloned().unwrap_or_else(|| ExpandedName::new("", ""))
+}
+
+fn missing_element(name: Option<&ExpandedName>) -> ElementDeclaration {
+    ElementDeclaration {
+        name: name_or_none(name),
+        scope: Scope::Global,
+        type_id: Builtin::AnyType.into(),
+        nillable: false,
+        value_constraint: None,
+        identity_constraints: Vec::new(),
+        substitution_group: None,
+        is_abstract: false,
+        block: DerivationSet::default(),
+        final_: DerivationSet::default(),
+        annotation: Default::default(),
+        location: NOWHERE,
+    }
+}
+
+fn missing_attribute(name: Option<&ExpandedName>) -> AttributeDeclaration {
+    AttributeDeclaration {
+        name: name_or_none(name),
+        scope: Scope::Global,
+        type_id: Builtin::AnySimpleType.into(),
+        value_constraint: None,
+        annotation: Default::default(),
+        location: NOWHERE,
+    }
+}
+
+fn missing_group(name: Option<&ExpandedName>) -> ModelGroupDefinition {
+    ModelGroupDefinition {
+        name: name_or_none(name),
+        group: ModelGroup::empty(),
+        annotation: Default::default(),
+        location: NOWHERE,
+    }
+}
+
+fn missing_attribute_group(name: Option<&ExpandedName>) -> AttributeGroupDefinition {
+    AttributeGroupDefinition {
+        name: name_or_none(name),
+        attribute_uses: Vec::new(),
+        attribute_groups: Vec::new(),
+        attribute_wildcard: None,
+        annotation: Default::default(),
+        location: NOWHERE,
+    }
+}
+
+/// How a type is called in a diagnostic.
+fn called(schema: &Schema, type_id: TypeId) -> String {
+    match schema[type_id].name() {
+        Some(name) => format!("type {name}"),
+        None => {
+            let Location { line, .. } = schema[type_id].location();
+            format!("the type without a name in line {line}")
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Definitions that go round in a circle are reported and cut, so that all that follows them ends: base types
+//! (ct-props-correct 3, st-props-correct 2), members of unions and items of lists (cos-st-restricts), groups
+//! (mg-props-correct 2), attribute groups (src-attribute_group 3) and substitution groups (e-props-correct 6).
+
+use super::called;
+use crate::components::{
+    AttributeGroupId, Content, Derivation, ElementId, GroupId, ModelGroup, Term, TypeDefinition, TypeId, Variety,
+};
+use crate::{Builtin, Diagnostics, Schema};
+
+/// Groups may refer to groups this deep, and one group may stand for this many particles with all of those in it.
+const MAX_NESTING: u32 = 100;
+const MAX_PARTICLES: u64 = 100_000;
+
+pub(super) fn cut(schema: &mut Schema, diagnostics: &mut Diagnostics) {
+    cut_bases(schema, diagnostics);
+    cut_members(schema, diagnostics);
+    cut_substitutions(schema, diagnostics);
+    cut_attribute_groups(schema, diagnostics);
+    cut_groups(schema, diagnostics);
+}
+
+/// The edges that close a circle, of a graph whose nodes are numbered; no recursion, for a chain may be long.
+fn closing_edges(nodes: usize, edges: impl Fn(usize) -> Vec<usize>) -> Vec<(usize, usize)> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum State {
+        New,
+        Open,
+        Done,
+    }
+    let mut states = vec![State::New; nodes];
+    let mut closing = Vec::new();
+    for root in 0..nodes {
+        if states[root] != State::New {
+            continue;
+        }
+        states[root] = State::Open;
+        let mut stack = vec![(root, edges(root).into_iter())];
+        while let Some((node, targets)) = stack.last_mut() {
+            match targets.next() {
+                Some(target) => match states[target] {
+                    State::New => {
+                        states[target] = State::Open;
+                        stack.push((target, edges(target).into_iter()));
+                    }
+                    State::Open => closing.push((*node, target)),
+                    State::Done => {}
+                },
+                None => {
+                    states[*node] = State::Done;
+                    stack.pop();
+                }
+            }
+        }
+    }
+    closing
+}
+
+fn cut_bases(schema: &mut Schema, diagnostics: &mut Diagnostics) {
+    let any_type = TypeId::from(Builtin::AnyType).index();
+    let bases = |node: usize| match schema.types[node].base().index() {
+        _ if node == any_type => Vec::new(),
+        base => vec![base],
+    };
+    for (slot, _) in closing_edges(schema.types.len(), bases) {
+        let id = TypeId(slot as u32);
+        let message = format!("{} is derived from itself", called(schema, id));
+        diagnostics.error(schema[id].location(), message);
+        match &mut schema.types[slot] {
+            TypeDefinition::Simple(simple) => simple.base = Builtin::AnySimpleType.into(),
+            TypeDefinition::Complex(complex) => {
+                complex.base = Builtin::AnyType.into();
+                complex.derivation = Derivation::Restriction;
+                if let Content::Simple(_) = complex.content {
+                    complex.content = Content::Simple(Builtin::AnySimpleType.into());
+                }
+            }
+        }
+    }
+}
+
+fn cut_members(schema: &mut Schema, diagnostics: &mut Diagnostics) {
+    let any_type = TypeId::from(Builtin::AnyType).index();
+    let parts = |node: usize| -> Vec<usize> {
+        let mut parts: Vec<usize> = match &schema.types[node] {
+            TypeDefinition::Simple(simple) => match &simple.variety {
+                Variety::Atomic => Vec::new(),
+                Variety::List { item } => vec![item.index()],
+                Variety::Union { members } => members.iter().map(|member| member.index()).collect(),
+            },
+            TypeDefinition::Complex(_) => Vec::new(),
+        };
+        if node != any_type {
+            parts.push(schema.types[node].base().index());
+        }
+        parts
+    };
+    for (slot, target) in closing_edges(schema.types.len(), parts) {
+        let id = TypeId(slot as u32);
+        let message = format!("{} is made of itself", called(schema, id));
+        diagnostics.error(schema[id].location(), message);
+        let TypeDefinition::Simple(simple) = &mut schema.types[slot] else { continue };
+        match &mut simple.variety {
+            Variety::Union { members } => members.retain(|member| member.index() != target),
+            Variety::List { item } if item.index() == target => *item = Builtin::AnySimpleType.into(),
+            _ => {}
+        }
+        if simple.base.index() == target {
+            simple.base = Builtin::AnySimpleType.into();
+        }
+    }
+}
+
+fn cut_substitutions(schema: &mut Schema, diagnostics: &mut Diagnostics) {
+    let heads = |node: usize| schema.elements[node].substitution_group.iter().map(|head| head.index()).collect();
+    for (slot, _) in closing_edges(schema.elements.len(), heads) {
+        let element = &schema[ElementId(slot as u32)];
+        let message = format!("element {} is in a substitution group of its own", element.name);
+        diagnostics.error(element.location, message);
+        schema.elements[slot].substitution_group = None;
+    }
+}
+
+fn cut_attribute_groups(schema: &mut Schema, diagnostics: &mut Diagnostics) {
+    let parts = |node: usize| schema.attribute_groups[node].attribute_groups.iter().map(|part| part.index()).collect();
+    for (slot, target) in closing_edges(schema.attribute_groups.len(), parts) {
+        let group = &mut schema.attribute_groups[slot];
+        let message = format!("attribute group {} contains itself", group.name);
+        diagnostics.error(group.location, message);
+        group.attribute_groups.retain(|part| *part != AttributeGroupId(target as u32));
+    }
+}
+
+fn cut_groups(schema: &mut Schema, diagnostics: &mut Diagnostics) {
+    let parts = |node: usize| references(&schema.groups[node].group);
+    for (slot, target) in closing_edges(schema.groups.len(), parts) {
+        let definition = &mut schema.groups[slot];
+        let message = format!("group {} contains itself", definition.name);
+        diagnostics.error(definition.location, message);
+        remove_references(&mut definition.group, GroupId(target as u32));
+    }
+    // With no circles left the sizes can be added up, parts first.
+    let mut sizes: Vec<Option<(u32, u64)>> = vec![None; schema.groups.len()];
+    for root in 0..schema.groups.len() {
+        let mut stack = vec![root];
+        while let Some(&node) = stack.last() {
+            let parts = references(&schema.groups[node].group);
+            let open: Vec<usize> = parts.iter().copied().filter(|&part| sizes[part].is_none()).collect();
+            if sizes[node].is_some() || open.is_empty() {
+                stack.pop();
+                if sizes[node].is_none() {
+                    sizes[node] = Some(size_of(schema, diagnostics, node, &parts, &sizes));
+                }
+            } else {
+                stack.extend(open);
+            }
+        }
+    }
+}
+
+/// Depth and number of particles of a group with those it refers to; one that is too large is emptied.
+fn size_of(
+    schema: &mut Schema,
+    diagnostics: &mut Diagnostics,
+    node: usize,
+    parts: &[usize],
+    sizes: &[Option<(u32, u64)>],
+) -> (u32, u64) {
+    let inner = parts.iter().filter_map(|&part| sizes[part]);
+    let depth = 1 + inner.clone().map(|(depth, _)| depth).max().unwrap_or(0);
+    let particles = inner.map(|(_, count)| count).fold(count(&schema.groups[node].group), u64::saturating_add);
+    if depth <= MAX_NESTING && particles <= MAX_PARTICLES {
+        return (depth, particles);
+    }
+    let definition = &mut schema.groups[node];
+    let message = format!(
+        "group {} stands for {particles} particles, {depth} groups deep, expected at most {MAX_PARTICLES} and {MAX_NESTING}",
+        definition.name
+    );
+    diagnostics.error(definition.location, message);
+    definition.group = ModelGroup::empty();
+    (1, 1)
+}
+
+/// The groups that a group refers to, as often as it does. It is nested as deep as its document at most.
+fn references(group: &ModelGroup) -> Vec<usize> {
+    let mut found = Vec::new();
+    for particle in &group.particles {
+        match &particle.term {
+            Term::GroupReference(id) => found.push(id.index()),
+            Term::Group(inner) => found.extend(references(inner)),
+            Term::Element(_) | Term::Wildcard(_) => {}
+        }
+    }
+    found
+}
+
+fn remove_references(group: &mut ModelGroup, target: GroupId) {
+    group.particles.retain_mut(|particle| match &mut particle.term {
+        Term::GroupReference(id) => *id != target,
+        Term::Group(inner) => {
+            remove_references(inner, target);
+            true
+        }
+        Term::Element(_) | Term::Wildcard(_) => true,
+    });
+}
+
+fn count(group: &ModelGroup) -> u64 {
+    let inner = group.particles.iter().map(|particle| match &particle.term {
+        Term::Group(inner) => 1 + count(inner),
+        _ => 1,
+    });
+    inner.sum()
+}

@@ -1,0 +1,212 @@
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::path::{Component, Path, PathBuf};
+
+use crate::wellknown;
+
+/// Finds the documents that others import. Nothing in this crate opens a file or a connection but through it.
+pub trait Resolver {
+    /// The URI of the document that `request` means, or `None` if there is no such document here. Two requests for
+    /// one document must give one URI: cycles are found by it.
+    fn locate(&self, request: &Request<'_>) -> Option<String>;
+
+    /// The bytes of the document that `locate` named; the error says why there are none.
+    fn read(&self, uri: &str) -> Result<Vec<u8>, String>;
+}
+
+/// What an `import`, `include` or `redefine` asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Request<'a> {
+    /// The URI of the document that asks.
+    pub base: &'a str,
+    /// The `schemaLocation` or `location` as written; imports may leave it out.
+    pub location: Option<&'a str>,
+    /// The namespace that is asked for, empty for none.
+    pub namespace: &'a str,
+}
+
+/// Documents of the local file system: relative to the document that asks, or where a catalog says.
+/// Never the network.
+#[derive(Debug, Clone, Default)]
+pub struct Files {
+    catalog: HashMap<String, PathBuf>,
+}
+
+impl Files {
+    /// Relative locations and `file:` URIs only.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Says where the document of a URI, or of a namespace imported without a location, is kept.
+    pub fn map(&mut self, uri: impl Into<String>, path: impl Into<PathBuf>) -> &mut Self {
+        self.catalog.insert(uri.into(), path.into());
+        self
+    }
+
+    fn local(base: &str, location: &str) -> Option<PathBuf> {
+        if let Some(path) = location.strip_prefix("file:") {
+            return existing(Path::new(path.strip_prefix("//").unwrap_or(path)));
+        }
+        // A scheme is longer than a drive letter.
+        if location.split_once(':').is_some_and(|(scheme, _)| scheme.len() > 1 && !scheme.contains(['/', '.'])) {
+            return None;
+        }
+        let folder = Path::new(base).parent().unwrap_or(Path::new(""));
+        let location = location.split(['#', '?']).next().unwrap_or_default().replace('\\', "/");
+        // What leaves the site (`/schema/a.xsd`) is looked for upwards, where an unpacked archive would have it.
+        match location.strip_prefix('/') {
+            None => existing(&folder.join(&location)),
+            Some(below) => existing(Path::new(&location))
+                .or_else(|| folder.ancestors().find_map(|ancestor| existing(&ancestor.join(below)))),
+        }
+    }
+}
+
+impl Resolver for Files {
+    fn locate(&self, request: &Request<'_>) -> Option<String> {
+        let location = request.location.map(str::trim).filter(|location| !location.is_empty());
+        let mapped = |uri: &str| {
+            let other = match uri.split_once("://") {
+                Some(("http", rest)) => format!("https://{rest}"),
+                Some(("https", rest)) => format!("http://{rest}"),
+                _ => String::new(),
+            };
+            self.catalog.get(uri).or_else(|| self.catalog.get(&other))
+        };
+        let path = match location {
+            Some(location) => mapped(location).cloned().or_else(|| Self::local(request.base, location)),
+            None => mapped(request.namespace).cloned(),
+        };
+        path.map(|path| normalise(&path).to_string_lossy().into_owned())
+    }
+
+    fn read(&self, uri: &str) -> Result<Vec<u8>, String> {
+        std::fs::read(uri).map_err(|error| error.to_string())
+    }
+}
+
+/// Documents that are held in memory, by URI: for tests and for bundles.
+#[derive(Debug, Clone, Default)]
+pub struct Documents {
+    documents: HashMap<String, Vec<u8>>,
+}
+
+impl Documents {
+    /// No documents.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a document.
+    #[must_use]
+    pub fn with(mut self, uri: &str, document: impl Into<Vec<u8>>) -> Self {
+        self.documents.insert(uri.to_owned(), document.into());
+        self
+    }
+}
+
+impl Resolver for Documents {
+    fn locate(&self, request: &Request<'_>) -> Option<String> {
+        let location = request.location?;
+        let folder = Path::new(request.base).parent().unwrap_or(Path::new(""));
+        let relative = normalise(&folder.join(location)).to_string_lossy().into_owned();
+        [location.to_owned(), relative].into_iter().find(|uri| self.documents.contains_key(uri))
+    }
+
+    fn read(&self, uri: &str) -> Result<Vec<u8>, String> {
+        self.documents.get(uri).cloned().ok_or_else(|| "no such document".to_owned())
+    }
+}
+
+/// Asks `resolver` first, then the schemas that are built in.
+pub(crate) fn locate(resolver: &dyn Resolver, request: &Request<'_>) -> Option<String> {
+    resolver.locate(request).or_else(|| wellknown::locate(request))
+}
+
+/// Reads what [`locate`] named.
+pub(crate) fn read(resolver: &dyn Resolver, uri: &str) -> Result<Vec<u8>, String> {
+    match wellknown::read(uri) {
+        Some(text) => Ok(text.into()),
+        None => resolver.read(uri),
+    }
+}
+
+/// The path itself, or what its percent-escapes stand for, whichever is a file.
+fn existing(path: &Path) -> Option<PathBuf> {
+    if path.is_file() {
+        return Some(path.to_owned());
+    }
+    let text = path.to_str()?;
+    match percent_decoded(text) {
+        Cow::Owned(decoded) if Path::new(&decoded).is_file() => Some(decoded.into()),
+        _ => None,
+    }
+}
+
+fn percent_decoded(text: &str) -> Cow<'_, str> {
+    if !text.contains('%') {
+        return Cow::Borrowed(text);
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, tail)) = rest.split_first() {
+        let code = tail
+            .get(..2)
+            .and_then(|hex| std::str::from_utf8(hex).ok())
+            .and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        match (first, code) {
+            (b'%', Some(code)) => {
+                bytes.push(code);
+                rest = &tail[2..];
+            }
+            _ => {
+                bytes.push(first);
+                rest = tail;
+            }
+        }
+    }
+    Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Takes `.` and `dir/..` out, so that one file has one name whichever way it is reached.
+fn normalise(path: &Path) -> PathBuf {
+    let mut result = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir if matches!(result.components().next_back(), Some(Component::Normal(_))) => {
+                result.pop();
+            }
+            other => result.push(other),
+        }
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_document_has_one_uri() {
+        let documents = Documents::new().with("a/b.xsd", "").with("http://h/c.xsd", "");
+        for (base, location, expected) in [
+            ("a/x.wsdl", "b.xsd", Some("a/b.xsd")),
+            ("a/c/x.wsdl", "../b.xsd", Some("a/b.xsd")),
+            ("x.wsdl", "./a/./b.xsd", Some("a/b.xsd")),
+            ("x.wsdl", "http://h/c.xsd", Some("http://h/c.xsd")),
+            ("x.wsdl", "c.xsd", None),
+        ] {
+            let request = Request { base, location: Some(location), namespace: "" };
+            assert_eq!(documents.locate(&request).as_deref(), expected, "{base} {location}");
+        }
+    }
+
+    #[test]
+    fn escapes_stand_for_bytes() {
+        assert_eq!(percent_decoded("a%20b%C3%A9%zz%"), "a bé%zz%");
+    }
+}

@@ -8,17 +8,11 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use bytes::Bytes;
 use castile_load::{Bench, Case, Pace, Placement, Plan, Progress, Server, Stop, Target};
-use castile_suites::SUITES;
 
 use crate::process;
 
-/// The number of connections that a suite was published with.
-fn published_connections(suite: &str) -> usize {
-    match suite {
-        "wstest" => 16,
-        _ => 25,
-    }
-}
+/// The suites, and the number of connections that each was published with.
+const SUITES: [(&str, usize); 2] = [("benchmark1", 25), ("wstest", 16)];
 
 /// Measure the services: start them, drive every case, check every answer, write a report
 #[derive(clap::Args)]
@@ -128,19 +122,23 @@ async fn measure(arguments: Arguments) -> anyhow::Result<()> {
 
 /// The cases asked for, each with its plan.
 fn loads(arguments: &Arguments, threads: usize) -> anyhow::Result<Vec<(Case, Plan)>> {
-    let known = SUITES.join(", ");
-    let chosen: Vec<&str> = match arguments.suites.is_empty() {
-        true => SUITES.to_vec(),
-        false => arguments.suites.iter().map(String::as_str).collect(),
-    };
+    let known = || SUITES.map(|(name, _)| name).join(", ");
+    for suite in &arguments.suites {
+        if !SUITES.iter().any(|(name, _)| name == suite) {
+            bail!("found suite {suite:?}, expected one of {}", known());
+        }
+    }
+    let chosen: Vec<_> = SUITES
+        .into_iter()
+        .filter(|(name, _)| arguments.suites.is_empty() || arguments.suites.iter().any(|suite| suite == name))
+        .collect();
     if arguments.url.is_some() && chosen.len() != 1 {
-        bail!("--url is the endpoint of one suite: name it, one of {known}");
+        bail!("--url is the endpoint of one suite: name it, one of {}", known());
     }
     let mut loads = Vec::new();
     let mut names = Vec::new();
-    for suite in chosen {
-        let cases = castile_suites::cases(suite);
-        for case in cases.with_context(|| format!("found suite {suite:?}, expected one of {known}"))? {
+    for (suite, published) in chosen {
+        for case in castile_suites::cases(suite) {
             names.push(case.name.clone());
             if !arguments.operations.is_empty()
                 && !arguments.operations.iter().any(|operation| selects(operation, &case.name))
@@ -153,7 +151,7 @@ fn loads(arguments: &Arguments, threads: usize) -> anyhow::Result<Vec<(Case, Pla
                     Some(per_second) => Pace::Arrivals { per_second },
                 },
                 stop: Stop::After(arguments.duration),
-                connections: arguments.connections.map_or_else(|| published_connections(suite), NonZeroUsize::get),
+                connections: arguments.connections.map_or(published, NonZeroUsize::get),
                 keep_alive: !arguments.no_keepalive,
                 threads,
                 ..Plan::default()

@@ -1,17 +1,80 @@
-//! `castile serve`: the services of all suites.
+//! `castile serve`: the services of the suites, with a page that lists them.
 
-use castile::http::server::Server;
+use std::io::Write;
+
+use anyhow::Context;
+use bytes::Bytes;
+use castile::http::server::{Routes, Server};
+use http::{HeaderValue, Response, header};
+use http_body_util::Full;
+use minijinja::{Environment, context};
 
 use crate::process;
 
-/// Serve the services of the benchmarks
+/// Serve the services of the benchmark suites
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     process: process::Arguments,
 }
 
-/// Serves until it is asked to end.
+/// Serves until it is asked to end, and then finishes what is in flight.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
-    arguments.process.serve(|listener, end| Server::new().serve(listener, castile_suites::routes(), end))
+    let routes = castile_suites::routes();
+    let page = Bytes::from(page(&routes).context("can't write the page that lists the services")?);
+    let routes = routes.page(move |_| html(page.clone()));
+    let paths: Vec<String> = routes.endpoints().map(|(path, _)| path.to_owned()).collect();
+    arguments.process.serve(|listener, end| async move {
+        if let Ok(address) = listener.local_addr() {
+            for path in &paths {
+                // Nobody may be reading, and that is no reason not to serve.
+                let _ = writeln!(std::io::stdout(), "http://{address}{path}?wsdl");
+            }
+        }
+        Server::new().serve(listener, routes, end).await;
+    })
+}
+
+/// Services, operations and links to the contracts.
+fn page(routes: &Routes) -> Result<String, minijinja::Error> {
+    let services: Vec<_> = routes
+        .endpoints()
+        .map(|(path, endpoint)| {
+            let description = endpoint.description();
+            let operations: Vec<_> = description
+                .operations
+                .iter()
+                .map(|operation| context! { name => operation.name, action => operation.action })
+                .collect();
+            context! {
+                path,
+                operations,
+                name => description.name,
+                namespace => description.namespace,
+                documentation => description.documentation,
+            }
+        })
+        .collect();
+    let mut environment = Environment::new();
+    environment.add_template("serve.html", include_str!("serve.html"))?;
+    environment.get_template("serve.html")?.render(context! { services, version => env!("CARGO_PKG_VERSION") })
+}
+
+fn html(page: Bytes) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(page));
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_lists_services_operations_and_contracts() {
+        let page = page(&castile_suites::routes()).unwrap();
+        for expected in ["/benchmark1?wsdl", "/wstest?wsdl", "echoMeshInterfaceObjects", "GetOrder"] {
+            assert!(page.contains(expected), "{expected} in {page}");
+        }
+    }
 }

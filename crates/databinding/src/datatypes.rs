@@ -39,8 +39,8 @@ pub trait SimpleType: Sized {
 
 impl<T: SimpleType> FromXml for T {
     #[inline]
-    fn known(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Self> {
-        decoder.known_simple(element)
+    fn known(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {
+        decoder.known_simple(element).map(Ok)
     }
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
@@ -49,7 +49,7 @@ impl<T: SimpleType> FromXml for T {
 }
 
 impl<T: SimpleType> ToXml for T {
-    #[inline]
+    #[inline(always)]
     fn content(&self, out: &mut Encoder) {
         out.simple(self);
     }

@@ -23,10 +23,14 @@ pub trait FromXml: Sized {
     /// Whether the value has a form for `xsi:nil="true"`.
     const NILLABLE: bool = false;
 
-    /// Reads the whole element if its tags are as they were before and its text is plain; otherwise reads nothing.
+    /// Reads the whole element if its start tag is the one that stood here before; otherwise reads nothing.
     #[inline]
-    fn known(_decoder: &mut Decoder<'_>, _element: &'static Element) -> Option<Self> {
-        None
+    fn known(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {
+        match decoder.known_start(element) {
+            Ok(true) => Some(Self::content(decoder, element)),
+            Ok(false) => None,
+            Err(error) => Some(Err(error)),
+        }
     }
 
     /// Reads content and end tag of `element`, whose start tag was read.
@@ -120,7 +124,12 @@ impl<'a> Decoder<'a> {
     /// What is wrong with the element.
     #[inline]
     pub fn optional<T: FromXml>(&mut self, table: &'static [Element], index: usize) -> Result<Option<T>, Error> {
-        if self.comes(table, index)? { self.element(&table[index]).map(Some) } else { Ok(None) }
+        if self.next.is_none()
+            && let Some(value) = T::known(self, &table[index])
+        {
+            return value.map(Some);
+        }
+        if self.comes(table, index)? { self.unknown(&table[index]).map(Some) } else { Ok(None) }
     }
 
     /// Reads the elements `table[index]` as often as they come.
@@ -132,8 +141,8 @@ impl<'a> Decoder<'a> {
         let element = &table[index];
         let mut values = Vec::new();
         let start = self.reader.offset();
-        while self.comes(table, index)? {
-            values.push(self.element(element)?);
+        while let Some(value) = self.optional(table, index)? {
+            values.push(value);
             if values.len() == 1 {
                 let length = (self.reader.offset() - start).max(1);
                 let rest = (self.reader.input().len() - self.reader.offset()) / length;
@@ -202,30 +211,36 @@ impl<'a> Decoder<'a> {
 
     #[inline]
     fn element<T: FromXml>(&mut self, element: &'static Element) -> Result<T, Error> {
-        if self.next.is_none() {
-            if let Some(value) = T::known(self, element) {
-                return Ok(value);
-            }
-            if self.reader.known_start(element.known())? {
-                self.nil = false;
-                return T::content(self, element);
-            }
+        if self.next.is_none()
+            && let Some(value) = T::known(self, element)
+        {
+            return value;
         }
+        self.unknown(element)
+    }
+
+    /// Reads an element whose tags are not known, or not as they were.
+    #[inline(never)]
+    fn unknown<T: FromXml>(&mut self, element: &'static Element) -> Result<T, Error> {
         self.start(element)?;
         self.refuse_nil::<T>(element)?;
         T::content(self, element)
     }
 
-    /// Whether `table[index]` comes next.
+    /// Reads the start tag of `element` if it is the one that stood here before.
     #[inline]
+    fn known_start(&mut self, element: &'static Element) -> Result<bool, Error> {
+        let known = self.reader.known_start(element.known())?;
+        if known {
+            self.nil = false;
+        }
+        Ok(known)
+    }
+
+    /// Whether `table[index]` comes next, which is not known by its start tag.
     fn comes(&mut self, table: &'static [Element], index: usize) -> Result<bool, Error> {
-        if self.next.is_none() {
-            if self.reader.is_at_known_start(table[index].known()) {
-                return Ok(true);
-            }
-            if self.is_at_what_follows(&table[index + 1..]) {
-                return Ok(false);
-            }
+        if self.next.is_none() && self.is_at_what_follows(&table[index + 1..]) {
+            return Ok(false);
         }
         match self.peek()? {
             Next::Start(tag) => Ok(self.is(&tag, &table[index])),
@@ -269,7 +284,7 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// The same in one step for an element whose tags are known and whose text is plain.
+    /// The same in one step for an element whose tags are known and whose text is plain. Otherwise reads nothing.
     #[inline]
     pub(crate) fn known_simple<T: SimpleType>(&mut self, element: &'static Element) -> Option<T> {
         self.reader.known_element(element.known(), T::parse_prefix)

@@ -50,8 +50,8 @@ impl<T: FromXml> FromXml for Nillable<T> {
     const NILLABLE: bool = true;
 
     #[inline]
-    fn known(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Self> {
-        T::known(decoder, element).map(Nillable::Value)
+    fn known(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {
+        T::known(decoder, element).map(|value| value.map(Nillable::Value))
     }
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
@@ -64,7 +64,7 @@ impl<T: FromXml> FromXml for Nillable<T> {
 }
 
 impl<T: ToXml> ToXml for Nillable<T> {
-    #[inline]
+    #[inline(always)]
     fn element(&self, out: &mut Encoder, start: &str, end: &str) {
         match self {
             Nillable::Nil => out.nil(start),

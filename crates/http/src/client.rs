@@ -2,11 +2,12 @@
 
 mod transport;
 
+use std::future::poll_fn;
+
 use bytes::Bytes;
 use http::{HeaderValue, Request, Response, StatusCode, Uri, header};
 use http_body::Body;
 use http_body_util::Full;
-use std::future::poll_fn;
 
 use crate::body::{self, Failure};
 use crate::headers::{MESSAGE_TYPE, SOAP_ACTION, is_message};

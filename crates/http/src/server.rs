@@ -82,7 +82,7 @@ impl Server {
         self
     }
 
-    /// How long a connection may wait for its next request. 60 s by default; kept to a quarter of itself or 5 s,
+    /// How long a connection may wait for its next request. 60 s by default; kept to a quarter of itself or 1 s,
     /// whichever is less.
     pub fn keep_alive_timeout(mut self, limit: Duration) -> Self {
         self.timeouts.keep_alive = limit;

@@ -1,5 +1,7 @@
 //! The client: one message out, one message back, or an error that says which of the two failed and how.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 mod support;
 
 use std::time::Duration;

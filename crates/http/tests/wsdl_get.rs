@@ -1,5 +1,7 @@
 //! GET with `?wsdl` gives the contract, with the address that was asked.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 mod support;
 
 use castile_http::server::Address;

@@ -44,12 +44,17 @@ impl Envelope {
     /// # Errors
     /// That the document is not well-formed or not an envelope.
     pub fn read<'a>(reader: &mut Reader<'a>) -> Result<(Envelope, Option<StartTag<'a>>), Error> {
+        if let Some((payload, root)) = reader.resume()
+            && let Some(version) = Version::of_namespace(reader.namespace(root))
+        {
+            return Ok((Envelope { version, header: Vec::new() }, Some(payload)));
+        }
         let Some(root) = next_tag(reader)? else { return Err(expected(reader, "<Envelope>", "the document ends")) };
         if root.name.local() != "Envelope" {
             return Err(expected(reader, "<Envelope>", &format!("found <{}>", root.name.as_str())));
         }
         let namespace = reader.namespace(root.namespace);
-        let Some(version) = Version::ALL.into_iter().find(|version| version.namespace() == namespace) else {
+        let Some(version) = Version::of_namespace(namespace) else {
             let message =
                 format!("found an envelope of {namespace:?}, where {:?} was expected", Version::Soap11.namespace());
             return Err(Error::new(ErrorKind::VersionMismatch, message));
@@ -63,7 +68,16 @@ impl Envelope {
             child = next_tag(reader)?;
         }
         match child {
-            Some(tag) if is(reader, tag, version, "Body") => Ok((envelope, next_tag(reader)?)),
+            Some(tag) if is(reader, tag, version, "Body") => {
+                let payload = next_tag(reader)?;
+                // A header is for this message alone: only bare envelopes come again.
+                if let Some(payload) = payload
+                    && envelope.header.is_empty()
+                {
+                    reader.remember(payload, root.namespace);
+                }
+                Ok((envelope, payload))
+            }
             Some(tag) => Err(expected(reader, "<Body>", &format!("found <{}>", tag.name.as_str()))),
             None => Err(expected(reader, "<Body>", "the envelope ends")),
         }
@@ -120,15 +134,18 @@ impl Envelope {
     /// # Errors
     /// That something else stands there.
     pub fn read_end(reader: &mut Reader<'_>) -> Result<(), Error> {
-        for end in ["</Body>", "</Envelope>"] {
-            if let Some(tag) = next_tag(reader)? {
-                return Err(expected(reader, end, &format!("found <{}>", tag.name.as_str())));
+        if reader.resume_rest() {
+            return Ok(());
+        }
+        reader.remember_rest(|reader| {
+            for end in ["</Body>", "</Envelope>"] {
+                if let Some(tag) = next_tag(reader)? {
+                    return Err(expected(reader, end, &format!("found <{}>", tag.name.as_str())));
+                }
             }
-        }
-        match next_tag(reader) {
-            Ok(_) => Ok(()),
-            Err(error) => Err(error),
-        }
+            // Behind the envelope comes the end of the document, or the reader says what else.
+            next_tag(reader).map(|_| ())
+        })
     }
 }
 

@@ -10,8 +10,10 @@ pub enum Version {
 }
 
 impl Version {
-    /// All versions that are spoken.
-    pub(crate) const ALL: [Version; 1] = [Version::Soap11];
+    /// The version whose envelopes are in this namespace.
+    pub(crate) fn of_namespace(namespace: &str) -> Option<Version> {
+        [Version::Soap11].into_iter().find(|version| version.namespace() == namespace)
+    }
 
     /// The namespace of the envelope (SOAP 1.1 §3).
     pub const fn namespace(self) -> &'static str {

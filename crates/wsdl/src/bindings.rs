@@ -9,7 +9,8 @@ use crate::model::{
     Attachment, Binding, BindingFault, BindingMessage, BindingOperation, Definitions, Header, Message, MessageId,
     Operation, OperationMessage, Part, PortTypeId, Protocol, Style, Use, Version,
 };
-use crate::read::{Context, Kind, Names};
+use crate::names::{Kind, Names};
+use crate::read::Context;
 use crate::wrapped;
 
 /// Reads a `<binding>`; its port type and all messages are known.

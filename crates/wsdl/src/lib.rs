@@ -66,8 +66,10 @@
 //! ```
 
 mod bindings;
+mod documents;
 mod extensions;
 mod model;
+mod names;
 mod read;
 mod wrapped;
 

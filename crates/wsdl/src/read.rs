@@ -1,18 +1,16 @@
-//! WSDL documents and their imports, read in dependency order: schemas, messages, port types, bindings, services.
-
-use std::collections::{HashMap, HashSet};
+//! Definitions, made in dependency order: schemas, messages, port types, bindings, services.
 
 use castile_xml::tree::Element;
-use castile_xsd::{
-    Diagnostic, Diagnostics, ExpandedName, FileId, Loader, Location, Opened, Request, Resolver, Schema, XSD_NAMESPACE,
-};
+use castile_xsd::{Diagnostic, Diagnostics, ExpandedName, FileId, Loader, Location, Opened, Resolver, Schema};
 
 use crate::bindings;
-use crate::extensions::{HTTP, SOAP11, SOAP12, WSDL, documentation, extensions, is_soap, wsdl_children};
+use crate::documents::load;
+use crate::extensions::{HTTP, SOAP11, SOAP12, documentation, extensions, is_soap, wsdl_children};
 use crate::model::{
     BindingId, Definitions, Message, MessageId, Operation, OperationMessage, Part, PartContent, Pattern, Port,
     PortType, PortTypeId, Service,
 };
+use crate::names::{Kind, Names};
 
 /// Reads the WSDL document `uri` and all that it imports.
 ///
@@ -36,7 +34,7 @@ pub fn read(uri: &str, resolver: &dyn Resolver) -> (Option<Definitions>, Vec<Dia
         extensions: Vec::new(),
         sources: Default::default(),
     };
-    let mut names = Names::default();
+    let mut names = Names::of(&documents);
     for document in &documents {
         let kept = extensions(document.document.root(), document.file, &mut diagnostics, |_| false);
         definitions.extensions.extend(kept);
@@ -73,118 +71,6 @@ pub fn read(uri: &str, resolver: &dyn Resolver) -> (Option<Definitions>, Vec<Dia
     (Some(definitions), list)
 }
 
-/// Opens the document and those that it imports, in that order, and gives their schemas to the loader.
-fn load(uri: &str, loader: &mut Loader<'_>) -> Vec<Opened> {
-    let mut documents = Vec::new();
-    let mut seen: HashSet<FileId> = HashSet::new();
-    let mut queue: Vec<Opened> = loader.open(uri, None).into_iter().collect();
-    let mut next = 0;
-    while next < queue.len() {
-        let opened = queue[next].clone();
-        next += 1;
-        if !seen.insert(opened.file) {
-            continue;
-        }
-        let document = opened.document.clone();
-        let root = document.root();
-        if !root.is(WSDL, "definitions") {
-            not_a_wsdl(root, &opened, &mut loader.diagnostics);
-            continue;
-        }
-        for child in wsdl_children(root) {
-            match child.local() {
-                "import" => import(child, &opened, loader, &mut queue),
-                "types" => types(child, &opened, loader),
-                "message" => need(child, loader),
-                "documentation" | "portType" | "binding" | "service" => {}
-                other => {
-                    let message = format!("unexpected <{other}> in <definitions>");
-                    let expected = "expected import, types, message, portType, binding or service";
-                    loader.diagnostics.error(Location::of(opened.file, child), message).with_note(expected);
-                }
-            }
-        }
-        documents.push(opened);
-    }
-    documents
-}
-
-fn not_a_wsdl(root: Element<'_>, opened: &Opened, diagnostics: &mut Diagnostics) {
-    let message = format!("the document element is <{}> of namespace {:?}", root.local(), root.namespace());
-    let note = match root.namespace() {
-        "http://www.w3.org/ns/wsdl" => "this is WSDL 2.0, and WSDL 1.1 is read".to_owned(),
-        _ => format!("expected <definitions> of namespace {WSDL:?}"),
-    };
-    diagnostics.error(Location::of(opened.file, root), message).with_note(note);
-}
-
-/// `<import>` (§2.1.1) of a WSDL document or, as many do, of a schema document.
-fn import(element: Element<'_>, from: &Opened, loader: &mut Loader<'_>, queue: &mut Vec<Opened>) {
-    let place = Location::of(from.file, element);
-    let namespace = element.attribute("namespace").unwrap_or_default().trim();
-    let location = element.attribute("location").map(str::trim).filter(|location| !location.is_empty());
-    let Some(location) = location else {
-        loader.import(from, namespace, None, place);
-        return;
-    };
-    let request = Request { base: &from.uri, location: Some(location), namespace };
-    let Some(uri) = loader.locate(&request) else {
-        let message = format!("{location} is not found");
-        let note = format!("it is looked for from {}; nothing is fetched", from.uri);
-        loader.diagnostics.error(place, message).with_note(note);
-        return;
-    };
-    let Some(opened) = loader.open(&uri, Some(place)) else { return };
-    let root = opened.document.root();
-    if root.namespace() == XSD_NAMESPACE {
-        loader.import(from, namespace, Some(location), place);
-        return;
-    }
-    let target = root.attribute("targetNamespace").unwrap_or_default().trim();
-    if root.is(WSDL, "definitions") && target != namespace {
-        let message = format!("{uri} has namespace {target:?}, expected {namespace:?}");
-        loader.diagnostics.warning(place, message);
-    }
-    queue.push(opened);
-}
-
-/// `<types>` (§2.2): any number of schemas.
-fn types(element: Element<'_>, opened: &Opened, loader: &mut Loader<'_>) {
-    for child in element.elements() {
-        match (child.namespace(), child.local()) {
-            (XSD_NAMESPACE, "schema") => loader.schema(opened, child.id()),
-            // Not allowed, understood by all: an import where a schema with nothing but the import should stand.
-            (XSD_NAMESPACE, "import") => {
-                let place = Location::of(opened.file, child);
-                loader.diagnostics.warning(place, "<import> stands in <types> and not in a <schema>");
-                let namespace = child.attribute("namespace").unwrap_or_default().trim();
-                loader.import(opened, namespace, child.attribute("schemaLocation"), place);
-            }
-            (WSDL, "documentation") => {}
-            (namespace, local) => {
-                let place = Location::of(opened.file, child);
-                let message = format!("<types> has <{local}> of namespace {namespace:?}, which is no XML Schema");
-                if local == "schema" {
-                    let expected = format!("expected namespace {XSD_NAMESPACE:?}");
-                    loader.diagnostics.error(place, message).with_note(expected);
-                } else {
-                    loader.diagnostics.note(place, message);
-                }
-            }
-        }
-    }
-}
-
-/// Parts may refer to types of SOAP's encoding, whose schema is seldom imported.
-fn need(message: Element<'_>, loader: &mut Loader<'_>) {
-    for part in wsdl_children(message) {
-        let reference = part.attribute("type").or_else(|| part.attribute("element"));
-        if let Some(Ok((namespace, _))) = reference.map(|value| part.resolve_qname(value)) {
-            loader.need(namespace);
-        }
-    }
-}
-
 /// Calls `read` for each child of `<definitions>` of this name, in all documents.
 fn each(documents: &[Opened], local: &str, mut read: impl FnMut(&Context, Element<'_>) -> Option<()>) {
     for opened in documents {
@@ -194,100 +80,6 @@ fn each(documents: &[Opened], local: &str, mut read: impl FnMut(&Context, Elemen
         for element in wsdl_children(root).filter(|child| child.local() == local) {
             // What can't be read has been reported.
             let _ = read(&context, element);
-        }
-    }
-}
-
-/// A symbol space of WSDL.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Kind {
-    Message,
-    PortType,
-    Binding,
-    Service,
-}
-
-impl Kind {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Message => "message",
-            Self::PortType => "port type",
-            Self::Binding => "binding",
-            Self::Service => "service",
-        }
-    }
-}
-
-/// What is defined so far.
-#[derive(Debug, Default)]
-pub(crate) struct Names(HashMap<(Kind, ExpandedName), (u32, Location)>);
-
-impl Names {
-    fn add(
-        &mut self,
-        kind: Kind,
-        name: &ExpandedName,
-        id: u32,
-        location: Location,
-        diagnostics: &mut Diagnostics,
-    ) -> Option<()> {
-        match self.0.entry((kind, name.clone())) {
-            std::collections::hash_map::Entry::Vacant(entry) => {
-                entry.insert((id, location));
-                Some(())
-            }
-            std::collections::hash_map::Entry::Occupied(entry) => {
-                let first = entry.get().1;
-                let note = format!("the first is in {}, line {}", diagnostics.sources.name(first.file), first.line);
-                diagnostics.error(location, format!("{} {name} is defined twice", kind.name())).with_note(note);
-                None
-            }
-        }
-    }
-
-    /// What an attribute of `element` refers to.
-    pub(crate) fn resolve(
-        &self,
-        kind: Kind,
-        context: &Context,
-        element: Element<'_>,
-        attribute: &str,
-        diagnostics: &mut Diagnostics,
-    ) -> Option<u32> {
-        let Some(value) = element.attribute(attribute) else {
-            let message = format!("<{}> has no `{attribute}`, expected the name of a {}", element.local(), kind.name());
-            diagnostics.error(context.location(element), message);
-            return None;
-        };
-        let name = match ExpandedName::of_qname(element, value) {
-            Ok(name) => name,
-            Err(error) => {
-                diagnostics.error(context.location(element), error.to_string());
-                return None;
-            }
-        };
-        if let Some(&(id, _)) = self.0.get(&(kind, name.clone())) {
-            return Some(id);
-        }
-        // WSDL 1.1 §2.1.1 asks for QNames, and some contracts give a name without its prefix.
-        let ours = ExpandedName::new(context.target_namespace.as_str(), name.local());
-        let (message, known) = (format!("{} {name} is not defined", kind.name()), self.0.get(&(kind, ours.clone())));
-        match known {
-            Some(&(id, _)) if !value.contains(':') => {
-                diagnostics.warning(context.location(element), message).with_note(format!("{ours} is taken"));
-                Some(id)
-            }
-            _ => {
-                let similar = self
-                    .0
-                    .keys()
-                    .filter(|(of, other)| *of == kind && other.local() == name.local())
-                    .map(|(_, n)| n)
-                    .min();
-                diagnostics.error(context.location(element), message).note =
-                    similar.map(|other| format!("there is {other}"));
-                None
-            }
         }
     }
 }

@@ -8,13 +8,14 @@
 /// A place in a schema where an element may stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Known {
-    /// Where its tags are kept. Places that share a number take turns, which costs time and nothing else.
+    /// Where its tags are kept. Places that share a number take turns, and those with a very high one are not kept;
+    /// both cost time and nothing else.
     pub slot: u16,
     /// What tells this place from all others: the address of its description, never 0.
     pub identity: usize,
 }
 
-/// How many slots a layout has at most.
+/// How many slots a layout has at most: 160 KiB.
 const MOST_SLOTS: usize = 1024;
 /// How many layouts are kept: as many kinds of senders as are told apart.
 const MOST_LAYOUTS: usize = 8;
@@ -24,8 +25,12 @@ const LONGEST: usize = 48;
 /// The layouts that were learned, one for each set of namespace declarations that payloads came with.
 #[derive(Debug, Default)]
 pub(crate) struct Layouts {
-    layouts: Vec<Layout>,
-    current: usize,
+    /// The slots of the current layout.
+    slots: Vec<Slot>,
+    /// What the current layout is for.
+    declarations: String,
+    /// The other layouts, the one that was used last at the end.
+    others: Vec<Layout>,
     /// Distinguishes each learned start tag from every other, also from a former one in the same slot.
     last_id: u64,
 }
@@ -52,33 +57,32 @@ pub(crate) struct Slot {
 impl Layouts {
     /// Turns to the layout for payloads under these declarations.
     pub(crate) fn select(&mut self, declarations: &str) {
-        if self.layouts.get(self.current).is_some_and(|layout| layout.declarations == declarations) {
+        if self.declarations == declarations {
             return;
         }
-        self.current = match self.layouts.iter().position(|layout| layout.declarations == declarations) {
-            Some(index) => index,
-            None => {
-                let layout = Layout { declarations: declarations.to_owned(), slots: Vec::new() };
-                if self.layouts.len() < MOST_LAYOUTS {
-                    self.layouts.push(layout);
-                    self.layouts.len() - 1
-                } else {
-                    let next = (self.current + 1) % MOST_LAYOUTS;
-                    self.layouts[next] = layout;
-                    next
-                }
-            }
+        let known = self.others.iter().position(|layout| layout.declarations == declarations);
+        let next = match known {
+            Some(index) => self.others.remove(index),
+            None => Layout { declarations: declarations.to_owned(), slots: Vec::new() },
         };
+        let former = Layout {
+            declarations: std::mem::replace(&mut self.declarations, next.declarations),
+            slots: std::mem::replace(&mut self.slots, next.slots),
+        };
+        self.others.push(former);
+        if self.others.len() >= MOST_LAYOUTS {
+            self.others.remove(0);
+        }
     }
 
     #[inline]
     pub(crate) fn slot(&self, known: Known) -> Option<&Slot> {
-        let slot = self.layouts.get(self.current)?.slots.get(usize::from(known.slot) % MOST_SLOTS)?;
+        let slot = self.slots.get(usize::from(known.slot))?;
         (slot.identity == known.identity).then_some(slot)
     }
 
     /// Keeps a start tag: `bytes` end with it, and its name lies at `name_at`. Returns what tells it from others, 0 if
-    /// it is too long to keep.
+    /// it can't be kept.
     pub(crate) fn learn_start(
         &mut self,
         known: Known,
@@ -87,13 +91,15 @@ impl Layouts {
         name_length: usize,
         local: usize,
     ) -> u64 {
-        let Some(layout) = self.layouts.get_mut(self.current) else { return 0 };
-        let Some(start) = Pattern::new(bytes) else { return 0 };
-        let index = usize::from(known.slot) % MOST_SLOTS;
-        if layout.slots.len() <= index {
-            layout.slots.resize(index + 1, Slot::default());
+        let index = usize::from(known.slot);
+        if index >= MOST_SLOTS {
+            return 0;
         }
-        let slot = &mut layout.slots[index];
+        let Some(start) = Pattern::new(bytes) else { return 0 };
+        if self.slots.len() <= index {
+            self.slots.resize(index + 1, Slot::default());
+        }
+        let slot = &mut self.slots[index];
         if slot.identity == known.identity && slot.start == start {
             return slot.id;
         }
@@ -113,8 +119,7 @@ impl Layouts {
 
     /// Keeps the end tag that belongs to the start tag `id`.
     pub(crate) fn learn_end(&mut self, known: Known, id: u64, bytes: &[u8]) {
-        let Some(layout) = self.layouts.get_mut(self.current) else { return };
-        let Some(slot) = layout.slots.get_mut(usize::from(known.slot) % MOST_SLOTS) else { return };
+        let Some(slot) = self.slots.get_mut(usize::from(known.slot)) else { return };
         if slot.id == id
             && slot.identity == known.identity
             && let Some(end) = Pattern::new(bytes)
@@ -124,18 +129,23 @@ impl Layouts {
     }
 }
 
-/// Up to [`LONGEST`] bytes to be compared 16 at a time.
+/// Up to [`LONGEST`] bytes to be compared 16 at a time, the last 16 overlapping those before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pattern {
-    words: [u128; LONGEST / 16],
     length: u8,
+    /// The first word, filled up with zeros if the pattern is shorter.
+    first: [u8; WORD],
+    middle: [u8; WORD],
+    last: [u8; WORD],
 }
 
+const WORD: usize = 16;
+
 /// `MASKS[n]` keeps the first n bytes of a word.
-const MASKS: [u128; 17] = {
-    let mut masks = [u128::MAX; 17];
+const MASKS: [u128; WORD + 1] = {
+    let mut masks = [u128::MAX; WORD + 1];
     let mut length = 0;
-    while length < 16 {
+    while length < WORD {
         masks[length] = (1 << (8 * length)) - 1;
         length += 1;
     }
@@ -147,13 +157,15 @@ impl Pattern {
         if bytes.is_empty() || bytes.len() > LONGEST {
             return None;
         }
-        let mut words = [0; LONGEST / 16];
-        for (word, chunk) in words.iter_mut().zip(bytes.chunks(16)) {
-            let mut padded = [0; 16];
-            padded[..chunk.len()].copy_from_slice(chunk);
-            *word = u128::from_le_bytes(padded);
+        let mut pattern = Pattern { length: bytes.len() as u8, ..Pattern::default() };
+        if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+            pattern.first = *first;
+            pattern.last = *last;
+            pattern.middle = bytes.get(WORD..).and_then(<[u8]>::first_chunk).copied().unwrap_or_default();
+        } else {
+            pattern.first[..bytes.len()].copy_from_slice(bytes);
         }
-        Some(Pattern { words, length: bytes.len() as u8 })
+        Some(pattern)
     }
 
     /// Where the pattern ends if it stands at `at` and was learned at all. Too near to the end of the input it is
@@ -161,22 +173,18 @@ impl Pattern {
     #[inline]
     pub(crate) fn end_of_match(&self, bytes: &[u8], at: usize) -> Option<usize> {
         let length = usize::from(self.length);
-        if length == 0 || !self.word_matches(0, bytes, at, length.min(16)) {
-            return None;
-        }
-        if length > 16
-            && !(self.word_matches(1, bytes, at + 16, (length - 16).min(16))
-                && (length <= 32 || self.word_matches(2, bytes, at + 32, length - 32)))
-        {
-            return None;
-        }
-        Some(at + length)
-    }
-
-    #[inline]
-    fn word_matches(&self, word: usize, bytes: &[u8], at: usize, length: usize) -> bool {
-        let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk::<16>) else { return false };
-        (u128::from_le_bytes(*chunk) ^ self.words[word]) & MASKS[length] == 0
+        let word = |at: usize| bytes.get(at..).and_then(<[u8]>::first_chunk::<WORD>);
+        let first = word(at)?;
+        let matches = match length {
+            0 => false,
+            1..WORD => (u128::from_le_bytes(*first) ^ u128::from_le_bytes(self.first)) & MASKS[length] == 0,
+            _ => {
+                *first == self.first
+                    && word(at + length - WORD)? == &self.last
+                    && (length <= 2 * WORD || word(at + WORD)? == &self.middle)
+            }
+        };
+        matches.then_some(at + length)
     }
 }
 

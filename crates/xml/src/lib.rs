@@ -22,6 +22,7 @@ mod limits;
 mod location;
 mod name;
 mod namespaces;
+mod preamble;
 mod reader;
 pub mod scan;
 mod token;

@@ -8,7 +8,7 @@ pub const XML_NAMESPACE: &str = "http://www.w3.org/XML/1998/namespace";
 pub const XMLNS_NAMESPACE: &str = "http://www.w3.org/2000/xmlns/";
 
 /// A namespace in scope: good for as long as the element that declared it is open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NamespaceId(u32);
 
 impl NamespaceId {
@@ -35,6 +35,13 @@ impl Namespaces {
     pub(crate) fn clear(&mut self) {
         self.text.clear();
         self.bindings.clear();
+    }
+
+    /// Makes this a copy of `other`, in the memory it has.
+    pub(crate) fn copy_from(&mut self, other: &Namespaces) {
+        self.text.clear();
+        self.text.push_str(&other.text);
+        self.bindings.clone_from(&other.bindings);
     }
 
     /// How many declarations are in scope.

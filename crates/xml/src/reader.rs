@@ -6,6 +6,7 @@ use crate::error::{Error, ErrorKind};
 use crate::layout::{Known, Layouts};
 use crate::name::end_of_ncname;
 use crate::namespaces::{NamespaceId, Namespaces, XML_NAMESPACE, XMLNS_NAMESPACE};
+use crate::preamble::Preambles;
 use crate::token::{Attribute, StartTag, Token};
 use crate::{Limits, QName, escape, scan};
 
@@ -31,6 +32,8 @@ pub struct Reader<'a> {
     layout_scope: Option<usize>,
     /// Whether learned tags hold right here.
     layout_holds: bool,
+    /// Whether the first of the preambles is how this document begins.
+    begins_as_known: bool,
 }
 
 /// The buffers of a reader, to be handed from one document to the next: a warm reader allocates nothing.
@@ -42,6 +45,7 @@ pub struct Memory {
     /// Attribute values that differ from what the document says.
     values: String,
     layouts: Layouts,
+    preambles: Preambles,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,8 +59,8 @@ enum Stage {
 
 /// An element whose end tag has not come yet.
 #[derive(Clone, Copy, Debug)]
-struct Open {
-    name: u32,
+pub(crate) struct Open {
+    pub(crate) name: u32,
     name_length: u32,
     local: u32,
     /// How many declarations were in scope around it.
@@ -127,6 +131,7 @@ impl<'a> Reader<'a> {
             closed: 0,
             layout_scope: None,
             layout_holds: false,
+            begins_as_known: false,
         })
     }
 
@@ -330,6 +335,7 @@ impl<'a> Reader<'a> {
         let mut copied = start;
         let mut at = start;
         loop {
+            at = scan::end_of_attribute_piece(bytes, at, quote);
             let Some(&byte) = bytes.get(at) else {
                 return Err(self.cut_off(&format!("in the value of the attribute \"{}\"", name.as_str())));
             };
@@ -618,8 +624,9 @@ impl<'a> Reader<'a> {
 
     fn comment(&mut self) -> Result<Token<'a>, Error> {
         let start = self.at + "<!--".len();
-        let Some(length) = self.input[start..].find("--") else { return Err(self.cut_off("in a comment")) };
-        let end = start + length;
+        let Some(end) = find_pair(self.input.as_bytes(), start, *b"--") else {
+            return Err(self.cut_off("in a comment"));
+        };
         if self.input.as_bytes().get(end + 2) != Some(&b'>') {
             return Err(self.syntax(end, "\"--\" inside a comment"));
         }
@@ -650,10 +657,9 @@ impl<'a> Reader<'a> {
         if target.is_empty() {
             return Err(self.syntax(start, "a processing instruction without a name"));
         }
-        let Some(length) = self.input[target_end..].find("?>") else {
+        let Some(end) = find_pair(self.input.as_bytes(), target_end, *b"?>") else {
             return Err(self.cut_off("in a processing instruction"));
         };
-        let end = target_end + length;
         let data = self.checked(target_end, end)?;
         if !data.is_empty() && !data.starts_with(is_white_space) {
             return Err(self.syntax(target_end, "a processing instruction whose name is not followed by white space"));
@@ -769,6 +775,85 @@ impl<'a> Reader<'a> {
         if self.stage == Stage::Start {
             self.stage = Stage::Prolog;
         }
+    }
+
+    // ---- beginnings and ends that were met before ----
+
+    /// Reads the beginning of the document at once, if it is one that [`remember`](Self::remember) kept. Returns the
+    /// start tag that it ends with, and the namespace of the root element.
+    pub fn resume(&mut self) -> Option<(StartTag<'a>, NamespaceId)> {
+        if self.stage != Stage::Start {
+            return None;
+        }
+        let Memory { preambles, open, namespaces, .. } = &mut self.memory;
+        let preamble = preambles.find(self.input.as_bytes(), self.limits)?;
+        let last = preamble.open.last()?;
+        let name = &self.input[last.name as usize..(last.name + last.name_length) as usize];
+        let tag = StartTag {
+            name: QName::new(name, last.local as usize),
+            namespace: preamble.last,
+            offset: last.name as usize - 1,
+        };
+        open.clone_from(&preamble.open);
+        namespaces.copy_from(&preamble.namespaces);
+        self.at = preamble.length();
+        self.tag_end = self.at;
+        self.previous_tag_end = preamble.previous_tag_end;
+        self.stage = Stage::Content;
+        self.begins_as_known = true;
+        Some((tag, preamble.root))
+    }
+
+    /// Keeps the beginning of the document up to `tag`, which was read last, for [`resume`](Self::resume). `root` is the
+    /// namespace of the root element. Does nothing if the tag has attributes other than declarations, or is empty.
+    pub fn remember(&mut self, tag: StartTag<'a>, root: NamespaceId) {
+        if self.end_is_due || self.tag_end != self.at || self.attributes().next().is_some() {
+            return;
+        }
+        let Memory { preambles, open, namespaces, .. } = &mut self.memory;
+        if let Some(preamble) = preambles.keep(&self.input.as_bytes()[..self.at], self.limits) {
+            preamble.open.clone_from(open);
+            preamble.namespaces.copy_from(namespaces);
+            preamble.root = root;
+            preamble.last = tag.namespace;
+            preamble.previous_tag_end = self.previous_tag_end;
+            self.begins_as_known = true;
+        }
+    }
+
+    /// Reads the rest of the document at once, if the element that its known beginning ends with was closed last, and
+    /// the document ends as one did that [`remember_rest`](Self::remember_rest) was told of.
+    pub fn resume_rest(&mut self) -> bool {
+        if !self.begins_as_known || self.end_is_due {
+            return false;
+        }
+        let Memory { preambles, open, namespaces, .. } = &mut self.memory;
+        let rest = &self.input.as_bytes()[self.at..];
+        let known = preambles.first().is_some_and(|preamble| preamble.is_rest(open, rest));
+        if known {
+            open.clear();
+            namespaces.clear();
+            self.stage = Stage::Epilog;
+            self.at = self.input.len();
+        }
+        known
+    }
+
+    /// Reads the rest of the document by `read` and keeps it for [`resume_rest`](Self::resume_rest), if it ends there
+    /// and the element that its known beginning ends with was closed last.
+    ///
+    /// # Errors
+    /// What `read` says.
+    pub fn remember_rest<E>(&mut self, read: impl FnOnce(&mut Self) -> Result<(), E>) -> Result<(), E> {
+        let (offset, open) = (self.at, self.memory.open.clone());
+        let whole = self.begins_as_known && !self.end_is_due;
+        read(self)?;
+        if whole && self.stage == Stage::Epilog && self.at == self.input.len() {
+            if let Some(preamble) = self.memory.preambles.first() {
+                preamble.keep_rest(&open, &self.input.as_bytes()[offset..]);
+            }
+        }
+        Ok(())
     }
 
     // ---- learned tags ----
@@ -966,6 +1051,17 @@ fn end_of_white_space(bytes: &[u8], mut at: usize) -> usize {
         at += 1;
     }
     at
+}
+
+/// Where the two bytes stand together, from `at` on.
+fn find_pair(bytes: &[u8], mut at: usize, [first, second]: [u8; 2]) -> Option<usize> {
+    loop {
+        at += bytes.get(at..)?.iter().position(|&byte| byte == first)?;
+        if bytes.get(at + 1) == Some(&second) {
+            return Some(at);
+        }
+        at += 1;
+    }
 }
 
 fn is_white_space(c: char) -> bool {

@@ -29,6 +29,19 @@ pub fn end_of_unescaped(bytes: &[u8]) -> usize {
     at.min(bytes.len())
 }
 
+/// Where a piece of an attribute value ends that stands for itself: at `<`, `&`, the quote, white space other than a
+/// blank, or a byte that begins a character which XML 1.0 may not allow.
+#[inline]
+pub fn end_of_attribute_piece(bytes: &[u8], at: usize, quote: u8) -> usize {
+    let end = match quote {
+        b'"' => end_of_plain::<b'"'>(bytes, at),
+        _ => end_of_plain::<b'\''>(bytes, at),
+    };
+    // Tabs and line feeds are rare here, so they may cost a second look.
+    let piece = &bytes[at..end.min(bytes.len())];
+    piece.iter().position(|byte| matches!(byte, b'\t' | b'\n')).map_or(end, |white| at + white)
+}
+
 /// The first byte from `at` on that needs a look: `<`, `&`, the `FOURTH`, the control characters but tab and line
 /// feed, or 0xEF, which may begin U+FFFE or U+FFFF. The length if there is none.
 #[inline]

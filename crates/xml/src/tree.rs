@@ -75,7 +75,6 @@ impl Document {
     fn span(&self, span: Span) -> &str {
         &self.strings[span.start as usize..span.end as usize]
     }
-
 }
 
 /// Names an element of a [`Document`] without borrowing it.
@@ -350,12 +349,13 @@ impl std::error::Error for QNameError {}
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
     message: String,
+    offset: usize,
     position: Position,
 }
 
 impl Error {
-    fn new(message: impl Into<String>, position: Position) -> Self {
-        Self { message: message.into(), position }
+    fn new(message: impl Into<String>, offset: usize, document: &Document) -> Self {
+        Self { message: message.into(), offset, position: document.position(offset) }
     }
 
     /// What was found and what was expected.
@@ -364,7 +364,13 @@ impl Error {
         &self.message
     }
 
-    /// Where.
+    /// Where: a byte offset in the text.
+    #[must_use]
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// Where, by line and column.
     #[must_use]
     pub fn position(&self) -> Position {
         self.position

@@ -93,4 +93,4 @@ impl DerivationSet {
 }
 
 /// The place of the built-in components.
-pub(crate) const NOWHERE: Location = Location { file: crate::FileId::BUILTIN, line: 0, column: 0 };
+pub(crate) const NOWHERE: Location = Location { file: crate::FileId::BUILTIN, offset: None };

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use castile_xml::tree::{Document, Element};
+use castile_xml::tree::{Element, Position};
 
 /// How much a [`Diagnostic`] matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,8 +40,10 @@ pub struct Diagnostic {
     pub message: String,
     /// What to do, or why it is so.
     pub note: Option<String>,
-    /// The text of the line.
+    /// The text of the line, or of what is near the column if the line is long: some contracts come on one.
     pub source_line: String,
+    /// How many characters of `source_line` stand before the place.
+    pub caret: usize,
 }
 
 impl fmt::Display for Diagnostic {
@@ -59,9 +61,8 @@ impl fmt::Display for Diagnostic {
         } else {
             writeln!(f, "{margin}--> {}:{}:{}", self.file, self.line, self.column)?;
             writeln!(f, "{margin} |")?;
-            let (shown, caret) = excerpt(&self.source_line, self.column as usize);
-            writeln!(f, "{digits} | {shown}")?;
-            write!(f, "{margin} | {}^", " ".repeat(caret))?;
+            writeln!(f, "{digits} | {}", self.source_line)?;
+            write!(f, "{margin} | {}^", " ".repeat(self.caret))?;
         }
         match &self.note {
             Some(note) => write!(f, "\n{margin} = note: {note}"),
@@ -70,29 +71,28 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// The part of a line to show and how far from its start the caret stands. Generated contracts come on one line.
+/// The part of a line to show and how far from its start the caret stands.
 fn excerpt(line: &str, column: usize) -> (String, usize) {
     const WIDTH: usize = 120;
     const BEFORE: usize = 40;
     let at = column.saturating_sub(1);
     let first = if at < WIDTH { 0 } else { at - BEFORE };
     let mut shown: String = if first > 0 { "…".into() } else { String::new() };
-    shown.extend(line.chars().skip(first).take(WIDTH).map(|c| if c == '\t' { ' ' } else { c }));
-    if line.chars().nth(first + WIDTH).is_some() {
+    let mut rest = line.chars().skip(first);
+    shown.extend(rest.by_ref().take(WIDTH).map(|c| if c == '\t' { ' ' } else { c }));
+    if rest.next().is_some() {
         shown.push('…');
     }
     (shown, at - first + usize::from(first > 0))
 }
 
-/// A place in one of the documents a [`Sources`] holds.
+/// A place in one of the documents a [`Sources`] holds: [`Sources::position`] has its line and column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Location {
     /// Which document.
     pub file: FileId,
-    /// The line, from 1; 0 means the document as a whole.
-    pub line: u32,
-    /// The column in characters, from 1; 0 means the document as a whole.
-    pub column: u32,
+    /// The byte in it; none means the document as a whole.
+    pub offset: Option<u32>,
 }
 
 /// Names a document of a [`Sources`].
@@ -107,45 +107,78 @@ impl FileId {
 /// The documents that were read, to say where something stands.
 #[derive(Debug, Clone)]
 pub struct Sources {
-    files: Vec<(Arc<str>, Arc<str>)>,
+    files: Vec<Source>,
+}
+
+#[derive(Debug, Clone)]
+struct Source {
+    name: Arc<str>,
+    text: Arc<str>,
+    /// Byte offset of the first byte of each line.
+    lines: Vec<u32>,
 }
 
 impl Default for Sources {
     fn default() -> Self {
-        Self { files: vec![("built in".into(), "".into())] }
+        let mut sources = Self { files: Vec::new() };
+        sources.add("built in", "".into());
+        sources
     }
 }
 
 impl Sources {
     /// Adds a document.
     pub fn add(&mut self, name: &str, text: Arc<str>) -> FileId {
-        self.files.push((name.into(), text));
+        let starts = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n').map(|(at, _)| at as u32 + 1);
+        let lines = std::iter::once(0).chain(starts).collect();
+        self.files.push(Source { name: name.into(), text, lines });
         FileId(self.files.len() as u32 - 1)
     }
 
     /// What a document is called.
     #[must_use]
     pub fn name(&self, file: FileId) -> &Arc<str> {
-        &self.files[file.0 as usize].0
+        &self.files[file.0 as usize].name
     }
 
     /// All documents, in the order they were read.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.files.iter().skip(1).map(|(name, _)| &**name)
+        self.files.iter().skip(1).map(|source| &*source.name)
+    }
+
+    /// Line and column, unless the document as a whole is meant.
+    #[must_use]
+    pub fn position(&self, location: Location) -> Option<Position> {
+        let (source, offset) = (&self.files[location.file.0 as usize], location.offset?);
+        let line = source.lines.partition_point(|&start| start <= offset).max(1);
+        let before = source.text.get(source.lines[line - 1] as usize..offset as usize).unwrap_or_default();
+        Some(Position { line: line as u32, column: before.chars().count() as u32 + 1 })
+    }
+
+    /// `file, line n`
+    #[must_use]
+    pub fn describe(&self, location: Location) -> String {
+        let name = self.name(location.file);
+        self.position(location).map_or_else(|| name.to_string(), |position| format!("{name}, line {}", position.line))
     }
 
     /// A diagnostic at `location`.
     pub fn diagnostic(&self, severity: Severity, location: Location, message: impl Into<String>) -> Diagnostic {
-        let (file, text) = &self.files[location.file.0 as usize];
-        let line = location.line.checked_sub(1).and_then(|index| text.lines().nth(index as usize));
+        let source = &self.files[location.file.0 as usize];
+        let position = self.position(location);
+        let (source_line, caret) = position.map_or_else(Default::default, |position| {
+            let start = source.lines[position.line as usize - 1] as usize;
+            excerpt(source.text[start..].lines().next().unwrap_or_default(), position.column as usize)
+        });
         Diagnostic {
             severity,
-            file: file.clone(),
-            line: location.line,
-            column: location.column,
+            file: source.name.clone(),
+            line: position.map_or(0, |position| position.line),
+            column: position.map_or(0, |position| position.column),
             message: message.into(),
             note: None,
-            source_line: line.unwrap_or_default().to_owned(),
+            source_line,
+            caret,
         }
     }
 }
@@ -154,20 +187,20 @@ impl Location {
     /// A document as a whole.
     #[must_use]
     pub fn file(file: FileId) -> Self {
-        Self { file, line: 0, column: 0 }
+        Self { file, offset: None }
     }
 
     /// The start tag of an element.
     #[must_use]
     pub fn of(file: FileId, element: Element<'_>) -> Self {
-        Self::at(file, element.document(), element.offset())
+        Self::at(file, element.offset())
     }
 
     /// A byte offset in a document.
     #[must_use]
-    pub fn at(file: FileId, document: &Document, offset: usize) -> Self {
-        let position = document.position(offset);
-        Self { file, line: position.line, column: position.column }
+    pub fn at(file: FileId, offset: usize) -> Self {
+        // A tree's offsets are 32 bits wide.
+        Self { file, offset: u32::try_from(offset).ok() }
     }
 }
 
@@ -199,13 +232,14 @@ impl Diagnostics {
     #[must_use]
     pub fn finish(mut self) -> (Sources, Vec<Diagnostic>) {
         let order: std::collections::HashMap<_, _> =
-            self.sources.files.iter().enumerate().map(|(index, (name, _))| (name.clone(), index)).collect();
+            self.sources.files.iter().enumerate().map(|(index, source)| (source.name.clone(), index)).collect();
         self.list.sort_by_key(|d| (order.get(&d.file).copied(), d.line, d.column));
         self.list.dedup();
         (self.sources, self.list)
     }
 
-    fn add(&mut self, severity: Severity, location: Location, message: impl Into<String>) -> &mut Diagnostic {
+    /// Adds a diagnostic.
+    pub fn add(&mut self, severity: Severity, location: Location, message: impl Into<String>) -> &mut Diagnostic {
         let diagnostic = self.sources.diagnostic(severity, location, message);
         self.list.push(diagnostic);
         let last = self.list.len() - 1;
@@ -228,7 +262,7 @@ mod tests {
     fn printed_as_rustc_does() {
         let mut diagnostics = Diagnostics::default();
         let file = diagnostics.sources.add("a.xsd", "<a>\n\t<b/>\n</a>".into());
-        diagnostics.error(Location { file, line: 2, column: 2 }, "no b").with_note("use c");
+        diagnostics.error(Location::at(file, 5), "no b").with_note("use c");
         diagnostics.warning(Location::file(file), "all of it");
         let (_, list) = diagnostics.finish();
         assert_eq!(list[1].to_string(), "error: no b\n --> a.xsd:2:2\n  |\n2 |  <b/>\n  |  ^\n  = note: use c");

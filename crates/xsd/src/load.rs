@@ -8,7 +8,8 @@ use castile_xml::tree::{Document, Element, ElementId as NodeId};
 
 use crate::parse::{Components, Defaults, Definitions, Parser, Redefinitions};
 use crate::{
-    Diagnostics, FileId, Location, Request, Resolver, Schema, XSD_NAMESPACE, encoding, resolve, resolver, wellknown,
+    Diagnostics, FileId, Location, Request, Resolver, Schema, Severity, XSD_NAMESPACE, encoding, resolve, resolver,
+    wellknown,
 };
 
 /// A document and where diagnostics say that it is.
@@ -106,9 +107,7 @@ impl<'r> Loader<'r> {
             }
             Err(error) => {
                 let file = self.diagnostics.sources.add(uri, text.into());
-                let position = error.position();
-                let place = Location { file, line: position.line, column: position.column };
-                self.diagnostics.error(place, error.message());
+                self.diagnostics.error(Location::at(file, error.offset()), error.message());
                 None
             }
         }
@@ -155,7 +154,7 @@ impl<'r> Loader<'r> {
         let mut definitions = Definitions::default();
         let mut next = 0;
         while next < self.schemas.len() {
-            for schema in &self.schemas[next..] {
+            for (index, schema) in self.schemas.iter().enumerate().skip(next) {
                 let root = schema.opened.document.element(schema.root);
                 let mut parser = Parser {
                     components: &mut components,
@@ -163,6 +162,7 @@ impl<'r> Loader<'r> {
                     redefinitions: &redefinitions,
                     definitions: &mut definitions,
                     file: schema.opened.file,
+                    schema: index,
                     target_namespace: schema.target_namespace.clone(),
                     chameleon: schema.chameleon,
                     defaults: Defaults::default(),
@@ -287,9 +287,12 @@ impl<'r> Loader<'r> {
         };
         let request = Request { base: &from.uri, location: Some(location), namespace: target };
         let Some(uri) = self.resolver.locate(&request) else {
-            self.diagnostics
-                .error(place, format!("{location} is not found"))
-                .with_note(format!("it is looked for from {}", from.uri));
+            // §4.2.1: an include may lead nowhere, and so may a redefinition of nothing; what refers to components
+            // that are missing then is an error of its own.
+            let redefines = child.local() == "redefine" && child.elements().any(|inner| inner.local() != "annotation");
+            let severity = if redefines { Severity::Error } else { Severity::Warning };
+            let note = format!("it is looked for from {}; nothing is fetched", from.uri);
+            self.diagnostics.add(severity, place, format!("{location} is not found")).with_note(note);
             return;
         };
         if let Some(opened) = self.open(&uri, Some(place)) {

@@ -12,6 +12,8 @@ pub(crate) use context::Defaults;
 pub use context::tidy;
 pub(crate) use redefine::{Kind, Redefinitions};
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use castile_xml::tree::Element;
@@ -21,7 +23,7 @@ use crate::components::{
     IdentityConstraintCategory, ModelGroup, ModelGroupDefinition, Notation, Owner, Scope, TypeDefinition, TypeId,
 };
 use crate::table::Table;
-use crate::{Builtin, Diagnostics, ExpandedName, FileId};
+use crate::{Builtin, Diagnostics, ExpandedName, FileId, Location};
 
 /// All components, while documents are read.
 #[derive(Debug, Default)]
@@ -53,6 +55,8 @@ pub(crate) struct Parser<'p> {
     /// The definitions that are already made, to tell a copy from a clash.
     pub(crate) definitions: &'p mut Definitions,
     pub(crate) file: FileId,
+    /// The number of the `<schema>`: a WSDL may hold many.
+    pub(crate) schema: usize,
     pub(crate) target_namespace: Arc<str>,
     /// The document has no target namespace of its own and takes that of the one that includes it (§4.2.1).
     pub(crate) chameleon: bool,
@@ -65,9 +69,17 @@ pub(crate) struct Parser<'p> {
     pub(crate) depth: usize,
 }
 
-/// Where each global component was defined, and its text without white space.
+/// Where each global component was first defined.
 #[derive(Debug, Default)]
-pub(crate) struct Definitions(std::collections::HashMap<(Kind, ExpandedName), (crate::Location, String)>);
+pub(crate) struct Definitions(HashMap<(Kind, ExpandedName), Definition>);
+
+#[derive(Debug)]
+struct Definition {
+    schema: usize,
+    location: Location,
+    /// Without white space.
+    text: String,
+}
 
 impl Parser<'_> {
     /// Reads the children of `<schema>`; imports and includes have been followed before.
@@ -180,20 +192,20 @@ impl Parser<'_> {
         }
         let text: String = child.source().split_whitespace().collect();
         let first = match self.definitions.0.entry((kind, name.clone())) {
-            std::collections::hash_map::Entry::Vacant(entry) => {
-                entry.insert((location, text));
+            Entry::Vacant(entry) => {
+                entry.insert(Definition { schema: self.schema, location, text });
                 return false;
             }
-            std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Occupied(entry) => entry.into_mut(),
         };
-        if first.0.file != location.file && first.1 == text {
+        if first.schema != self.schema && first.text == text {
             return true;
         }
         let message = format!("{} {name} is defined twice", kind.name());
-        let note = format!("the first is in {}, line {}", self.diagnostics.sources.name(first.0.file), first.0.line);
-        // Within one document that is an error (sch-props-correct 2). Two documents that claim one namespace are
+        let note = format!("the first, which is taken, is in {}", self.diagnostics.sources.describe(first.location));
+        // Within one schema that is an error (sch-props-correct 2). Two schemas that claim one namespace are
         // usually two versions of it, and every other toolkit takes one of them.
-        let diagnostic = if first.0.file == location.file {
+        let diagnostic = if first.schema == self.schema {
             self.diagnostics.error(location, message)
         } else {
             self.diagnostics.warning(location, message + ", and not alike")

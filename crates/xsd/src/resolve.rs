@@ -7,13 +7,13 @@ mod derivation;
 use std::collections::{HashMap, HashSet};
 
 use crate::components::{
-    AttributeDeclaration, AttributeGroupDefinition, DerivationSet, ElementDeclaration, ElementId, ModelGroup,
-    ModelGroupDefinition, NOWHERE, Scope, TypeDefinition, TypeId,
+    AttributeDeclaration, AttributeGroupDefinition, ElementDeclaration, ElementId, ModelGroup, ModelGroupDefinition,
+    NOWHERE, Scope, TypeDefinition, TypeId,
 };
 use crate::parse::Components;
 use crate::schema::any_type;
 use crate::table::Finished;
-use crate::{Builtin, Diagnostics, ExpandedName, Location, Schema};
+use crate::{Builtin, Diagnostics, ExpandedName, Schema};
 
 /// Makes the schema of the components.
 pub(crate) fn resolve(components: Components, diagnostics: &mut Diagnostics) -> Schema {
@@ -85,16 +85,18 @@ fn similar<'n>(name: &ExpandedName, names: impl Iterator<Item = &'n ExpandedName
 /// An element without a type takes that of the head of its substitution group (§3.3.2), which may have to ask its
 /// own head. Circles have been cut.
 fn type_by_head(schema: &mut Schema, typed_by_head: &[ElementId]) {
-    let untyped: HashSet<ElementId> = typed_by_head.iter().copied().collect();
+    let mut untyped: HashSet<ElementId> = typed_by_head.iter().copied().collect();
     for &element in typed_by_head {
+        let mut waiting = Vec::new();
         let mut head = element;
-        while untyped.contains(&head) {
-            match schema[head].substitution_group {
-                Some(next) => head = next,
-                None => break,
-            }
+        while untyped.remove(&head) {
+            waiting.push(head);
+            head = schema[head].substitution_group.unwrap_or(head);
         }
-        schema.elements[element.index()].type_id = schema[head].type_id;
+        let type_id = schema[head].type_id;
+        for element in waiting {
+            schema.elements[element.index()].type_id = type_id;
+        }
     }
 }
 
@@ -114,20 +116,7 @@ fn name_or_none(name: Option<&ExpandedName>) -> ExpandedName {
 }
 
 fn missing_element(name: Option<&ExpandedName>) -> ElementDeclaration {
-    ElementDeclaration {
-        name: name_or_none(name),
-        scope: Scope::Global,
-        type_id: Builtin::AnyType.into(),
-        nillable: false,
-        value_constraint: None,
-        identity_constraints: Vec::new(),
-        substitution_group: None,
-        is_abstract: false,
-        block: DerivationSet::default(),
-        final_: DerivationSet::default(),
-        annotation: Default::default(),
-        location: NOWHERE,
-    }
+    ElementDeclaration::of_any_type(name_or_none(name))
 }
 
 fn missing_attribute(name: Option<&ExpandedName>) -> AttributeDeclaration {
@@ -165,9 +154,6 @@ fn missing_attribute_group(name: Option<&ExpandedName>) -> AttributeGroupDefinit
 fn called(schema: &Schema, type_id: TypeId) -> String {
     match schema[type_id].name() {
         Some(name) => format!("type {name}"),
-        None => {
-            let Location { line, .. } = schema[type_id].location();
-            format!("the type without a name in line {line}")
-        }
+        None => "a type without a name".to_owned(),
     }
 }

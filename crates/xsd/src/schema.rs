@@ -178,14 +178,11 @@ impl Schema {
                 break;
             }
         }
+        steps.reverse();
         let particle = match steps.as_slice() {
             [] => None,
             [one] => Some(self.flatten(one)),
-            _ => {
-                let particles = steps.into_iter().rev().cloned().collect();
-                let group = ModelGroup { compositor: Compositor::Sequence, particles };
-                Some(self.flatten(&Particle::once(Term::Group(group))))
-            }
+            _ => Some(self.joined(steps.into_iter().map(|step| self.flatten(step)).collect())),
         };
         match (particle, mixed) {
             (Some(particle), false) if is_nothing(&particle) => Content::Empty,
@@ -194,6 +191,25 @@ impl Schema {
             (None, true) => Content::Mixed(Particle::once(Term::Group(ModelGroup::empty()))),
             (None, false) => Content::Empty,
         }
+    }
+
+    /// The content of a base and of what extends it: one after the other, or together where both are an `<all>`,
+    /// which XSD 1.1 allows.
+    fn joined(&self, steps: Vec<Particle>) -> Particle {
+        let all = |step: &Particle| match &step.term {
+            Term::Group(group) => group.compositor == Compositor::All && step.is_once(),
+            _ => false,
+        };
+        if !steps.iter().all(all) {
+            let group = ModelGroup { compositor: Compositor::Sequence, particles: steps };
+            return self.flatten(&Particle::once(Term::Group(group)));
+        }
+        let groups = steps.into_iter().filter_map(|step| match step.term {
+            Term::Group(group) => Some(group.particles),
+            _ => None,
+        });
+        let group = ModelGroup { compositor: Compositor::All, particles: groups.flatten().collect() };
+        Particle::once(Term::Group(group))
     }
 
     /// The same particle with every group in the place of its reference and without groups that say nothing: a
@@ -417,6 +433,10 @@ pub(crate) fn define_builtins(components: &mut Components) {
         };
         components.types.define(slot, definition);
     }
+    // .NET's data sets say `<element ref="xs:schema"/>` for a schema within the message.
+    let name = ExpandedName::new(XSD_NAMESPACE, "schema");
+    let slot = components.elements.named(&name);
+    components.elements.define(slot, ElementDeclaration::of_any_type(name));
 }
 
 /// The ur-type (§3.4.7), or what stands in for a type that isn't defined.

@@ -8,6 +8,7 @@ const SCHEME: &str = "castile:";
 const SCHEMAS: &[(&str, &str)] = &[
     ("http://www.w3.org/XML/1998/namespace", include_str!("../schemas/xml.xsd")),
     ("http://schemas.xmlsoap.org/soap/encoding/", include_str!("../schemas/soap-encoding.xsd")),
+    ("http://xml.apache.org/xml-soap", include_str!("../schemas/apache-soap.xsd")),
 ];
 
 pub(crate) fn locate(request: &Request<'_>) -> Option<String> {

@@ -43,7 +43,7 @@ impl Timeouts {
     /// How often a busy connection looks whether it has become idle. Coarse, so that no request has to set a timer.
     fn tick(&self) -> Duration {
         let quarter = self.keep_alive / 4;
-        quarter.clamp(Duration::from_millis(1), Duration::from_secs(5))
+        quarter.clamp(Duration::from_millis(1), Duration::from_secs(1))
     }
 }
 
@@ -143,7 +143,9 @@ impl<'a> Clock<'a> {
         loop {
             let phase = self.activity.phase();
             let (limit, is_strict) = match phase {
-                Phase::Idle(_) | Phase::Answer(_) => (self.timeouts.tick(), false),
+                // The service has its own time limits, and hyper goes on when it has answered.
+                Phase::Answer(_) => return Poll::Pending,
+                Phase::Idle(_) => (self.timeouts.tick(), false),
                 Phase::Head(_) => (self.timeouts.header_read, true),
                 Phase::Client(_) => (self.timeouts.write, true),
             };
@@ -153,10 +155,8 @@ impl<'a> Clock<'a> {
                 if !alarm.is_elapsed() {
                     return Poll::Pending;
                 }
-                match phase {
-                    Phase::Idle(_) if is_same => return Poll::Ready(End::Idle),
-                    _ if is_same && is_strict => return Poll::Ready(End::Late),
-                    _ => {}
+                if is_same {
+                    return Poll::Ready(if is_strict { End::Late } else { End::Idle });
                 }
             }
             self.set_in = Some(phase);

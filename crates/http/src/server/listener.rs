@@ -3,7 +3,7 @@
 use std::io;
 use std::task::{Context, Poll};
 
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 
 /// A source of connections.
@@ -37,6 +37,8 @@ impl Listener for TcpListener {
 
 impl Connection for TcpStream {
     fn poll_readable(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.poll_read_ready(cx)
+        // Not `poll_read_ready`: tokio takes a new stream for readable until a read says otherwise.
+        let mut byte = [0];
+        self.poll_peek(cx, &mut ReadBuf::new(&mut byte)).map_ok(|_| ())
     }
 }

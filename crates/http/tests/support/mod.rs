@@ -1,4 +1,5 @@
 //! A toy service, and a network in memory, so that tests with a paused clock are exact.
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
 #![allow(dead_code, unreachable_pub, reason = "every test file has a copy of its own and uses a part of it")]
 
 use std::io;

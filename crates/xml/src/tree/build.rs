@@ -14,7 +14,7 @@ pub(super) fn document(text: &str) -> Result<Document, Error> {
     let builder = Builder::new(text);
     match prolog::read(text) {
         Ok(prolog) => builder.read(&prolog),
-        Err((message, offset)) => Err(Error::new(message, builder.document.position(offset))),
+        Err((message, offset)) => Err(Error::new(message, offset, &builder.document)),
     }
 }
 
@@ -48,7 +48,7 @@ impl Builder {
 
     fn read(mut self, prolog: &Prolog<'_>) -> Result<Document, Error> {
         let failure = |document: &Document, error: &crate::Error| {
-            Error::new(error.message(), document.position(prolog.original(error.offset())))
+            Error::new(error.message(), prolog.original(error.offset()), document)
         };
         let mut reader =
             Reader::new(prolog.text.as_bytes(), LIMITS).map_err(|error| failure(&self.document, &error))?;

@@ -267,7 +267,10 @@ mod tests {
     #[test]
     fn another_encoding_is_not_named() {
         for (text, expected) in [
-            ("<?xml version='1.0' encoding = \"utf-16\" standalone='no'?><a/>", "<?xml version='1.0' standalone='no'?><a/>"),
+            (
+                "<?xml version='1.0' encoding = \"utf-16\" standalone='no'?><a/>",
+                "<?xml version='1.0' standalone='no'?><a/>",
+            ),
             ("\u{FEFF}<?xml version='1.0' encoding='latin1'?><a/>", "\u{FEFF}<?xml version='1.0'?><a/>"),
             ("<?xml version='1.0' encoding='utf-8'?><a/>", "<?xml version='1.0' encoding='utf-8'?><a/>"),
             ("<?xml version='1.0'?><a encoding='x'/>", "<?xml version='1.0'?><a encoding='x'/>"),

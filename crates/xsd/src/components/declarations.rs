@@ -1,5 +1,7 @@
-use super::{Annotation, AttributeGroupId, AttributeId, DerivationSet, ElementId, ModelGroup, TypeId, Wildcard};
-use crate::{ExpandedName, Location};
+use super::{
+    Annotation, AttributeGroupId, AttributeId, DerivationSet, ElementId, ModelGroup, NOWHERE, TypeId, Wildcard,
+};
+use crate::{Builtin, ExpandedName, Location};
 
 /// An element declaration (Part 1 §3.3).
 #[derive(Debug, Clone)]
@@ -28,6 +30,26 @@ pub struct ElementDeclaration {
     pub annotation: Annotation,
     /// Where it stands.
     pub location: Location,
+}
+
+impl ElementDeclaration {
+    /// A global element that may hold anything, declared in no document.
+    pub(crate) fn of_any_type(name: ExpandedName) -> Self {
+        Self {
+            name,
+            scope: Scope::Global,
+            type_id: Builtin::AnyType.into(),
+            nillable: false,
+            value_constraint: None,
+            identity_constraints: Vec::new(),
+            substitution_group: None,
+            is_abstract: false,
+            block: DerivationSet::default(),
+            final_: DerivationSet::default(),
+            annotation: Annotation::default(),
+            location: NOWHERE,
+        }
+    }
 }
 
 /// Where a declaration can be referred to.

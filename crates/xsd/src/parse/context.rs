@@ -88,10 +88,11 @@ impl Parser<'_> {
                 _ => true,
             };
             if !known {
-                let message = format!("<{}> has an attribute `{}`", element.local(), attribute.local());
+                let message =
+                    format!("<{}> has an attribute `{}`, which is passed over", element.local(), attribute.local());
                 let note = format!("it may have {}", list(allowed));
-                let location = Location::at(self.file, element.document(), attribute.offset());
-                self.diagnostics.error(location, message).with_note(note);
+                let location = Location::at(self.file, attribute.offset());
+                self.diagnostics.warning(location, message).with_note(note);
             }
         }
     }

@@ -49,7 +49,12 @@ impl Parser<'_> {
                     (Compositor::All, "element") => {
                         let particle = parser.particle(child);
                         if particle.as_ref().is_some_and(Particle::is_repeated) {
-                            parser.error(child, "an element of <all> occurs more than once, expected maxOccurs 0 or 1");
+                            let message = "an element of <all> occurs more than once, expected maxOccurs 0 or 1";
+                            let location = parser.location(child);
+                            parser
+                                .diagnostics
+                                .warning(location, message)
+                                .with_note("XSD 1.1 allows it, and so it is read");
                         }
                         particles.extend(particle);
                     }

@@ -14,20 +14,16 @@ pub(super) fn settle(schema: &mut Schema, missing: &HashSet<TypeId>, diagnostics
         *done = true;
     }
     for slot in 0..schema.types.len() {
+        // Circles have been cut and the built-in types are settled, so every chain of bases ends.
         let mut chain: Vec<TypeId> = Vec::new();
-        let mut open = vec![TypeId(slot as u32)];
-        // A complex type with simple content also waits for its content, which is derived from the base itself.
-        while let Some(id) = open.pop() {
-            if settled[id.index()] || chain.contains(&id) {
-                continue;
-            }
+        let mut id = TypeId(slot as u32);
+        while !settled[id.index()] {
             chain.push(id);
-            open.push(schema[id].base());
+            id = schema[id].base();
         }
-        for &id in chain.iter().rev() {
-            if !std::mem::replace(&mut settled[id.index()], true) {
-                settle_one(schema, id, missing, diagnostics);
-            }
+        for id in chain.into_iter().rev() {
+            settled[id.index()] = true;
+            settle_one(schema, id, missing, diagnostics);
         }
     }
     for slot in Builtin::ALL.len()..schema.types.len() {
@@ -168,7 +164,7 @@ fn check_complex(schema: &Schema, id: TypeId, diagnostics: &mut Diagnostics) {
             format!("complex content is derived from {}, which has simple content", called(schema, complex.base));
         diagnostics.error(complex.location, message).with_note("use <simpleContent>");
     }
-    if complex.derivation == Derivation::Extension {
+    if complex.derivation == Derivation::Extension && complex.content != Content::Empty {
         let (own, base_mixed) = (&complex.content, matches!(schema.content(complex.base), Content::Mixed(_)));
         let base_elements = matches!(schema.content(complex.base), Content::ElementOnly(_));
         let clash = (matches!(own, Content::Mixed(_)) && base_elements)
@@ -290,26 +286,33 @@ fn check_all(schema: &Schema, id: TypeId, diagnostics: &mut Diagnostics) {
         Term::Group(group) => group,
         _ => return,
     };
-    let extends_particles =
-        complex.derivation == Derivation::Extension && schema.content(complex.base).particle().is_some();
-    if group.compositor == Compositor::All {
-        if particle.is_repeated() {
-            diagnostics.error(complex.location, "<all> occurs more than once, expected maxOccurs=\"1\"");
-        }
-        if extends_particles {
-            diagnostics
-                .error(complex.location, "<all> extends a base that has elements, expected a sequence or a choice");
-        }
-    } else if group.particles.iter().any(|inner| refers_to_all(schema, inner)) {
-        diagnostics.error(complex.location, "a group that is an <all> is referred to within another group");
+    let base = match complex.derivation {
+        Derivation::Extension => schema.content(complex.base),
+        Derivation::Restriction => Content::Empty,
+    };
+    let base_compositor = match base.particle() {
+        Some(Particle { term: Term::Group(group), .. }) => Some(group.compositor),
+        _ => None,
+    };
+    let is_all = group.compositor == Compositor::All;
+    if is_all && particle.is_repeated() {
+        diagnostics.error(complex.location, "<all> occurs more than once, expected maxOccurs=\"1\"");
     }
-    if extends_particles && group.compositor != Compositor::All {
-        let base = schema.content(complex.base);
-        if let Some(Particle { term: Term::Group(base), .. }) = base.particle()
-            && base.compositor == Compositor::All
-        {
-            diagnostics.error(complex.location, "a base whose content is an <all> is extended by elements");
+    match base_compositor {
+        Some(Compositor::All) if is_all => {
+            let message = "<all> extends a base that is an <all>";
+            diagnostics
+                .warning(complex.location, message)
+                .with_note("XSD 1.1 allows it, and so it is read: as one <all>");
         }
+        Some(other) if is_all || other == Compositor::All => {
+            let message = "<all> and elements in order stand together in an extension and its base";
+            diagnostics.error(complex.location, message).with_note("an <all> is the whole content of its type");
+        }
+        _ => {}
+    }
+    if !is_all && group.particles.iter().any(|inner| refers_to_all(schema, inner)) {
+        diagnostics.error(complex.location, "a group that is an <all> is referred to within another group");
     }
 }
 

@@ -1,0 +1,181 @@
+//! Every WSDL of the corpus is read to the end: no panic, nothing lost without a word, and errors only where the
+//! contract itself is broken. `CASTILE_VERBOSE=1` prints every diagnostic.
+
+#![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use castile_wsdl::{Definitions, Diagnostic, Severity};
+use castile_xsd::Files;
+
+/// The corpus, or a word that there is none.
+fn corpus() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
+    if folder.is_dir() {
+        return folder.canonicalize().ok();
+    }
+    eprintln!("skipped: {} is not there", folder.display());
+    None
+}
+
+/// All files below `folder` that look like WSDL documents, in order.
+fn wsdls(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap().flatten() {
+            let path = entry.path();
+            let name = entry.file_name().to_string_lossy().to_ascii_lowercase();
+            if path.is_dir() {
+                open.push(path);
+            } else if name.ends_with(".wsdl") || name.ends_with(".wsdl.xml") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The files of a catalog: `URI <tab> path`.
+fn add_catalog(files: &mut Files, folder: &Path) {
+    let Ok(catalog) = std::fs::read_to_string(folder.join("catalog.tsv")) else { return };
+    for line in catalog.lines() {
+        let mut fields = line.split('\t');
+        if let (Some(uri), Some(path)) = (fields.next(), fields.next()) {
+            files.map(uri, folder.join(path));
+        }
+    }
+}
+
+fn read(corpus: &Path, path: &Path) -> (Option<Definitions>, Vec<Diagnostic>) {
+    let mut files = Files::new();
+    add_catalog(&mut files, &corpus.join("wellknown"));
+    for folder in path.ancestors().take_while(|folder| *folder != corpus) {
+        add_catalog(&mut files, folder);
+    }
+    castile_wsdl::read(&path.to_string_lossy(), &files)
+}
+
+/// A message without the names in it.
+fn kind(message: &str) -> String {
+    let mut kind = String::new();
+    for (index, piece) in message.split('"').enumerate() {
+        kind.push_str(if index % 2 == 0 { piece } else { "…" });
+    }
+    let words = kind.split(' ').map(|word| match word {
+        _ if word.contains(['{', '/', '<', '.'])
+            || word.chars().any(|c| c.is_ascii_uppercase() || c.is_ascii_digit()) =>
+        {
+            "…"
+        }
+        _ => word,
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// The contracts that are broken themselves.
+const BROKEN: [&str; 3] = [
+    // An HTML page saved under the name of a contract.
+    "wsdl/nfe-brazil/cadconsultacadastro4.wsdl",
+    // Refers to types of MPEG's query format, whose schema isn't public.
+    "wsdl/onvif/ver10/federatedsearch.wsdl",
+    // Ends in the middle of a tag, on purpose.
+    "wsdl/wcf-tests/wsdl/brokenWsdl.wsdl",
+];
+
+#[derive(Default)]
+struct Tally {
+    read: usize,
+    clean: usize,
+    types: usize,
+    operations: usize,
+    kinds: BTreeMap<(Severity, String), (usize, String)>,
+    slowest: (Duration, String),
+    failing: Vec<String>,
+}
+
+impl Tally {
+    fn add(&mut self, corpus: &Path, path: &Path) {
+        let verbose = std::env::var_os("CASTILE_VERBOSE").is_some();
+        let name = path.strip_prefix(corpus).unwrap_or(path).display().to_string();
+        let started = Instant::now();
+        let (definitions, diagnostics) = read(corpus, path);
+        let took = started.elapsed();
+        if took > self.slowest.0 {
+            self.slowest = (took, name.clone());
+        }
+        self.read += 1;
+        if let Some(definitions) = &definitions {
+            self.types += definitions.schema.types().len();
+            self.operations += definitions.bindings.iter().map(|binding| binding.operations.len()).sum::<usize>();
+            walk(definitions);
+        }
+        for diagnostic in &diagnostics {
+            let printed = diagnostic.to_string();
+            if verbose {
+                eprintln!("{printed}\n");
+            }
+            let key = (diagnostic.severity, kind(&diagnostic.message));
+            let at = format!("{name}: {}:{}: {}", diagnostic.file, diagnostic.line, diagnostic.message);
+            self.kinds.entry(key).or_insert((0, at)).0 += 1;
+        }
+        match diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error).count() {
+            0 => self.clean += 1,
+            errors => self.failing.push(format!("{errors:4} {name}")),
+        }
+    }
+
+    fn print(&self) {
+        eprintln!("{} documents, {} without errors", self.read, self.clean);
+        eprintln!("{} types, {} bound operations", self.types, self.operations);
+        eprintln!("slowest: {:?} {}", self.slowest.0, self.slowest.1);
+        for ((severity, kind), (count, example)) in self.kinds.iter().rev() {
+            eprintln!("{count:6} {severity:?} {kind}\n              {example}");
+        }
+        for name in &self.failing {
+            eprintln!("{name}");
+        }
+    }
+}
+
+/// Asks for all that a generator asks for.
+fn walk(definitions: &Definitions) {
+    let schema = &definitions.schema;
+    for (id, definition) in schema.types() {
+        if definition.as_complex().is_some() {
+            let _ = (schema.content(id), schema.attribute_uses(id), schema.attribute_wildcard(id));
+        } else {
+            let _ = (schema.facets(id), schema.patterns(id), schema.enumeration(id), schema.white_space(id));
+        }
+        let _ = (schema.builtin(id), schema.derived_types(id));
+    }
+    for (id, _) in schema.elements() {
+        let _ = schema.substitutes(id);
+    }
+}
+
+#[test]
+fn the_corpus_is_read() {
+    let Some(corpus) = corpus() else { return };
+    let mut tally = Tally::default();
+    for path in wsdls(&corpus.join("wsdl")) {
+        tally.add(&corpus, &path);
+    }
+    tally.print();
+    assert!(tally.read >= 269, "{} documents", tally.read);
+    let failing: Vec<&str> = tally.failing.iter().filter_map(|line| line.trim_start().split(' ').nth(1)).collect();
+    assert_eq!(failing, BROKEN);
+}
+
+#[test]
+fn the_suites_of_other_toolkits_are_read() {
+    let Some(corpus) = corpus() else { return };
+    let mut tally = Tally::default();
+    for path in wsdls(&corpus.join("suites")) {
+        tally.add(&corpus, &path);
+    }
+    tally.print();
+}

@@ -1,0 +1,94 @@
+//! Beginnings and ends of documents that were read before.
+//!
+//! A client begins all its messages for an operation alike: declaration, envelope, body, the element of the operation.
+//! A document that begins with bytes which were read before brings the reader to the state it had behind them, since
+//! nothing else went into that state. The same holds for the end, from a given state.
+
+use crate::Limits;
+use crate::namespaces::{NamespaceId, Namespaces};
+use crate::reader::Open;
+
+/// How many beginnings are kept: as many operations and kinds of clients as take turns.
+const MOST: usize = 8;
+/// The longest beginning, and the longest end, that is kept, in bytes.
+const LONGEST: usize = 1024;
+
+/// The beginnings that were read before, the one that was met last in front.
+#[derive(Debug, Default)]
+pub(crate) struct Preambles(Vec<Preamble>);
+
+/// A beginning, up to and including a start tag without attributes, with the state that the reader had behind it.
+#[derive(Debug, Default)]
+pub(crate) struct Preamble {
+    bytes: Vec<u8>,
+    limits: Limits,
+    /// What is open behind it; the last one is the element that it ends with.
+    pub(crate) open: Vec<Open>,
+    pub(crate) namespaces: Namespaces,
+    /// The namespaces of the root element and of the last one.
+    pub(crate) root: NamespaceId,
+    pub(crate) last: NamespaceId,
+    pub(crate) previous_tag_end: usize,
+    /// What stood behind the end of the element that was begun, up to the end of the document.
+    rest: Vec<u8>,
+}
+
+impl Preambles {
+    /// The beginning that `input` has, if it was met before under the same limits.
+    pub(crate) fn find(&mut self, input: &[u8], limits: Limits) -> Option<&Preamble> {
+        let index = self.0.iter().position(|known| input.starts_with(&known.bytes) && known.limits == limits)?;
+        self.0.swap(0, index);
+        self.0.first()
+    }
+
+    /// The beginning that was met last.
+    pub(crate) fn first(&mut self) -> Option<&mut Preamble> {
+        self.0.first_mut()
+    }
+
+    /// Keeps a beginning, unless it is too long, and returns it for the state behind it to be filled in.
+    pub(crate) fn keep(&mut self, bytes: &[u8], limits: Limits) -> Option<&mut Preamble> {
+        if bytes.len() > LONGEST {
+            return None;
+        }
+        if self.0.len() < MOST {
+            self.0.push(Preamble::default());
+        }
+        let last = self.0.len() - 1;
+        self.0.swap(0, last);
+        let preamble = &mut self.0[0];
+        preamble.bytes.clear();
+        preamble.bytes.extend_from_slice(bytes);
+        preamble.limits = limits;
+        preamble.rest.clear();
+        Some(preamble)
+    }
+}
+
+impl Preamble {
+    /// How long it is, in bytes.
+    pub(crate) fn length(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Whether what is open here is what was open around the last element of the beginning.
+    fn is_left(&self, open: &[Open]) -> bool {
+        let outside = self.open.split_last().map(|(_, outside)| outside).unwrap_or_default();
+        // An element is known by where its name stands; what it is in stands before it, where the bytes are equal.
+        outside.len() == open.len() && outside.last().map(|open| open.name) == open.last().map(|open| open.name)
+    }
+
+    /// Whether a document with this beginning ended with `bytes` before, once the element was closed.
+    pub(crate) fn is_rest(&self, open: &[Open], bytes: &[u8]) -> bool {
+        !self.rest.is_empty() && self.rest == bytes && self.is_left(open)
+    }
+
+    /// Keeps the end of a document with this beginning, from where the element was closed. `open` is what was open
+    /// there.
+    pub(crate) fn keep_rest(&mut self, open: &[Open], bytes: &[u8]) {
+        if bytes.len() <= LONGEST && self.is_left(open) {
+            self.rest.clear();
+            self.rest.extend_from_slice(bytes);
+        }
+    }
+}

@@ -6,7 +6,7 @@ mod tags;
 mod text;
 
 use crate::error::{Error, ErrorKind};
-use crate::layout::{Known, Layouts};
+use crate::layout::Layouts;
 use crate::namespaces::{NamespaceId, Namespaces};
 use crate::preamble::Preambles;
 use crate::token::{Attribute, Token};

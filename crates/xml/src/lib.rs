@@ -15,6 +15,7 @@
 //! # Ok::<(), castile_xml::Error>(())
 //! ```
 
+mod encoding;
 mod error;
 pub mod escape;
 mod layout;
@@ -28,6 +29,7 @@ pub mod scan;
 mod token;
 pub mod tree;
 
+pub use encoding::decode;
 pub use error::{Error, ErrorKind};
 pub use layout::Known;
 pub use limits::Limits;

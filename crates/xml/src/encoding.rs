@@ -1,0 +1,280 @@
+//! Bytes to text, before anything is tokenised (XML 1.0 §4.3.3 and appendix F, RFC 7303 §3).
+
+use std::borrow::Cow;
+
+use encoding_rs::DecoderResult;
+
+use crate::error::{Error, ErrorKind};
+
+/// How far into a document its XML declaration is looked for, in bytes.
+const LONGEST_DECLARATION: usize = 1024;
+
+/// The text of a document: the bytes themselves if they are UTF-8, otherwise transcoded, once.
+///
+/// The encoding is the one that comes first of: a byte order mark, `charset` (of the media type, RFC 7303 §3.2), the
+/// form of the first bytes with the XML declaration (XML 1.0, appendix F), UTF-8. Without a `charset` it is an error
+/// if the declaration names another encoding than the one that the bytes are in; with one, the declaration says
+/// nothing. A byte order mark is kept in the text, where readers pass over it.
+///
+/// Encodings are named as in the IANA registry. UTF-8, UTF-16, US-ASCII and ISO-8859-1 are read to the letter, the
+/// others as the WHATWG's Encoding Standard has them. UTF-32, UTF-7 and EBCDIC are not understood.
+///
+/// ```
+/// let bytes = b"<?xml version='1.0' encoding='ISO-8859-1'?><a>\xE9</a>";
+/// assert!(castile_xml::decode(bytes, None)?.ends_with("<a>é</a>"));
+/// # Ok::<(), castile_xml::Error>(())
+/// ```
+///
+/// # Errors
+/// [`ErrorKind::Encoding`] if the encoding is not known, is not the declared one, or the bytes are not in it.
+pub fn decode<'b>(bytes: &'b [u8], charset: Option<&str>) -> Result<Cow<'b, str>, Error> {
+    let encoding = match (Encoding::of_mark(bytes), charset) {
+        (Some(encoding), _) => encoding,
+        (None, Some(charset)) => {
+            let known = Encoding::of_label(charset).ok_or_else(|| not_known(charset))?;
+            known.with_order_of(bytes)
+        }
+        (None, None) => of_first_bytes(bytes)?,
+    };
+    let text = encoding.decode(bytes)?;
+    if charset.is_none()
+        && let Some(label) = declared(&text)
+    {
+        let declared = Encoding::of_label(label).ok_or_else(|| not_known(label))?;
+        if declared != encoding && declared.with_order_of(bytes) != encoding {
+            let message = format!("the encoding \"{label}\" is declared, but the bytes are {}", encoding.name());
+            return Err(Error::new(ErrorKind::Encoding, 0, message));
+        }
+    }
+    Ok(text)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Encoding {
+    Ascii,
+    Latin1,
+    Utf8,
+    Utf16Le,
+    Utf16Be,
+    /// UTF-16 whose byte order is for the byte order mark to say.
+    Utf16,
+    Other(&'static encoding_rs::Encoding),
+}
+
+impl Encoding {
+    /// The encoding that a byte order mark tells.
+    fn of_mark(bytes: &[u8]) -> Option<Encoding> {
+        match bytes {
+            [0xEF, 0xBB, 0xBF, ..] => Some(Encoding::Utf8),
+            // FF FE 00 00 is UTF-32: no document begins with U+0000, so reading it as UTF-16 fails, as it should.
+            [0xFF, 0xFE, ..] => Some(Encoding::Utf16Le),
+            [0xFE, 0xFF, ..] => Some(Encoding::Utf16Be),
+            _ => None,
+        }
+    }
+
+    /// The encoding that is registered as `label`.
+    fn of_label(label: &str) -> Option<Encoding> {
+        const ASCII: [&str; 6] = ["us-ascii", "ascii", "ansi_x3.4-1968", "iso646-us", "iso-ir-6", "csascii"];
+        const LATIN1: [&str; 9] =
+            ["iso-8859-1", "iso8859-1", "iso_8859-1", "latin1", "l1", "iso-ir-100", "cp819", "ibm819", "csisolatin1"];
+        let is = |name: &&str| label.eq_ignore_ascii_case(name);
+        if ASCII.iter().any(|name| is(name)) {
+            return Some(Encoding::Ascii);
+        }
+        if LATIN1.iter().any(|name| is(name)) {
+            return Some(Encoding::Latin1);
+        }
+        let encoding = encoding_rs::Encoding::for_label_no_replacement(label.as_bytes())?;
+        match encoding.name() {
+            "UTF-8" => Some(Encoding::Utf8),
+            "UTF-16LE" if is(&"utf-16le") => Some(Encoding::Utf16Le),
+            "UTF-16LE" => Some(Encoding::Utf16),
+            "UTF-16BE" => Some(Encoding::Utf16Be),
+            // The browsers' own invention, not an encoding of documents.
+            "x-user-defined" => None,
+            _ => Some(Encoding::Other(encoding)),
+        }
+    }
+
+    /// UTF-16 in the byte order that the document is in, big-endian unless it shows (RFC 2781 §4.3).
+    fn with_order_of(self, bytes: &[u8]) -> Encoding {
+        match (self, bytes) {
+            (Encoding::Utf16, [0xFF, 0xFE, ..] | [b'<', 0, ..]) => Encoding::Utf16Le,
+            (Encoding::Utf16, _) => Encoding::Utf16Be,
+            (other, _) => other,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Encoding::Ascii => "US-ASCII",
+            Encoding::Latin1 => "ISO-8859-1",
+            Encoding::Utf8 => "UTF-8",
+            Encoding::Utf16 => "UTF-16",
+            Encoding::Utf16Le => "UTF-16LE",
+            Encoding::Utf16Be => "UTF-16BE",
+            Encoding::Other(encoding) => encoding.name(),
+        }
+    }
+
+    fn decode(self, bytes: &[u8]) -> Result<Cow<'_, str>, Error> {
+        let not_in_it = |offset: usize| {
+            let found = bytes.get(offset).map_or("the end".into(), |byte| format!("byte 0x{byte:02X}"));
+            let message = format!("{found} is not {}, the encoding that was expected", self.name());
+            Error::new(ErrorKind::Encoding, offset, message)
+        };
+        let transcoded = |encoding: &'static encoding_rs::Encoding| {
+            encoding
+                .decode_without_bom_handling_and_without_replacement(bytes)
+                .ok_or_else(|| not_in_it(first_malformed(encoding, bytes)))
+        };
+        match self {
+            Encoding::Ascii => match bytes.iter().position(|byte| !byte.is_ascii()) {
+                Some(offset) => Err(not_in_it(offset)),
+                None => Encoding::Utf8.decode(bytes),
+            },
+            Encoding::Latin1 => Ok(encoding_rs::mem::decode_latin1(bytes)),
+            Encoding::Utf16 => self.with_order_of(bytes).decode(bytes),
+            Encoding::Utf16Le => transcoded(encoding_rs::UTF_16LE),
+            Encoding::Utf16Be => transcoded(encoding_rs::UTF_16BE),
+            Encoding::Utf8 => {
+                simdutf8::compat::from_utf8(bytes).map(Cow::Borrowed).map_err(|error| not_in_it(error.valid_up_to()))
+            }
+            Encoding::Other(encoding) => transcoded(encoding),
+        }
+    }
+}
+
+/// The encoding of a document without a byte order mark of which nothing is known (XML 1.0, appendix F.1).
+fn of_first_bytes(bytes: &[u8]) -> Result<Encoding, Error> {
+    let without_mark = |encoding: Encoding| {
+        let text = encoding.decode(bytes)?;
+        if declared(&text).is_none() {
+            let message = "UTF-16 without a byte order mark or an encoding declaration, one of which is required";
+            return Err(Error::new(ErrorKind::Encoding, 0, message));
+        }
+        Ok(encoding)
+    };
+    match bytes {
+        [0, 0, 0, b'<', ..] | [b'<', 0, 0, 0, ..] => Err(not_known("UTF-32")),
+        [0, b'<', ..] => without_mark(Encoding::Utf16Be),
+        [b'<', 0, ..] => without_mark(Encoding::Utf16Le),
+        [0x4C, 0x6F, 0xA7, 0x94, ..] => Err(not_known("EBCDIC")),
+        _ => {
+            let head = &bytes[..bytes.len().min(LONGEST_DECLARATION)];
+            let head = &head[..head.iter().position(|byte| !byte.is_ascii()).unwrap_or(head.len())];
+            match std::str::from_utf8(head).ok().and_then(declared) {
+                // Bytes that are not UTF-16 are at least not the UTF-16 that they claim to be.
+                Some(label) => match Encoding::of_label(label) {
+                    Some(Encoding::Utf16 | Encoding::Utf16Le | Encoding::Utf16Be) => Ok(Encoding::Utf8),
+                    known => known.ok_or_else(|| not_known(label)),
+                },
+                None => Ok(Encoding::Utf8),
+            }
+        }
+    }
+}
+
+/// The encoding that the XML declaration names, as far as there is one; readers check its form.
+fn declared(text: &str) -> Option<&str> {
+    let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
+    let head = &text.as_bytes()[..text.len().min(LONGEST_DECLARATION)];
+    let end = head.windows(2).position(|pair| pair == b"?>")?;
+    let declaration = text[..end].strip_prefix("<?xml")?;
+    let (before, value) = declaration.split_once("encoding")?;
+    before.ends_with([' ', '\t', '\r', '\n']).then_some(())?;
+    let value = value.trim_start_matches([' ', '\t', '\r', '\n']).strip_prefix('=')?;
+    let value = value.trim_start_matches([' ', '\t', '\r', '\n']);
+    let quote = value.chars().next().filter(|&c| c == '"' || c == '\'')?;
+    value[1..].split_once(quote).map(|(label, _)| label)
+}
+
+#[cold]
+fn not_known(label: &str) -> Error {
+    let message = format!("the encoding \"{label}\" is not known; UTF-8 and UTF-16 always are");
+    Error::new(ErrorKind::Encoding, 0, message)
+}
+
+/// The first byte of what is not in the encoding.
+#[cold]
+fn first_malformed(encoding: &'static encoding_rs::Encoding, bytes: &[u8]) -> usize {
+    let mut decoder = encoding.new_decoder_without_bom_handling();
+    let mut piece = String::with_capacity(4096);
+    let mut read = 0;
+    loop {
+        piece.clear();
+        let (result, length) = decoder.decode_to_string_without_replacement(&bytes[read..], &mut piece, true);
+        read += length;
+        match result {
+            DecoderResult::OutputFull => {}
+            DecoderResult::InputEmpty => return read,
+            DecoderResult::Malformed(wrong, behind) => return read.saturating_sub(usize::from(wrong + behind)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn utf16(text: &str, order: fn(u16) -> [u8; 2]) -> Vec<u8> {
+        text.encode_utf16().flat_map(order).collect()
+    }
+
+    #[test]
+    fn mark_then_charset_then_declaration_then_utf8() {
+        let declared = |label: &str| format!("<?xml version='1.0' encoding = \"{label}\"?>");
+        let latin = declared("ISO-8859-1");
+        for (bytes, charset, expected) in [
+            (b"<a/>".to_vec(), None, "<a/>".to_owned()),
+            (b"<a>\xC3\xA9</a>".to_vec(), None, "<a>é</a>".to_owned()),
+            (b"\xEF\xBB\xBF<a/>".to_vec(), Some("utf-16"), "\u{FEFF}<a/>".to_owned()),
+            (utf16("\u{FEFF}<é/>", u16::to_le_bytes), Some("utf-8"), "\u{FEFF}<é/>".to_owned()),
+            (utf16("\u{FEFF}<é/>", u16::to_be_bytes), None, "\u{FEFF}<é/>".to_owned()),
+            (utf16("<é/>", u16::to_be_bytes), Some("UTF-16"), "<é/>".to_owned()),
+            (utf16("<é/>", u16::to_le_bytes), Some("UTF-16"), "<é/>".to_owned()),
+            (utf16("<é/>", u16::to_le_bytes), Some("utf-16le"), "<é/>".to_owned()),
+            (utf16(&declared("UTF-16LE"), u16::to_le_bytes), None, declared("UTF-16LE")),
+            (utf16(&declared("utf-16"), u16::to_be_bytes), None, declared("utf-16")),
+            ([latin.as_bytes(), b"\xE9\x80"].concat(), None, format!("{latin}é\u{80}")),
+            ([latin.as_bytes(), b"\xC3\xA9"].concat(), Some("utf-8"), format!("{latin}é")),
+            (b"\xE9\x80".to_vec(), Some("windows-1252"), "é€".to_owned()),
+            (b"\x82\xA0".to_vec(), Some("Shift_JIS"), "あ".to_owned()),
+            (b"a".to_vec(), Some("us-ascii"), "a".to_owned()),
+        ] {
+            assert_eq!(decode(&bytes, charset).as_deref(), Ok(expected.as_str()), "{charset:?}");
+        }
+        assert!(matches!(decode("é".as_bytes(), None), Ok(Cow::Borrowed(_))));
+    }
+
+    #[test]
+    fn what_is_not_what_it_says_is_refused() {
+        for (bytes, charset, message) in [
+            (&b"<a>\xFF"[..], None, "byte 0xFF is not UTF-8, the encoding that was expected (byte 3)"),
+            (b"a\xE9", Some("us-ascii"), "byte 0xE9 is not US-ASCII, the encoding that was expected (byte 1)"),
+            (b"a", Some("klingon"), "the encoding \"klingon\" is not known; UTF-8 and UTF-16 always are (byte 0)"),
+            (
+                b"\0<\0a",
+                None,
+                "UTF-16 without a byte order mark or an encoding declaration, one of which is required (byte 0)",
+            ),
+            (b"\xFF\xFE<\0a", None, "byte 0x61 is not UTF-16LE, the encoding that was expected (byte 4)"),
+            (b"\xFF\xFE<\0\0\xD8a\0", None, "byte 0x00 is not UTF-16LE, the encoding that was expected (byte 4)"),
+            (
+                b"<?xml version='1.0' encoding='utf-16'?><a/>",
+                None,
+                "the encoding \"utf-16\" is declared, but the bytes are UTF-8 (byte 0)",
+            ),
+            (
+                b"\xEF\xBB\xBF<?xml version='1.0' encoding='latin1'?><a/>",
+                None,
+                "the encoding \"latin1\" is declared, but the bytes are UTF-8 (byte 0)",
+            ),
+            (b"ab\x82", Some("shift_jis"), "byte 0x82 is not Shift_JIS, the encoding that was expected (byte 2)"),
+            (b"<\0\0\0", None, "the encoding \"UTF-32\" is not known; UTF-8 and UTF-16 always are (byte 0)"),
+        ] {
+            assert_eq!(decode(bytes, charset).unwrap_err().to_string(), message);
+        }
+    }
+}

@@ -35,6 +35,12 @@ impl Error {
         Error(Box::new(Inner { kind, offset, message: message.into() }))
     }
 
+    /// The same error somewhere else.
+    pub(crate) fn relocated(mut self, offset: usize) -> Self {
+        self.0.offset = offset;
+        self
+    }
+
     /// What rule the document broke.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind

@@ -10,10 +10,14 @@ pub fn is_char(c: char) -> bool {
 /// # Errors
 /// Says what is wrong with a reference that is not one to a character or to one of the five predefined entities.
 pub(crate) fn reference(input: &str, at: usize) -> Result<(char, usize), String> {
-    /// `&#x10FFFF;` with room for leading zeros.
+    /// `&#x10FFFF;` with room for leading zeros, of which there may be more.
     const LONGEST: usize = 32;
     let bytes = &input.as_bytes()[at + 1..];
-    let Some(length) = bytes.iter().take(LONGEST).position(|&byte| byte == b';') else {
+    let end = bytes.iter().take(LONGEST).position(|&byte| byte == b';').or_else(|| {
+        let end = bytes.iter().position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'#')?;
+        (bytes[end] == b';').then_some(end)
+    });
+    let Some(length) = end else {
         return Err("\"&\" begins a reference, but no \";\" ends it; a plain ampersand is written \"&amp;\"".into());
     };
     let name = &input[at + 1..at + 1 + length];
@@ -142,6 +146,8 @@ mod tests {
         for (input, expected) in [("&lt;x", Ok(('<', 4))), ("&#65;", Ok(('A', 5))), ("&#x1F600;", Ok(('😀', 9)))] {
             assert_eq!(reference(input, 0), expected);
         }
+        let zeros = format!("&#{}65;", "0".repeat(1000));
+        assert_eq!(reference(&zeros, 0), Ok(('A', zeros.len())));
         for input in
             ["&", "&;", "&#;", "&#x;", "&#+65;", "&#0;", "&#xFFFE;", "&#xD800;", "&nbsp;", "&lt", "&#99999999999;"]
         {

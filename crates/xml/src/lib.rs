@@ -1,7 +1,8 @@
 //! XML 1.0 (fifth edition) with Namespaces: bytes to tokens and back.
 //!
 //! [`Reader`] pulls [`Token`]s out of a document that lies in memory. It checks everything that well-formedness and
-//! namespaces ask for, refuses document type declarations and stays within [`Limits`]. [`Writer`] is its counterpart.
+//! namespaces ask for, refuses document type declarations and stays within [`Limits`]. Schemas and contracts may have
+//! one: they are read through [`DocumentEntity`]. [`decode`] comes before either, for what is not UTF-8.
 //!
 //! ```
 //! use castile_xml::{Limits, Reader, Token};
@@ -15,6 +16,8 @@
 //! # Ok::<(), castile_xml::Error>(())
 //! ```
 
+mod document;
+mod dtd;
 mod encoding;
 mod error;
 pub mod escape;
@@ -29,6 +32,8 @@ pub mod scan;
 mod token;
 pub mod tree;
 
+pub use document::DocumentEntity;
+pub use dtd::Notation;
 pub use encoding::decode;
 pub use error::{Error, ErrorKind};
 pub use layout::Known;

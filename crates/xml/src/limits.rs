@@ -15,10 +15,24 @@ pub struct Limits {
     pub namespaces: usize,
     /// The length of a name, its prefix included, in bytes.
     pub name_length: usize,
+    /// The length of a text, attribute value, comment or processing instruction, in bytes, as it stands in the
+    /// document. Comments, instructions and CDATA borders split texts.
+    pub text_length: usize,
+    /// How many bytes entities and attribute defaults may add to a document, those within others counted again. Only
+    /// a [`DocumentEntity`](crate::DocumentEntity) has any.
+    pub entity_expansion: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { message_size: 16 << 20, depth: 512, attributes: 256, namespaces: 128, name_length: 1_000 }
+        Limits {
+            message_size: 16 << 20,
+            depth: 512,
+            attributes: 256,
+            namespaces: 128,
+            name_length: 1_000,
+            text_length: 16 << 20,
+            entity_expansion: 1 << 20,
+        }
     }
 }

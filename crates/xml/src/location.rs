@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use crate::{Limits, Reader, Token};
+use crate::{Limits, Memory, Reader, Token};
 
 /// A place in a document as people look for it.
 ///
@@ -42,7 +42,9 @@ impl fmt::Display for Location {
 }
 
 fn path_to(input: &[u8], offset: usize, limits: Limits, within: Option<&str>) -> String {
-    let Ok(mut reader) = Reader::new(input, limits) else { return String::new() };
+    let Ok(Ok(mut reader)) = str::from_utf8(input).map(|text| Reader::decoded(text, limits, Memory::default())) else {
+        return String::new();
+    };
     let mut steps: Vec<(String, u32)> = Vec::new();
     let mut seen: Vec<HashMap<String, u32>> = vec![HashMap::new()];
     while reader.offset() <= offset {

@@ -22,6 +22,8 @@ pub(crate) struct Preambles(Vec<Preamble>);
 pub(crate) struct Preamble {
     bytes: Vec<u8>,
     limits: Limits,
+    /// What encoding it declares was not looked at.
+    is_decoded: bool,
     /// What is open behind it; the last one is the element that it ends with.
     pub(crate) open: Vec<Open>,
     pub(crate) namespaces: Namespaces,
@@ -35,8 +37,9 @@ pub(crate) struct Preamble {
 
 impl Preambles {
     /// The beginning that `input` has, if it was met before under the same limits.
-    pub(crate) fn find(&mut self, input: &[u8], limits: Limits) -> Option<&Preamble> {
-        let index = self.0.iter().position(|known| input.starts_with(&known.bytes) && known.limits == limits)?;
+    pub(crate) fn find(&mut self, input: &[u8], limits: Limits, is_decoded: bool) -> Option<&Preamble> {
+        let is_same = |known: &Preamble| known.limits == limits && known.is_decoded == is_decoded;
+        let index = self.0.iter().position(|known| input.starts_with(&known.bytes) && is_same(known))?;
         self.0.swap(0, index);
         self.0.first()
     }
@@ -47,7 +50,7 @@ impl Preambles {
     }
 
     /// Keeps a beginning, unless it is too long, and returns it for the state behind it to be filled in.
-    pub(crate) fn keep(&mut self, bytes: &[u8], limits: Limits) -> Option<&mut Preamble> {
+    pub(crate) fn keep(&mut self, bytes: &[u8], limits: Limits, is_decoded: bool) -> Option<&mut Preamble> {
         if bytes.len() > LONGEST {
             return None;
         }
@@ -60,6 +63,7 @@ impl Preambles {
         preamble.bytes.clear();
         preamble.bytes.extend_from_slice(bytes);
         preamble.limits = limits;
+        preamble.is_decoded = is_decoded;
         preamble.rest.clear();
         Some(preamble)
     }

@@ -1,6 +1,7 @@
 //! Bytes to tokens.
 
 mod attributes;
+mod document;
 mod known;
 mod tags;
 mod text;
@@ -36,6 +37,12 @@ pub struct Reader<'a> {
     layout_holds: bool,
     /// Whether the first of the preambles is how this document begins.
     begins_as_known: bool,
+    /// The input is a text that was decoded, so that it doesn't matter which encoding it says to be in.
+    is_decoded: bool,
+    /// The XML declaration says `standalone="yes"`.
+    is_standalone: bool,
+    /// What only a document with a document type declaration needs.
+    document: Option<Box<document::Document<'a>>>,
 }
 
 /// The buffers of a reader, to be handed from one document to the next: a warm reader allocates nothing.
@@ -85,7 +92,17 @@ struct RawAttribute {
 struct Span {
     start: u32,
     end: u32,
-    normalised: bool,
+    source: Source,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    /// The text that is being read.
+    Input,
+    /// [`Memory::values`].
+    Values,
+    /// A default: `start` is the number of the attribute's declaration.
+    Default,
 }
 
 impl<'a> Reader<'a> {
@@ -101,12 +118,8 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// As for [`new`](Self::new). The buffers are lost with it.
-    pub fn with_memory(input: &'a [u8], limits: Limits, mut memory: Memory) -> Result<Self, Error> {
-        if input.len() > limits.message_size.min(u32::MAX as usize) {
-            let message =
-                format!("the document has {} bytes, more than the limit of {}", input.len(), limits.message_size);
-            return Err(Error::new(ErrorKind::Limit, limits.message_size, message));
-        }
+    pub fn with_memory(input: &'a [u8], limits: Limits, memory: Memory) -> Result<Self, Error> {
+        check_size(input.len(), limits)?;
         let input = match simdutf8::basic::from_utf8(input) {
             Ok(input) => input,
             Err(_) => {
@@ -115,10 +128,24 @@ impl<'a> Reader<'a> {
                 return Err(Error::new(ErrorKind::Encoding, offset, message));
             }
         };
+        Ok(Self::over(input, limits, memory, false))
+    }
+
+    /// A reader of a text that was decoded already ([`decode`](crate::decode)): the encoding that it declares is not
+    /// looked at.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Limit`] if it is too large.
+    pub fn decoded(text: &'a str, limits: Limits, memory: Memory) -> Result<Self, Error> {
+        check_size(text.len(), limits)?;
+        Ok(Self::over(text, limits, memory, true))
+    }
+
+    fn over(input: &'a str, limits: Limits, mut memory: Memory, is_decoded: bool) -> Self {
         memory.open.clear();
         memory.namespaces.clear();
         memory.attributes.clear();
-        Ok(Reader {
+        Reader {
             input,
             at: if input.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { 0 },
             limits,
@@ -131,7 +158,10 @@ impl<'a> Reader<'a> {
             layout_scope: None,
             layout_holds: false,
             begins_as_known: false,
-        })
+            is_decoded,
+            is_standalone: false,
+            document: None,
+        }
     }
 
     /// The buffers, for the next document.
@@ -141,17 +171,29 @@ impl<'a> Reader<'a> {
 
     /// The document.
     pub fn input(&self) -> &'a str {
-        self.input
+        match &self.document {
+            None => self.input,
+            Some(document) => document.text(),
+        }
     }
 
-    /// The offset of the next byte to be read.
+    /// The offset of the next byte to be read; while an entity is being read, the end of the reference to it.
     pub fn offset(&self) -> usize {
-        self.at
+        match &self.document {
+            None => self.at,
+            Some(document) => document.end_offset(self.at),
+        }
     }
 
     /// How many elements are open.
     pub fn depth(&self) -> usize {
         self.memory.open.len()
+    }
+
+    /// Whether the document says that nothing outside matters to it (XML 1.0 §2.9); known once its XML declaration was
+    /// read.
+    pub fn is_standalone(&self) -> bool {
+        self.is_standalone
     }
 
     /// The limits it keeps.
@@ -194,6 +236,10 @@ impl<'a> Reader<'a> {
         reason = "a token borrows nothing from the reader, but errors end the document"
     )]
     pub fn next(&mut self) -> Result<Token<'a>, Error> {
+        if self.document.is_some() { self.next_in_document() } else { self.token() }
+    }
+
+    fn token(&mut self) -> Result<Token<'a>, Error> {
         if self.end_is_due {
             self.end_is_due = false;
             return Ok(self.close());
@@ -248,16 +294,15 @@ impl<'a> Reader<'a> {
     fn end(&mut self) -> Result<Token<'a>, Error> {
         match self.stage {
             Stage::Epilog => Ok(Token::End),
-            Stage::Content => {
-                let open = self
-                    .memory
-                    .open
-                    .last()
-                    .map_or("", |open| &self.input[open.name as usize..(open.name + open.name_length) as usize]);
-                Err(self.cut_off(&format!("where </{open}> was expected")))
-            }
+            Stage::Content => Err(self.cut_off(&format!("where </{}> was expected", self.open_name()))),
             _ => Err(self.cut_off("before any element")),
         }
+    }
+
+    /// The name of the innermost element that is open, as written.
+    fn open_name(&self) -> &'a str {
+        let open = self.memory.open.last();
+        open.map_or("", |open| &self.input[open.name as usize..(open.name + open.name_length) as usize])
     }
 
     fn leave_start(&mut self) {
@@ -297,6 +342,23 @@ impl<'a> Reader<'a> {
             None => "the end of the document".into(),
         }
     }
+}
+
+fn check_size(size: usize, limits: Limits) -> Result<(), Error> {
+    if size > limits.message_size.min(u32::MAX as usize) {
+        let message = format!("the document has {size} bytes, more than the limit of {}", limits.message_size);
+        return Err(Error::new(ErrorKind::Limit, limits.message_size, message));
+    }
+    Ok(())
+}
+
+/// The comment or processing instruction that stands at `at` in a document type declaration, and where it ends.
+pub(crate) fn read_misc(text: &str, at: usize, limits: Limits) -> Result<(Token<'_>, usize), Error> {
+    let mut reader = Reader::over(text, limits, Memory::default(), true);
+    reader.stage = Stage::Prolog;
+    reader.at = at;
+    let token = reader.markup()?;
+    Ok((token, reader.at))
 }
 
 /// The first byte from `at` on that is not white space (XML 1.0, production 3).

@@ -10,16 +10,17 @@ pub enum Token<'a> {
     /// An end tag, or the second half of an empty-element tag.
     EndTag(QName<'a>),
     /// Character data: references resolved, line ends normalised (XML 1.0 §2.11), CDATA sections taken as text.
-    /// Comments, instructions and CDATA borders split it, so neighbours belong together.
+    /// Comments, instructions, CDATA borders and the borders of entities split it, so neighbours belong together; some
+    /// are empty.
     Text(Cow<'a, str>),
-    /// What stands between `<!--` and `-->`.
-    Comment(&'a str),
+    /// What stands between `<!--` and `-->`, line ends normalised.
+    Comment(Cow<'a, str>),
     /// A processing instruction.
     Instruction {
         /// Its target.
         target: &'a str,
-        /// What follows the target and the white space behind it.
-        data: &'a str,
+        /// What follows the target and the white space behind it, line ends normalised.
+        data: Cow<'a, str>,
     },
     /// The document is read, and well-formed.
     End,

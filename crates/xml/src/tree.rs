@@ -15,7 +15,6 @@
 //! ```
 
 mod build;
-mod prolog;
 
 use std::fmt;
 use std::sync::Arc;
@@ -38,9 +37,9 @@ pub struct Document {
 impl Document {
     /// Reads a whole document.
     ///
-    /// Schema documents of the W3C carry an internal DTD subset, so one is allowed here (messages are read by the
-    /// [`Reader`](crate::Reader), which refuses it): its internal general entities are expanded within a limit,
-    /// all else in it is passed over.
+    /// Schema documents of the W3C carry an internal DTD subset, so one is allowed here and read
+    /// ([`DocumentEntity`](crate::DocumentEntity)). What lies outside the document is not fetched: a reference to an
+    /// external entity is an error, for what stands in it would be missing from the tree.
     pub fn parse(text: &str) -> Result<Self, Error> {
         build::document(text)
     }

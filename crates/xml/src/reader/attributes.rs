@@ -5,7 +5,7 @@ use crate::namespaces::{NamespaceId, XML_NAMESPACE, XMLNS_NAMESPACE};
 use crate::token::Attribute;
 use crate::{QName, escape, scan};
 
-use super::{RawAttribute, Reader, Span, end_of_white_space};
+use super::{RawAttribute, Reader, Source, Span, end_of_white_space};
 
 /// Attributes up to which every pair is compared; beyond, they are sorted.
 const FEW_ATTRIBUTES: usize = 12;
@@ -92,9 +92,17 @@ impl<'a> Reader<'a> {
                         format!("\"<\" in the value of the attribute \"{}\"; it is written \"&lt;\"", name.as_str());
                     return Err(Error::new(ErrorKind::WellFormedness, at, message));
                 }
-                b'&' => escape::reference(self.input, at)
-                    .map_err(|message| Error::new(ErrorKind::WellFormedness, at, message))?,
-                b'\r' if bytes.get(at + 1) == Some(&b'\n') => (' ', at + 2),
+                b'&' => match escape::reference(self.input, at) {
+                    Ok(reference) => reference,
+                    Err(message) => {
+                        normalised = true;
+                        self.memory.values.push_str(&self.input[copied..at]);
+                        at = self.expand_reference(at, message)?;
+                        copied = at;
+                        continue;
+                    }
+                },
+                b'\r' if bytes.get(at + 1) == Some(&b'\n') && !self.is_in_entity() => (' ', at + 2),
                 b'\t' | b'\n' | b'\r' => (' ', at + 1),
                 _ => {
                     at = self.legal(at)?;
@@ -107,11 +115,15 @@ impl<'a> Reader<'a> {
             copied = end;
             at = end;
         }
+        if at - start > self.limits.text_length {
+            return Err(self.limit(start, "an attribute value longer than", self.limits.text_length, "bytes"));
+        }
         let value = if normalised {
             self.memory.values.push_str(&self.input[copied..at]);
-            Span { start: normalised_start as u32, end: self.memory.values.len() as u32, normalised }
+            let end = self.memory.values.len() as u32;
+            Span { start: normalised_start as u32, end, source: Source::Values }
         } else {
-            Span { start: start as u32, end: at as u32, normalised }
+            Span { start: start as u32, end: at as u32, source: Source::Input }
         };
         Ok((value, at + 1))
     }
@@ -146,7 +158,12 @@ impl<'a> Reader<'a> {
         if self.memory.namespaces.len() >= self.limits.namespaces {
             return Err(self.limit(offset, "more than", self.limits.namespaces, "namespace declarations in scope"));
         }
-        let value = span(self.input, &self.memory.values, raw.value);
+        let value = match raw.value.source {
+            // Apart, so that only what it lies in is borrowed.
+            Source::Input => &self.input[raw.value.start as usize..raw.value.end as usize],
+            Source::Values => &self.memory.values[raw.value.start as usize..raw.value.end as usize],
+            Source::Default => self.default_value(raw.value),
+        };
         match (prefix, value) {
             ("xmlns", _) => return reject("the prefix \"xmlns\" can't be declared".into()),
             ("xml", XML_NAMESPACE) => {}
@@ -203,7 +220,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn raw_name(&self, raw: &RawAttribute) -> QName<'a> {
+    pub(super) fn raw_name(&self, raw: &RawAttribute) -> QName<'a> {
+        if raw.value.source == Source::Default {
+            return self.default_name(raw.value);
+        }
         let name = &self.input[raw.name as usize..(raw.name + raw.name_length) as usize];
         QName::new(name, raw.local as usize)
     }
@@ -212,13 +232,16 @@ impl<'a> Reader<'a> {
         Attribute {
             namespace: self.namespace(raw.namespace),
             name: self.raw_name(raw),
-            value: span(self.input, &self.memory.values, raw.value),
-            offset: raw.name as usize,
+            value: self.value(raw.value),
+            offset: self.document.as_ref().map_or(raw.name as usize, |document| document.offset(raw.name as usize)),
         }
     }
-}
 
-fn span<'r>(input: &'r str, values: &'r str, span: Span) -> &'r str {
-    let text = if span.normalised { values } else { input };
-    &text[span.start as usize..span.end as usize]
+    pub(super) fn value(&self, value: Span) -> &str {
+        match value.source {
+            Source::Input => &self.input[value.start as usize..value.end as usize],
+            Source::Values => &self.memory.values[value.start as usize..value.end as usize],
+            Source::Default => self.default_value(value),
+        }
+    }
 }

@@ -16,11 +16,11 @@ impl<'a> Reader<'a> {
     /// Reads the beginning of the document at once, if it is one that [`remember`](Self::remember) kept. Returns the
     /// start tag that it ends with, and the namespace of the root element.
     pub fn resume(&mut self) -> Option<(StartTag<'a>, NamespaceId)> {
-        if self.stage != Stage::Start {
+        if self.stage != Stage::Start || self.document.is_some() {
             return None;
         }
         let Memory { preambles, open, namespaces, .. } = &mut self.memory;
-        let preamble = preambles.find(self.input.as_bytes(), self.limits)?;
+        let preamble = preambles.find(self.input.as_bytes(), self.limits, self.is_decoded)?;
         let last = preamble.open.last()?;
         let name = &self.input[last.name as usize..(last.name + last.name_length) as usize];
         let tag = StartTag {
@@ -41,11 +41,11 @@ impl<'a> Reader<'a> {
     /// Keeps the beginning of the document up to `tag`, which was read last, for [`resume`](Self::resume). `root` is the
     /// namespace of the root element. Does nothing if the tag has attributes other than declarations, or is empty.
     pub fn remember(&mut self, tag: StartTag<'a>, root: NamespaceId) {
-        if self.end_is_due || self.tag_end != self.at || self.attributes().next().is_some() {
+        if self.document.is_some() || self.end_is_due || self.tag_end != self.at || self.attributes().next().is_some() {
             return;
         }
         let Memory { preambles, open, namespaces, .. } = &mut self.memory;
-        if let Some(preamble) = preambles.keep(&self.input.as_bytes()[..self.at], self.limits) {
+        if let Some(preamble) = preambles.keep(&self.input.as_bytes()[..self.at], self.limits, self.is_decoded) {
             preamble.open.clone_from(open);
             preamble.namespaces.copy_from(namespaces);
             preamble.root = root;
@@ -96,6 +96,9 @@ impl<'a> Reader<'a> {
 
     /// From here on tags may be learned and recognised, as far as no declaration is added to those in scope now.
     pub fn begin_layout(&mut self) {
+        if self.document.is_some() {
+            return;
+        }
         self.memory.layouts.select(self.memory.namespaces.text());
         self.layout_scope = Some(self.memory.namespaces.len());
         self.layout_holds = true;
@@ -219,6 +222,9 @@ impl<'a> Reader<'a> {
         let bytes = self.input.as_bytes();
         let content = slot.start.end_of_match(bytes, self.at)?;
         let (value, end) = value(self.input, content)?;
+        if end - content > self.limits.text_length {
+            return None;
+        }
         self.at = slot.end.end_of_match(bytes, end)?;
         self.previous_tag_end = end;
         self.tag_end = self.at;

@@ -18,8 +18,9 @@ impl<'a> Reader<'a> {
         self.memory.attributes.clear();
         let outside = self.memory.namespaces.len();
         let bytes = self.input.as_bytes();
-        if bytes.get(at) != Some(&b'>') {
+        if bytes.get(at) != Some(&b'>') || self.document.is_some() {
             at = self.attribute_list(name, at)?;
+            self.apply_declarations(name)?;
             self.resolve_attributes()?;
         }
         let empty = bytes[at] == b'/';
@@ -79,11 +80,7 @@ impl<'a> Reader<'a> {
     /// Says what is wrong with an end tag that doesn't close what is open.
     #[cold]
     fn mismatch(&self, offset: usize) -> Error {
-        let expected = self
-            .memory
-            .open
-            .last()
-            .map_or("", |open| &self.input[open.name as usize..(open.name + open.name_length) as usize]);
+        let expected = self.open_name();
         match self.qname(offset + 2) {
             Ok((found, _)) if found.as_str() != expected => {
                 let message = format!("end tag </{}> where </{expected}> was expected", found.as_str());
@@ -124,9 +121,10 @@ impl<'a> Reader<'a> {
     #[cold]
     fn not_a_name(&self, at: usize, end: usize) -> Error {
         if end > at {
+            let behind = self.input[end..].chars().next().map_or(0, char::len_utf8);
             let message = format!(
                 "\"{}\" is not a qualified name: one colon at most, with names around it",
-                &self.input[at..=end.min(self.input.len() - 1)]
+                &self.input[at..end + behind]
             );
             return Error::new(ErrorKind::Namespace, at, message);
         }

@@ -108,6 +108,8 @@ fn broken_documents_are_refused() {
         ("<a p:b=''/>", Namespace),
         ("<a:b:c xmlns:a='u'/>", Namespace),
         ("<a: xmlns:a='u'/>", Namespace),
+        ("<a:\u{300}/>", Namespace),
+        ("<a:", Namespace),
         ("<:a/>", Syntax),
         ("<a xmlns:p=''/>", Namespace),
         ("<a xmlns:xmlns='u'/>", Namespace),
@@ -155,7 +157,8 @@ fn many_attributes_are_told_apart() {
 
 #[test]
 fn limits_hold() {
-    let limits = Limits { depth: 3, attributes: 2, namespaces: 2, name_length: 8, message_size: 200 };
+    let limits =
+        Limits { depth: 3, attributes: 2, namespaces: 2, name_length: 8, message_size: 200, ..Limits::default() };
     let read = |input: &str| {
         let mut reader = Reader::new(input.as_bytes(), limits)?;
         while reader.next()? != Token::End {}

@@ -15,6 +15,7 @@ impl<'a> Reader<'a> {
         let end = self.end_of_text(start)?;
         if self.input.as_bytes().get(end).is_none_or(|&byte| byte == b'<') {
             self.at = end;
+            self.check_length(start, end)?;
             return Ok(Token::Text(Cow::Borrowed(&self.input[start..end])));
         }
         let mut owned = String::from(&self.input[start..end]);
@@ -22,10 +23,15 @@ impl<'a> Reader<'a> {
         loop {
             match self.input.as_bytes().get(at) {
                 Some(b'&') => {
-                    let (c, end) = escape::reference(self.input, at)
-                        .map_err(|message| Error::new(ErrorKind::WellFormedness, at, message))?;
-                    owned.push(c);
-                    at = end;
+                    match escape::reference(self.input, at) {
+                        Ok((c, end)) => {
+                            owned.push(c);
+                            at = end;
+                        }
+                        Err(message) if owned.is_empty() => return self.enter_entity(at, message),
+                        // What stands before it first.
+                        Err(_) => break,
+                    }
                 }
                 Some(b'\r') => at = self.line_end(at, &mut owned),
                 Some(b'<') | None => break,
@@ -37,7 +43,16 @@ impl<'a> Reader<'a> {
             }
         }
         self.at = at;
+        self.check_length(start, at)?;
         Ok(Token::Text(Cow::Owned(owned)))
+    }
+
+    #[inline]
+    fn check_length(&self, start: usize, end: usize) -> Result<(), Error> {
+        if end - start > self.limits.text_length {
+            return Err(self.limit(start, "a text longer than", self.limits.text_length, "bytes"));
+        }
+        Ok(())
     }
 
     /// The first `<`, `&` or carriage return from `at` on; all before it is legal character data.
@@ -56,6 +71,11 @@ impl<'a> Reader<'a> {
 
     /// Line ends become a line feed (XML 1.0 §2.11).
     fn line_end(&self, at: usize, owned: &mut String) -> usize {
+        if self.is_in_entity() {
+            // A reference to a character put it there; it was no line end of the document's.
+            owned.push('\r');
+            return at + 1;
+        }
         owned.push('\n');
         at + 1 + usize::from(self.input.as_bytes().get(at + 1) == Some(&b'\n'))
     }
@@ -100,7 +120,7 @@ impl<'a> Reader<'a> {
         let comment = self.checked(start, end)?;
         self.leave_start();
         self.at = end + "-->".len();
-        Ok(Token::Comment(comment))
+        Ok(Token::Comment(self.with_line_ends(comment)))
     }
 
     fn cdata(&mut self) -> Result<Token<'a>, Error> {
@@ -109,12 +129,16 @@ impl<'a> Reader<'a> {
         let end = start + length;
         let text = self.checked(start, end)?;
         self.at = end + "]]>".len();
-        let text = if text.contains('\r') {
+        Ok(Token::Text(self.with_line_ends(text)))
+    }
+
+    /// Line ends normalised, in a text whose length is not what matters.
+    fn with_line_ends(&self, text: &'a str) -> Cow<'a, str> {
+        if text.contains('\r') && !self.is_in_entity() {
             Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"))
         } else {
             Cow::Borrowed(text)
-        };
-        Ok(Token::Text(text))
+        }
     }
 
     pub(super) fn instruction(&mut self) -> Result<Token<'a>, Error> {
@@ -135,18 +159,19 @@ impl<'a> Reader<'a> {
             if self.stage != Stage::Start || target != "xml" {
                 return Err(self.syntax(self.at, "an XML declaration that does not stand at the very beginning"));
             }
-            self.xml_declaration(target_end, data)?;
+            self.is_standalone = self.xml_declaration(target_end, data)?;
             self.leave_start();
             self.at = end + "?>".len();
             return self.next();
         }
         self.leave_start();
         self.at = end + "?>".len();
-        Ok(Token::Instruction { target, data: data.trim_start_matches(is_white_space) })
+        Ok(Token::Instruction { target, data: self.with_line_ends(data.trim_start_matches(is_white_space)) })
     }
 
-    /// Checks `version="1.x" encoding="…"? standalone="…"?` (XML 1.0, productions 23 to 32 and 80).
-    fn xml_declaration(&self, offset: usize, data: &str) -> Result<(), Error> {
+    /// Checks `version="1.x" encoding="…"? standalone="…"?` (XML 1.0, productions 23 to 32 and 80). Returns whether the
+    /// document stands alone.
+    fn xml_declaration(&self, offset: usize, data: &str) -> Result<bool, Error> {
         let mut rest = data;
         let mut next = |name: &str| -> Result<Option<&str>, &'static str> {
             let trimmed = rest.trim_start_matches(is_white_space);
@@ -182,18 +207,35 @@ impl<'a> Reader<'a> {
         if !rest.trim_start_matches(is_white_space).is_empty() {
             return Err(self.syntax(offset, "an XML declaration with more than version, encoding and standalone"));
         }
-        match encoding {
-            None => Ok(()),
-            Some(name) if name.eq_ignore_ascii_case("utf-8") || name.eq_ignore_ascii_case("us-ascii") => Ok(()),
-            Some(name) => {
-                let message = format!("the encoding \"{name}\" is declared, where UTF-8 was expected");
-                Err(Error::new(ErrorKind::Encoding, offset, message))
-            }
+        if let Some(name) = encoding {
+            self.check_encoding(offset, name)?;
         }
+        Ok(standalone == Some("yes"))
+    }
+
+    fn check_encoding(&self, offset: usize, name: &str) -> Result<(), Error> {
+        if !is_encoding_name(name) {
+            return Err(self.syntax(offset, "an XML declaration whose encoding has no name of an encoding"));
+        }
+        if self.is_decoded || name.eq_ignore_ascii_case("utf-8") {
+            return Ok(());
+        }
+        if name.eq_ignore_ascii_case("us-ascii") {
+            return match self.input.bytes().position(|byte| !byte.is_ascii()) {
+                None => Ok(()),
+                Some(offset) => {
+                    let message = format!("{}, where US-ASCII is declared", self.found(offset));
+                    Err(Error::new(ErrorKind::Encoding, offset, message))
+                }
+            };
+        }
+        let message = format!("the encoding \"{name}\" is declared, where UTF-8 was expected");
+        Err(Error::new(ErrorKind::Encoding, offset, message))
     }
 
     /// The text between two places, all of whose characters are legal.
     fn checked(&self, start: usize, end: usize) -> Result<&'a str, Error> {
+        self.check_length(start, end)?;
         let bytes = &self.input.as_bytes()[..end];
         let mut at = start;
         loop {
@@ -215,6 +257,12 @@ fn find_pair(bytes: &[u8], mut at: usize, [first, second]: [u8; 2]) -> Option<us
         }
         at += 1;
     }
+}
+
+/// Production 81.
+fn is_encoding_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'))
 }
 
 fn is_white_space(c: char) -> bool {

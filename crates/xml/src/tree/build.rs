@@ -1,21 +1,23 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::prolog::{self, Prolog};
 use super::{AttributeData, Declaration, Document, ElementData, Error, NodeData, NodeKind, Span};
-use crate::{Limits, Reader, Token};
+use crate::{DocumentEntity, Limits, Token};
 
 /// Contracts are larger than messages and nest no deeper.
-const LIMITS: Limits =
-    Limits { message_size: 256 << 20, depth: 512, attributes: 1_000, namespaces: 1_000, name_length: 10_000 };
+const LIMITS: Limits = Limits {
+    message_size: 256 << 20,
+    depth: 512,
+    attributes: 1_000,
+    namespaces: 1_000,
+    name_length: 10_000,
+    text_length: 256 << 20,
+    entity_expansion: 1 << 20,
+};
 
 /// Reads `text` into a tree.
 pub(super) fn document(text: &str) -> Result<Document, Error> {
-    let builder = Builder::new(text);
-    match prolog::read(text) {
-        Ok(prolog) => builder.read(&prolog),
-        Err((message, offset)) => Err(Error::new(message, offset, &builder.document)),
-    }
+    Builder::new(text).read(text)
 }
 
 struct Builder {
@@ -46,27 +48,30 @@ impl Builder {
         Self { document, names: HashMap::new(), open: Vec::new() }
     }
 
-    fn read(mut self, prolog: &Prolog<'_>) -> Result<Document, Error> {
-        let failure = |document: &Document, error: &crate::Error| {
-            Error::new(error.message(), prolog.original(error.offset()), document)
-        };
-        let mut reader =
-            Reader::new(prolog.text.as_bytes(), LIMITS).map_err(|error| failure(&self.document, &error))?;
+    fn read(mut self, text: &str) -> Result<Document, Error> {
+        let failure = |document: &Document, error: &crate::Error| Error::new(error.message(), error.offset(), document);
+        let entity = DocumentEntity::new(text, LIMITS).map_err(|error| failure(&self.document, &error))?;
+        let mut reader = entity.reader();
         loop {
-            match reader.next().map_err(|error| failure(&self.document, &error))? {
+            let token = reader.next().map_err(|error| failure(&self.document, &error))?;
+            if let Some(name) = reader.unread_entity() {
+                let message = format!("reference to the entity \"{name}\" outside the document, which is not fetched");
+                return Err(Error::new(message, reader.offset(), &self.document));
+            }
+            match token {
                 Token::StartTag(tag) => {
                     let outside = self.open.last().map_or(0, |open| open.declarations);
                     let inside = reader.namespaces().count();
                     let own = reader.namespaces().take(inside - outside);
                     let (prefix, local) = (tag.name.prefix(), tag.name.local());
                     let namespace = reader.namespace(tag.namespace);
-                    self.start((namespace, prefix, local), prolog.original(tag.offset), own, inside);
+                    self.start((namespace, prefix, local), tag.offset, own, inside);
                     for attribute in reader.attributes() {
                         let name = (attribute.namespace, attribute.name.local());
-                        self.attribute(name, attribute.value, prolog.original(attribute.offset));
+                        self.attribute(name, attribute.value, attribute.offset);
                     }
                 }
-                Token::EndTag(_) => self.end(prolog.original(reader.offset())),
+                Token::EndTag(_) => self.end(reader.offset()),
                 Token::Text(text) => self.text(&text),
                 Token::Comment(_) | Token::Instruction { .. } => {}
                 Token::End => return Ok(self.document),

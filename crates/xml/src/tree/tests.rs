@@ -54,6 +54,29 @@ fn an_internal_subset_is_read() {
 }
 
 #[test]
+fn elements_of_an_entity_stand_where_it_is_referred_to() {
+    let text = "<!DOCTYPE a [<!ENTITY e '<b c=\"d\"><f/></b>'>]><a>x&e;y</a>";
+    let document = Document::parse(text).unwrap();
+    let b = document.root().elements().next().unwrap();
+    assert_eq!((b.offset(), b.source(), b.attribute("c")), (text.find("&e;").unwrap(), "&e;", Some("d")));
+    assert_eq!(b.elements().next().unwrap().position(), b.position());
+    assert_eq!(document.root().text(), "xy");
+}
+
+#[test]
+fn what_is_not_fetched_is_not_left_out_silently() {
+    let error = Document::parse("<!DOCTYPE a [<!ENTITY e SYSTEM 'e.xml'>]><a>&e;</a>").unwrap_err();
+    assert_eq!(error.message(), "reference to the entity \"e\" outside the document, which is not fetched");
+    assert!(Document::parse("<!DOCTYPE a SYSTEM 'a.dtd'><a b='&c;'/>").is_err());
+    assert!(Document::parse("<!DOCTYPE a SYSTEM 'a.dtd'><a/>").is_ok());
+}
+
+#[test]
+fn the_declared_encoding_of_a_text_does_not_matter() {
+    assert!(Document::parse("<?xml version='1.0' encoding='latin1'?><a/>").is_ok());
+}
+
+#[test]
 fn depth_is_limited() {
     let deep = format!("{}{}", "<a>".repeat(100_000), "</a>".repeat(100_000));
     assert!(Document::parse(&deep).is_err());

@@ -1,0 +1,80 @@
+//! Content models (XML 1.0 §3.2.1, §3.2.2). They are checked and forgotten: only validation needs them.
+
+use super::cursor::{Cursor, Result};
+use crate::error::{Error, ErrorKind};
+
+const PLACE: &str = "in an element type declaration";
+
+/// Reads `contentspec` (production 46).
+pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<()> {
+    if cursor.take("EMPTY") || cursor.take("ANY") {
+        return Ok(());
+    }
+    cursor.expect("(", PLACE)?;
+    cursor.space();
+    if cursor.take("#PCDATA") { mixed(cursor) } else { children(cursor) }
+}
+
+/// The rest of a `Mixed` (production 51).
+fn mixed(cursor: &mut Cursor<'_>) -> Result<()> {
+    let mut names = false;
+    loop {
+        cursor.space();
+        if cursor.take(")") {
+            return if cursor.take("*") || !names {
+                Ok(())
+            } else {
+                Err(cursor.unexpected("\"*\"", "behind mixed content with elements"))
+            };
+        }
+        cursor.expect("|", PLACE)?;
+        cursor.space();
+        cursor.qname(PLACE)?;
+        names = true;
+    }
+}
+
+/// The rest of `children` (productions 47 to 50), groups kept on a stack of their separators.
+fn children(cursor: &mut Cursor<'_>) -> Result<()> {
+    let mut groups: Vec<Option<u8>> = vec![None];
+    loop {
+        cursor.space();
+        if cursor.take("(") {
+            groups.push(None);
+            continue;
+        }
+        cursor.qname(PLACE)?;
+        occurrence(cursor);
+        // Behind a particle: the ends of groups, then another particle.
+        loop {
+            cursor.space();
+            let Some(separator) = groups.last_mut() else { return Ok(()) };
+            match cursor.peek() {
+                Some(b')') => {
+                    cursor.at += 1;
+                    occurrence(cursor);
+                    groups.pop();
+                    if groups.is_empty() {
+                        return Ok(());
+                    }
+                }
+                Some(found @ (b'|' | b',')) => {
+                    if *separator.get_or_insert(found) != found {
+                        let message =
+                            "\"|\" and \",\" in one group of a content model, which takes another pair of parentheses";
+                        return Err(Error::new(ErrorKind::Syntax, cursor.at, message));
+                    }
+                    cursor.at += 1;
+                    break;
+                }
+                _ => return Err(cursor.unexpected("\"|\", \",\" or \")\"", PLACE)),
+            }
+        }
+    }
+}
+
+fn occurrence(cursor: &mut Cursor<'_>) {
+    if matches!(cursor.peek(), Some(b'?' | b'*' | b'+')) {
+        cursor.at += 1;
+    }
+}

@@ -1,0 +1,233 @@
+//! What only documents with a document type declaration need: general entities, declared attributes (XML 1.0 §3.3,
+//! §4.4). Messages never come here.
+
+use crate::document::DocumentEntity;
+use crate::dtd::{Dtd, Expansion, Reference, collapse, general_reference};
+use crate::error::{Error, ErrorKind};
+use crate::namespaces::NamespaceId;
+use crate::token::Token;
+use crate::{Limits, QName};
+
+use super::{Memory, RawAttribute, Reader, Source, Span, Stage};
+
+#[derive(Debug)]
+pub(super) struct Document<'a> {
+    text: &'a str,
+    dtd: &'a Dtd,
+    expansion: Expansion,
+    /// The entities that are being read in content, innermost last.
+    entities: Vec<OpenEntity<'a>>,
+    unread: Option<&'a str>,
+    /// The number of the tag that an attribute was last specified in, for each declared attribute.
+    specified: Vec<u64>,
+    tags: u64,
+}
+
+/// An entity whose replacement text is being read, and where to go on behind it.
+#[derive(Debug)]
+struct OpenEntity<'a> {
+    index: usize,
+    name: &'a str,
+    /// The text that the reference stands in, and where it begins and ends.
+    outside: &'a str,
+    reference: usize,
+    end: usize,
+    /// How many elements were open at the reference.
+    depth: usize,
+}
+
+impl<'a> Document<'a> {
+    /// Where in the document the entities are referred to that are being read.
+    fn reference(&self) -> Option<&OpenEntity<'a>> {
+        self.entities.first()
+    }
+
+    /// The offset in the document of one in the text that is being read.
+    pub(super) fn offset(&self, offset: usize) -> usize {
+        self.reference().map_or(offset, |entity| entity.reference)
+    }
+
+    /// The same for where reading goes on.
+    pub(super) fn end_offset(&self, offset: usize) -> usize {
+        self.reference().map_or(offset, |entity| entity.end)
+    }
+
+    pub(super) fn text(&self) -> &'a str {
+        self.text
+    }
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn of_document(entity: &'a DocumentEntity<'_>, limits: Limits) -> Self {
+        let mut reader = Reader::over(entity.text, limits, Memory::default(), true);
+        reader.document = entity.dtd.as_ref().map(|dtd| {
+            Box::new(Document {
+                text: entity.text,
+                dtd,
+                expansion: Expansion::new(dtd.expanded, limits.entity_expansion),
+                entities: Vec::new(),
+                unread: None,
+                specified: vec![0; dtd.attribute_count()],
+                tags: 0,
+            })
+        });
+        reader
+    }
+
+    /// The first entity that was referred to and not read, because it is, or may be declared, outside the document.
+    /// Without one, what was read so far is all that there is.
+    pub fn unread_entity(&self) -> Option<&str> {
+        self.document.as_ref().and_then(|document| document.unread)
+    }
+
+    /// The next token of a document with a document type declaration.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn next_in_document(&mut self) -> Result<Token<'a>, Error> {
+        let Some(document) = &self.document else { return self.token() };
+        let Some(entity) = document.entities.last() else {
+            if self.at == document.dtd.start && matches!(self.stage, Stage::Start | Stage::Prolog) {
+                self.at = document.dtd.end;
+                self.stage = Stage::Prolog;
+            }
+            return self.token();
+        };
+        let place = document.offset(0);
+        let inside = self.memory.open.len() > entity.depth;
+        if !self.end_is_due && self.at == self.input.len() {
+            if inside {
+                let message = format!("the entity \"{}\" ends where </{}> was expected", entity.name, self.open_name());
+                return Err(Error::new(ErrorKind::WellFormedness, place, message));
+            }
+            return Ok(self.leave_entity());
+        }
+        if !self.end_is_due && !inside {
+            if self.input.as_bytes()[self.at..].starts_with(b"</") {
+                let message = format!("the entity \"{}\" has an end tag whose start tag is not in it", entity.name);
+                return Err(Error::new(ErrorKind::WellFormedness, place, message));
+            }
+        }
+        match self.token() {
+            Ok(Token::StartTag(mut tag)) => {
+                tag.offset = place;
+                Ok(Token::StartTag(tag))
+            }
+            Ok(token) => Ok(token),
+            Err(error) => Err(error.relocated(place)),
+        }
+    }
+
+    /// Reads the reference at `at` in content, to an entity that is not predefined: what comes next is its replacement
+    /// text. `message` is what is wrong with it if it is no reference to a declared entity.
+    pub(super) fn enter_entity(&mut self, at: usize, message: String) -> Result<Token<'a>, Error> {
+        let failure = |(kind, message): (ErrorKind, String)| Error::new(kind, at, message);
+        let (Some(document), Some((name, end))) = (&mut self.document, general_reference(self.input, at)) else {
+            return Err(failure((ErrorKind::WellFormedness, message)));
+        };
+        match document.dtd.entity(name).map_err(|message| failure((ErrorKind::WellFormedness, message)))? {
+            Reference::Internal { index, text } => {
+                document.expansion.open(index, name, text).map_err(failure)?;
+                let depth = self.memory.open.len();
+                document.entities.push(OpenEntity { index, name, outside: self.input, reference: at, end, depth });
+                self.input = text;
+                self.at = 0;
+            }
+            Reference::External | Reference::Unread => {
+                document.unread.get_or_insert(name);
+                self.at = end;
+            }
+        }
+        Ok(Token::Text("".into()))
+    }
+
+    /// The name of an attribute whose value is a default.
+    pub(super) fn default_name(&self, value: Span) -> QName<'a> {
+        let declaration = self.document.as_ref().map(|document| document.dtd.attribute(value.start as usize));
+        declaration.map_or(QName::new("", 0), |declaration| QName::new(&declaration.name, declaration.local))
+    }
+
+    /// A default.
+    pub(super) fn default_value(&self, value: Span) -> &'a str {
+        let declaration = self.document.as_ref().map(|document| document.dtd.attribute(value.start as usize));
+        declaration.and_then(|declaration| declaration.default.as_deref()).unwrap_or_default()
+    }
+
+    /// Whether replacement text is being read.
+    pub(super) fn is_in_entity(&self) -> bool {
+        self.document.as_ref().is_some_and(|document| !document.entities.is_empty())
+    }
+
+    fn leave_entity(&mut self) -> Token<'a> {
+        if let Some(document) = &mut self.document
+            && let Some(entity) = document.entities.pop()
+        {
+            document.expansion.close(entity.index);
+            self.input = entity.outside;
+            self.at = entity.end;
+        }
+        Token::Text("".into())
+    }
+
+    /// Appends what the reference at `at` in an attribute value stands for to the values; returns where it ends.
+    pub(super) fn expand_reference(&mut self, at: usize, message: String) -> Result<usize, Error> {
+        let failure = |(kind, message): (ErrorKind, String)| Error::new(kind, at, message);
+        let (Some(document), Some((name, end))) = (&mut self.document, general_reference(self.input, at)) else {
+            return Err(failure((ErrorKind::WellFormedness, message)));
+        };
+        let dtd = document.dtd;
+        let unread = dtd.push_entity(name, &mut self.memory.values, &mut document.expansion).map_err(failure)?;
+        document.unread = document.unread.or(unread);
+        Ok(end)
+    }
+
+    /// Normalises the attributes of the tag being read by their declared types, and adds those with a default that it
+    /// lacks.
+    pub(super) fn apply_declarations(&mut self, element: QName<'a>) -> Result<(), Error> {
+        let Some(mut document) = self.document.take() else { return Ok(()) };
+        let result = self.apply_declarations_of(&mut document, element);
+        self.document = Some(document);
+        result
+    }
+
+    fn apply_declarations_of(&mut self, document: &mut Document<'a>, element: QName<'a>) -> Result<(), Error> {
+        let dtd = document.dtd;
+        let Some(declared) = dtd.attributes_of(element.as_str()) else { return Ok(()) };
+        document.tags += 1;
+        for index in 0..self.memory.attributes.len() {
+            let raw = self.memory.attributes[index];
+            let Some(declaration) = declared.find(self.raw_name(&raw).as_str()) else { continue };
+            document.specified[declaration] = document.tags;
+            if dtd.attribute(declaration).is_tokenized
+                && let Some(value) = collapse(self.value(raw.value))
+            {
+                let start = self.memory.values.len() as u32;
+                self.memory.values.push_str(&value);
+                let end = self.memory.values.len() as u32;
+                self.memory.attributes[index].value = Span { start, end, source: Source::Values };
+            }
+        }
+        for &declaration in &declared.defaults {
+            if document.specified[declaration] == document.tags {
+                continue;
+            }
+            if self.memory.attributes.len() >= self.limits.attributes {
+                return Err(self.limit(self.at, "a tag with more than", self.limits.attributes, "attributes"));
+            }
+            let attribute = dtd.attribute(declaration);
+            let length = attribute.default.as_ref().map_or(0, |value| value.len());
+            // What a default adds costs as much as what an entity does.
+            document
+                .expansion
+                .add(attribute.name.len() + length)
+                .map_err(|(kind, message)| Error::new(kind, self.at, message))?;
+            self.memory.attributes.push(RawAttribute {
+                name: self.at as u32,
+                name_length: attribute.name.len() as u32,
+                local: attribute.local as u32,
+                namespace: NamespaceId::NONE,
+                value: Span { start: declaration as u32, end: length as u32, source: Source::Default },
+            });
+        }
+        Ok(())
+    }
+}

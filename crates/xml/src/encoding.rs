@@ -79,10 +79,10 @@ impl Encoding {
         const LATIN1: [&str; 9] =
             ["iso-8859-1", "iso8859-1", "iso_8859-1", "latin1", "l1", "iso-ir-100", "cp819", "ibm819", "csisolatin1"];
         let is = |name: &&str| label.eq_ignore_ascii_case(name);
-        if ASCII.iter().any(|name| is(name)) {
+        if ASCII.iter().any(is) {
             return Some(Encoding::Ascii);
         }
-        if LATIN1.iter().any(|name| is(name)) {
+        if LATIN1.iter().any(is) {
             return Some(Encoding::Latin1);
         }
         let encoding = encoding_rs::Encoding::for_label_no_replacement(label.as_bytes())?;

@@ -18,6 +18,12 @@ impl<'a> Reader<'a> {
             self.check_length(start, end)?;
             return Ok(Token::Text(Cow::Borrowed(&self.input[start..end])));
         }
+        self.text_with_references(start, end)
+    }
+
+    /// The text from `start` on, where the first reference or line end to be resolved stands at `end`.
+    #[inline(never)]
+    fn text_with_references(&mut self, start: usize, end: usize) -> Result<Token<'a>, Error> {
         let mut owned = String::from(&self.input[start..end]);
         let mut at = end;
         loop {

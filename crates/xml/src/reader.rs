@@ -401,6 +401,9 @@ impl<'a> Reader<'a> {
             return Err(self.limit(offset, "more than", self.limits.namespaces, "namespace declarations in scope"));
         }
         let value = span(self.input, &self.memory.values, raw.value);
+        if value.len() > self.limits.name_length {
+            return Err(self.limit(offset, "the name of a namespace longer than", self.limits.name_length, "bytes"));
+        }
         match (prefix, value) {
             ("xmlns", _) => return reject("the prefix \"xmlns\" can't be declared".into()),
             ("xml", XML_NAMESPACE) => {}
@@ -529,11 +532,13 @@ impl<'a> Reader<'a> {
 
     #[cold]
     fn not_a_name(&self, at: usize, end: usize) -> Error {
+        if end - at > self.limits.name_length {
+            return self.limit(at, "a name longer than", self.limits.name_length, "bytes");
+        }
         if end > at {
-            let message = format!(
-                "\"{}\" is not a qualified name: one colon at most, with names around it",
-                &self.input[at..=end.min(self.input.len() - 1)]
-            );
+            let next = self.input[end..].chars().next().map_or(0, char::len_utf8);
+            let found = &self.input[at..end + next];
+            let message = format!("\"{found}\" is not a qualified name: one colon at most, with names around it");
             return Error::new(ErrorKind::Namespace, at, message);
         }
         Error::new(ErrorKind::Syntax, at, format!("{} where a name was expected", self.found(at)))
@@ -719,6 +724,7 @@ impl<'a> Reader<'a> {
             None => Ok(()),
             Some(name) if name.eq_ignore_ascii_case("utf-8") || name.eq_ignore_ascii_case("us-ascii") => Ok(()),
             Some(name) => {
+                let name: String = name.chars().take(40).collect();
                 let message = format!("the encoding \"{name}\" is declared, where UTF-8 was expected");
                 Err(Error::new(ErrorKind::Encoding, offset, message))
             }

@@ -59,6 +59,8 @@ pub struct Layout {
     early: bool,
     /// Whether it has a second prefix there, which is used in turn.
     second: bool,
+    /// Whether `xsi` is declared there, and not where it is used.
+    early_xsi: bool,
     space_in_tags: &'static str,
     empty_tags: bool,
     before: &'static str,
@@ -77,13 +79,25 @@ impl Layout {
             indent,
             soap_prefix: random.pick(&["soap", "soap", "S", "SOAP-ENV", ""]),
             payload_prefix: random.pick(&["", "", "ns1", "p", "a-long-prefix-with-which-no-tag-fits-in-a-pattern"]),
-            early: random.once_in(3),
-            second: random.once_in(6),
+            early: random.once_in(2),
+            second: random.once_in(2),
+            early_xsi: random.once_in(2),
             space_in_tags: if random.once_in(6) { random.pick(&[" ", "\n", "\t "]) } else { "" },
             empty_tags: random.once_in(2),
-            before: random.pick(&["", "", "<?xml version='1.0' encoding='utf-8'?>", "\u{FEFF}<?xml version=\"1.0\"?>\n<!-- a -->"]),
+            before: random.pick(&[
+                "",
+                "",
+                "<?xml version='1.0' encoding='utf-8'?>",
+                "\u{FEFF}<?xml version=\"1.0\"?>\n<!-- a -->",
+            ]),
             after: random.pick(&["", "", "\n", "\r\n<!-- the end --><?really yes?>\n"]),
-            header: random.pick(&["", "", "", "<H></H>", "<H><x xmlns='urn:x' E:mustUnderstand='0' xmlns:E='NS'>t</x></H>"]),
+            header: random.pick(&[
+                "",
+                "",
+                "",
+                "<H></H>",
+                "<H><x xmlns='urn:x' E:mustUnderstand='0' xmlns:E='NS'>t</x></H>",
+            ]),
             noise: [0, 0, 8, 3][random.below(4)],
         }
     }
@@ -121,6 +135,9 @@ impl Writer<'_> {
                 declarations.push(("again".to_owned(), payload));
             }
         }
+        if node.local == "Envelope" && layout.early_xsi {
+            declarations.push(("xsi".to_owned(), XSI.to_owned()));
+        }
         self.scope.extend(declarations.iter().cloned());
         let mut prefixes = self.prefixes(&node.namespace);
         if prefixes.is_empty() || (noisy && self.random.once_in(4)) {
@@ -131,7 +148,11 @@ impl Writer<'_> {
                 prefixes = vec![prefix.to_owned()];
             }
         }
-        let index = if layout.second || (noisy && self.random.once_in(4)) { self.random.below(prefixes.len()) } else { 0 };
+        let index = if (layout.second && self.random.once_in(3)) || (noisy && self.random.once_in(4)) {
+            self.random.below(prefixes.len())
+        } else {
+            0
+        };
         let name = qname(&prefixes[index], &node.local);
         self.out.push('<');
         self.out.push_str(&name);
@@ -147,10 +168,11 @@ impl Writer<'_> {
         }
         if noisy && node.attributes.is_empty() && node.namespace != SOAP && self.random.once_in(3) {
             xsi = true;
-            let (name, value) = [("xsi:nil", "false"), ("xsi:type", "any"), ("xml:space", "preserve")][self.random.below(3)];
+            let (name, value) =
+                [("xsi:nil", "false"), ("xsi:type", "any"), ("xml:space", "preserve")][self.random.below(3)];
             self.attribute(name, value);
         }
-        if xsi {
+        if xsi && self.prefixes(XSI).is_empty() {
             self.attribute("xmlns:xsi", XSI);
         }
         self.out.push_str(layout.space_in_tags);
@@ -182,7 +204,15 @@ impl Writer<'_> {
         for child in &node.children {
             self.new_line();
             if noisy && self.random.once_in(3) {
-                let noise = self.random.pick(&["<!-- c -->", "<?p i?>", "  ", "\r\n", "&#32;", "<![CDATA[\n]]>", "<!----><!---->"]);
+                let noise = self.random.pick(&[
+                    "<!-- c -->",
+                    "<?p i?>",
+                    "  ",
+                    "\r\n",
+                    "&#32;",
+                    "<![CDATA[\n]]>",
+                    "<!----><!---->",
+                ]);
                 self.out.push_str(noise);
             }
             self.node(child);

@@ -28,7 +28,19 @@ pub fn double(random: &mut Random) -> f64 {
 
 pub fn string(random: &mut Random) -> String {
     let parts = [
-        "", " ", "a", "wstest", "é€😀", "a<b&c>", "]]>", "x\ty\nz", "\r", "<i>1</i>", "</s>", "-1", "Message #17",
+        "",
+        " ",
+        "a",
+        "wstest",
+        "é€😀",
+        "a<b&c>",
+        "]]>",
+        "x\ty\nz",
+        "\r",
+        "<i>1</i>",
+        "</s>",
+        "-1",
+        "Message #17",
         "a text that is longer than what is looked at in one step",
     ];
     (0..random.below(3)).map(|_| random.pick(&parts)).collect()
@@ -47,16 +59,26 @@ fn moment(random: &mut Random) -> DateTime {
 
 pub fn echo_struct(random: &mut Random) -> wstest::contract::EchoStruct {
     use wstest::contract::*;
-    let item =
-        |random: &mut Random| TestStruct { i: int(random), f: nillable(random, |r| double(r) as f32), s: nillable(random, string) };
+    let item = |random: &mut Random| TestStruct {
+        i: int(random),
+        f: nillable(random, |r| double(r) as f32),
+        s: nillable(random, string),
+    };
     EchoStruct { array: COfTestStruct { l: random.list(1, item) } }
 }
 
 pub fn echo_list(random: &mut Random) -> wstest::contract::EchoList {
     use wstest::contract::*;
-    let node = |random: &mut Random| TestNode { i: int(random), f: nillable(random, |r| double(r) as f32), s: nillable(random, string), next: None };
+    let node = |random: &mut Random| TestNode {
+        i: int(random),
+        f: nillable(random, |r| double(r) as f32),
+        s: nillable(random, string),
+        next: None,
+    };
     let nodes = random.list(0, node);
-    let list = nodes.into_iter().fold(None, |next: Option<TestNode>, node| Some(TestNode { next: next.map(Into::into), ..node }));
+    let list = nodes
+        .into_iter()
+        .fold(None, |next: Option<TestNode>, node| Some(TestNode { next: next.map(Into::into), ..node }));
     EchoList { list }
 }
 
@@ -125,8 +147,11 @@ pub fn mesh(random: &mut Random) -> benchmark1::contract::EchoMeshInterfaceObjec
 
 pub fn events(random: &mut Random) -> benchmark1::contract::EchoSimpleEventsRequest {
     use benchmark1::contract::*;
-    let event =
-        |random: &mut Random| SimpleEvent { sequence_number: int(random), timestamp: double(random), message: string(random) };
+    let event = |random: &mut Random| SimpleEvent {
+        sequence_number: int(random),
+        timestamp: double(random),
+        message: string(random),
+    };
     EchoSimpleEventsRequest { input: ArrayOfSimpleEvent { item: random.list(0, |random| nillable(random, event)) } }
 }
 

@@ -160,20 +160,33 @@ impl<'a> Decoder<'a> {
         Ok(values)
     }
 
-    /// Which of the elements in `table` comes next; `None` if the parent ends. `expected` is tried first.
+    /// Reads the element `table[index]` of an `xs:all` if its start tag comes next and is known. `None` says nothing:
+    /// [`one_of`](Self::one_of) tells what comes.
+    ///
+    /// Most documents have the parts of an `xs:all` in the order of the schema, so this is tried first.
+    ///
+    /// # Errors
+    /// What is wrong with the element.
+    #[inline]
+    pub fn in_order<T: FromXml>(&mut self, table: &'static [Element], index: usize) -> Result<Option<T>, Error> {
+        if self.next.is_some() {
+            return Ok(None);
+        }
+        T::known(self, &table[index]).transpose()
+    }
+
+    /// Which of the elements in `table` comes next; `None` if the parent ends.
     ///
     /// # Errors
     /// What comes if it is none of them.
-    pub fn one_of(&mut self, table: &'static [Element], expected: usize) -> Result<Option<usize>, Error> {
+    pub fn one_of(&mut self, table: &'static [Element]) -> Result<Option<usize>, Error> {
         if self.next.is_none() {
-            let likely = (expected..table.len()).chain(0..expected.min(table.len()));
-            for index in likely {
-                if self.reader.is_at_known_start(table[index].known()) {
-                    return Ok(Some(index));
-                }
-                if index + 1 == table.len() && self.is_at_known_end() {
-                    return Ok(None);
-                }
+            if self.is_at_known_end() {
+                return Ok(None);
+            }
+            let known = table.iter().position(|element| self.reader.is_at_known_start(element.known()));
+            if known.is_some() {
+                return Ok(known);
             }
         }
         match self.peek()? {

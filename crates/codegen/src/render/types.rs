@@ -69,16 +69,14 @@ fn sequence(ident: &Ident, table: &Ident, fields: &[Field]) -> TokenStream {
 }
 
 fn all(ident: &Ident, table: &Ident, fields: &[Field]) -> TokenStream {
-    let names = fields.iter().map(|field| &field.ident);
-    let nones = fields.iter().map(|_| quote! { None });
     let last = fields.len() - 1;
+    let in_order = fields.iter().enumerate().map(|(index, field)| {
+        let (name, number) = (&field.ident, Literal::usize_unsuffixed(index));
+        quote! { let mut #name = decoder.in_order(&#table, #number)?; }
+    });
     let arms = fields.iter().enumerate().map(|(index, field)| {
         let (name, number) = (&field.ident, Literal::usize_unsuffixed(index));
-        let pattern = if index == last {
-            quote! { _ }
-        } else {
-            quote! { #number }
-        };
+        let pattern = if index == last { quote! { _ } } else { quote! { #number } };
         quote! { #pattern => decoder.once(&mut #name, &#table, #number)? }
     });
     let values = fields.iter().enumerate().map(|(index, field)| {
@@ -90,11 +88,9 @@ fn all(ident: &Ident, table: &Ident, fields: &[Field]) -> TokenStream {
     });
     quote! {
         |decoder| {
-            let (#(mut #names,)*) = (#(#nones,)*);
-            let mut next = 0;
-            while let Some(index) = decoder.one_of(&#table, next)? {
+            #(#in_order)*
+            while let Some(index) = decoder.one_of(&#table)? {
                 match index { #(#arms,)* }
-                next = index + 1;
             }
             Ok(#ident { #(#values),* })
         }

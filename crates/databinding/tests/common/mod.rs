@@ -58,15 +58,14 @@ static ALL: [Element; 3] =
 impl FromXml for All {
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         decoder.complex(element, |decoder| {
-            let (mut a, mut b, mut c) = (None, None, None);
-            let mut expected = 0;
-            while let Some(index) = decoder.one_of(&ALL, expected)? {
+            let (mut a, mut b, mut c) =
+                (decoder.in_order(&ALL, 0)?, decoder.in_order(&ALL, 1)?, decoder.in_order(&ALL, 2)?);
+            while let Some(index) = decoder.one_of(&ALL)? {
                 match index {
                     0 => decoder.once(&mut a, &ALL, 0)?,
                     1 => decoder.once(&mut b, &ALL, 1)?,
                     _ => decoder.once(&mut c, &ALL, 2)?,
                 }
-                expected = index + 1;
             }
             Ok(All { a: decoder.present(a, &ALL, 0)?, b: decoder.present(b, &ALL, 1)?, c })
         })

@@ -76,7 +76,11 @@ fn all(ident: &Ident, table: &Ident, fields: &[Field]) -> TokenStream {
     });
     let arms = fields.iter().enumerate().map(|(index, field)| {
         let (name, number) = (&field.ident, Literal::usize_unsuffixed(index));
-        let pattern = if index == last { quote! { _ } } else { quote! { #number } };
+        let pattern = if index == last {
+            quote! { _ }
+        } else {
+            quote! { #number }
+        };
         quote! { #pattern => decoder.once(&mut #name, &#table, #number)? }
     });
     let values = fields.iter().enumerate().map(|(index, field)| {

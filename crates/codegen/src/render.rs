@@ -1,9 +1,12 @@
 //! The plan as Rust source.
 
+mod documentation;
 mod service;
 mod types;
 
-use proc_macro2::TokenStream;
+use std::collections::HashSet;
+
+use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
 
 use crate::Options;
@@ -18,18 +21,27 @@ pub(crate) fn render(plan: &Plan, wsdl: &str, options: &Options) -> String {
     let structs = plan.structs.iter().map(|planned| types::render(planned, namespaces));
     let tables = plan.services.iter().map(|service| service::tables(service, namespaces));
     let body = quote! { #constants #(#services)* #(#structs)* #(#tables)* };
-    let text = body.to_string();
-    let used =
-        IMPORTS.iter().filter(|name| text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == **name));
-    let used: Vec<TokenStream> = used.map(|name| name.parse().unwrap_or_default()).collect();
-    let imports = if used.is_empty() {
-        quote! {}
-    } else {
-        quote! { use ::castile::codegen::{#(#used),*}; }
-    };
+    let mut used = HashSet::new();
+    idents(body.clone(), &mut used);
+    let used: Vec<TokenStream> =
+        IMPORTS.iter().filter(|name| used.contains(**name)).map(|name| name.parse().unwrap_or_default()).collect();
+    let imports = (!used.is_empty()).then(|| quote! { use ::castile::codegen::{#(#used),*}; });
     match syn::parse2(quote! { #imports #body }) {
         Ok(file) => spaced(&prettyplease::unparse(&file)),
         Err(error) => unreachable!("the parts are Rust, so the whole is: {error}"),
+    }
+}
+
+/// Adds all identifiers in `tokens`.
+fn idents(tokens: TokenStream, found: &mut HashSet<String>) {
+    for token in tokens {
+        match token {
+            TokenTree::Ident(ident) => {
+                found.insert(ident.to_string());
+            }
+            TokenTree::Group(group) => idents(group.stream(), found),
+            TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+        }
     }
 }
 
@@ -56,24 +68,6 @@ fn spaced(source: &str) -> String {
         previous = line;
     }
     out
-}
-
-/// Documentation as attributes, its lines not much longer than those of code.
-fn documentation(text: &str) -> TokenStream {
-    const WIDTH: usize = 100;
-    let mut lines: Vec<String> = Vec::new();
-    for line in text.trim().lines() {
-        let mut wrapped = String::new();
-        for word in line.split_whitespace() {
-            if !wrapped.is_empty() && wrapped.chars().count() + word.chars().count() > WIDTH {
-                lines.push(std::mem::take(&mut wrapped));
-            }
-            wrapped.push(' ');
-            wrapped.push_str(word);
-        }
-        lines.push(wrapped);
-    }
-    quote! { #(#[doc = #lines])* }
 }
 
 fn base(base: &Base) -> TokenStream {

@@ -1,11 +1,12 @@
 //! Services: the trait to be implemented, the server and the client.
 
-use heck::ToShoutySnakeCase;
 use proc_macro2::{Literal, TokenStream};
-use quote::{format_ident, quote};
+use quote::quote;
 
-use super::{Namespaces, base, documentation, element};
+use super::documentation::documentation;
+use super::{Namespaces, base, element};
 use crate::Options;
+use crate::names::ServiceNames;
 use crate::plan::{Faults, Operation, Root, Service};
 
 /// The trait, the server and the client.
@@ -38,17 +39,13 @@ fn table(plan: &Service, namespaces: Namespaces<'_>) -> TokenStream {
             }
         }
     });
-    let name = table_name(plan);
+    let name = &plan.names.operations;
     let count = Literal::usize_unsuffixed(plan.operations.len());
     let documentation = format!(" The operations of `{}`, for those who make and read messages themselves.", plan.name);
     quote! {
         #[doc = #documentation]
         pub static #name: [Operation; #count] = [#(#operations),*];
     }
-}
-
-fn table_name(plan: &Service) -> proc_macro2::Ident {
-    format_ident!("{}_OPERATIONS", plan.port_type.to_string().to_shouty_snake_case())
 }
 
 fn root(root: &Root, namespaces: Namespaces<'_>) -> TokenStream {
@@ -68,12 +65,10 @@ fn fault(operation: &Operation) -> TokenStream {
 }
 
 fn server(plan: &Service, wsdl: &str) -> TokenStream {
-    let Service { name, namespace, address, port_type, .. } = plan;
+    let Service { name, namespace, address, .. } = plan;
+    let ServiceNames { port_type, server, dispatch, operations, .. } = &plan.names;
     let documentation_text = &plan.documentation;
     let trait_documentation = documentation(&plan.port_type_documentation);
-    let server = format_ident!("{port_type}Server");
-    let dispatch = format_ident!("{port_type}Dispatch");
-    let operations = table_name(plan);
     let methods = plan.operations.iter().map(|operation| {
         let Operation { ident, .. } = operation;
         let documentation = documentation(&operation.documentation);
@@ -93,7 +88,8 @@ fn server(plan: &Service, wsdl: &str) -> TokenStream {
         } else {
             quote! { #number }
         };
-        quote! { #pattern => payload.handle(move |request| async move { service.#ident(request).await }) }
+        // Named by the trait: a method that is called `clone` or `into` is not the one of `Arc`.
+        quote! { #pattern => payload.handle(async move |request| T::#ident(&service, request).await) }
     });
     let server_documentation = format!(" A [`{port_type}`] as a tower service that speaks SOAP over HTTP.");
     quote! {
@@ -164,9 +160,7 @@ fn server(plan: &Service, wsdl: &str) -> TokenStream {
 }
 
 fn client(plan: &Service) -> TokenStream {
-    let Service { port_type, address, .. } = plan;
-    let client = format_ident!("{port_type}Client");
-    let operations = table_name(plan);
+    let ServiceNames { client, operations, .. } = &plan.names;
     let methods = plan.operations.iter().enumerate().map(|(index, operation)| {
         let Operation { ident, .. } = operation;
         let index = Literal::usize_unsuffixed(index);
@@ -184,7 +178,10 @@ fn client(plan: &Service) -> TokenStream {
         }
     });
     let client_documentation = format!(" A client of `{}` over any HTTP transport.", plan.name);
-    let connect_documentation = format!(" A client of the service at `url`; the contract names <{address}>.");
+    let connect_documentation = match plan.address.as_str() {
+        "" => " A client of the service at `url`.".to_owned(),
+        address => format!(" A client of the service at `url`; the contract names `{}`.", address.replace('`', "%60")),
+    };
     quote! {
         #[doc = #client_documentation]
         #[derive(Clone, Debug)]

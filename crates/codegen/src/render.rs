@@ -32,16 +32,21 @@ pub(crate) fn render(plan: &Plan, wsdl: &str, options: &Options) -> String {
     }
 }
 
-/// Adds all identifiers in `tokens`.
+/// Adds all identifiers in `tokens` that could be names of imports: neither declared there nor inside a path.
 fn idents(tokens: TokenStream, found: &mut HashSet<String>) {
+    let mut previous = String::new();
     for token in tokens {
-        match token {
-            TokenTree::Ident(ident) => {
+        match &token {
+            TokenTree::Ident(ident) if previous != "type" && previous != "::" => {
                 found.insert(ident.to_string());
             }
             TokenTree::Group(group) => idents(group.stream(), found),
-            TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+            _ => {}
         }
+        previous = match &token {
+            TokenTree::Punct(colon) if colon.as_char() == ':' && previous == ":" => "::".to_owned(),
+            token => token.to_string(),
+        };
     }
 }
 

@@ -9,7 +9,7 @@ use crate::Options;
 use crate::names::ServiceNames;
 use crate::plan::{Faults, Operation, Root, Service};
 
-/// The trait, the server and the client.
+/// The trait, the server and the client. A program may use one half and not the other: nothing of that is dead code.
 pub(super) fn render(plan: &Service, wsdl: &str, options: &Options) -> TokenStream {
     let server = options.server.then(|| server(plan, wsdl));
     let client = options.client.then(|| client(plan));
@@ -94,11 +94,13 @@ fn server(plan: &Service, wsdl: &str) -> TokenStream {
     let server_documentation = format!(" A [`{port_type}`] as a tower service that speaks SOAP over HTTP.");
     quote! {
         #trait_documentation
+        #[allow(dead_code)]
         pub trait #port_type: Send + Sync + 'static { #(#methods)* }
 
         #[doc = #server_documentation]
         pub struct #server<T>(Endpoint<#dispatch<T>>);
 
+        #[allow(dead_code)]
         impl<T: #port_type> #server<T> {
             /// A server with the default options.
             pub fn new(service: T) -> Self {
@@ -187,6 +189,7 @@ fn client(plan: &Service) -> TokenStream {
         #[derive(Clone, Debug)]
         pub struct #client<S = Transport>(Caller<S>);
 
+        #[allow(dead_code)]
         impl #client {
             #[doc = #connect_documentation]
             ///
@@ -197,6 +200,7 @@ fn client(plan: &Service) -> TokenStream {
             }
         }
 
+        #[allow(dead_code)]
         impl<S: HttpService> #client<S> {
             /// A client over a transport of your own: any tower service that answers HTTP requests.
             ///

@@ -129,7 +129,9 @@ impl Names {
     /// A name for a table.
     pub(crate) fn table(&mut self, name: &str) -> Ident {
         let name = legal(&name.to_shouty_snake_case());
-        self.statics.unique(if name == NAMESPACE { format!("{name}_TABLE") } else { name })
+        // A static that looks like a variable can't be shadowed by one.
+        let is_variable = name.to_lowercase() == name;
+        self.statics.unique(if name == NAMESPACE || is_variable { format!("{name}_TABLE") } else { name })
     }
 }
 
@@ -242,7 +244,7 @@ mod tests {
     fn tables_have_names_of_their_own() {
         let mut names = Names::default();
         for (name, expected) in
-            [("A1b", "A1B"), ("A1B", "A1B2"), ("_3d", "_3D"), ("Namespace", "NAMESPACE_TABLE"), ("XTable", "X_TABLE")]
+            [("A1b", "A1B"), ("A1B", "A1B2"), ("_3d", "_3D"), ("Namespace", "NAMESPACE_TABLE"), ("日本", "日本_TABLE")]
         {
             assert_eq!(names.table(name).to_string(), expected);
         }

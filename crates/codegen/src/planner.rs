@@ -97,6 +97,10 @@ impl Planner<'_> {
     fn service(&mut self, service: &castile_wsdl::Service, port: &Port, names: ServiceNames) -> Service {
         let binding = &self.definitions[port.binding];
         let port_type = &self.definitions[binding.port_type];
+        if binding.operations.is_empty() {
+            let message = format!("binding {} has no operation, so there is nothing to generate", binding.name.local());
+            self.report(Severity::Error, binding.location, message);
+        }
         let mut methods = Scope::of_methods();
         let operations =
             binding.operations.iter().filter_map(|operation| self.operation(operation, &mut methods)).collect();

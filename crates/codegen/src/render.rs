@@ -1,6 +1,7 @@
 //! The plan as Rust source.
 
 mod documentation;
+mod layout;
 mod service;
 mod types;
 
@@ -27,7 +28,7 @@ pub(crate) fn render(plan: &Plan, wsdl: &str, options: &Options) -> String {
         IMPORTS.iter().filter(|name| used.contains(**name)).map(|name| name.parse().unwrap_or_default()).collect();
     let imports = (!used.is_empty()).then(|| quote! { use ::castile::codegen::{#(#used),*}; });
     match syn::parse2(quote! { #imports #body }) {
-        Ok(file) => spaced(&prettyplease::unparse(&file)),
+        Ok(file) => layout::lay_out(&prettyplease::unparse(&file)),
         Err(error) => unreachable!("the parts are Rust, so the whole is: {error}"),
     }
 }
@@ -50,31 +51,6 @@ fn idents(tokens: TokenStream, found: &mut HashSet<String>) {
     }
 }
 
-/// Items and methods with a blank line before each, as people write them.
-fn spaced(source: &str) -> String {
-    const BEGINNINGS: [&str; 11] =
-        ["///", "#[", "pub ", "static ", "const ", "impl", "struct ", "enum ", "fn ", "async fn ", "use "];
-    let mut out = String::with_capacity(source.len() + source.len() / 20);
-    let mut previous = "";
-    for line in source.lines() {
-        let text = line.trim_start();
-        let depth = line.len() - text.len();
-        let begins = BEGINNINGS.iter().any(|beginning| text.starts_with(beginning));
-        let ends = previous.ends_with('}') || previous.ends_with(';');
-        let same_depth = previous.len() - previous.trim_start().len() == depth;
-        // At the outermost level every item stands apart; inside, what has a body or documentation does.
-        let apart = depth == 0 || text.starts_with("///") || text.starts_with("fn ") || text.starts_with("pub fn ");
-        let continues = previous.starts_with("const ") && text.starts_with("const ");
-        if begins && ends && same_depth && apart && !continues {
-            out.push('\n');
-        }
-        out.push_str(line);
-        out.push('\n');
-        previous = line;
-    }
-    out
-}
-
 fn base(base: &Base) -> TokenStream {
     match base {
         Base::Primitive(name) => name.parse().unwrap_or_default(),
@@ -83,6 +59,24 @@ fn base(base: &Base) -> TokenStream {
             quote! { ::castile::datatypes::#path }
         }
         Base::Struct(ident) => quote! { #ident },
+    }
+}
+
+/// What is done for each index of a table: the last arm is for the rest, of which there is none.
+fn by_index(index: &TokenStream, arms: &[TokenStream]) -> TokenStream {
+    match arms {
+        [only] => quote! { #only },
+        _ => {
+            let last = arms.len().saturating_sub(1);
+            let patterns = (0..arms.len()).map(|number| {
+                if number == last {
+                    return quote! { _ };
+                }
+                let number = proc_macro2::Literal::usize_unsuffixed(number);
+                quote! { #number }
+            });
+            quote! { match #index { #(#patterns => #arms,)* } }
+        }
     }
 }
 

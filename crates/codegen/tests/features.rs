@@ -3,6 +3,8 @@
 //! Most services echo: a message `ok-*.xml` is answered with the same content, and a message `bad-*.xml` with a fault
 //! that says what `bad-*.error` says. `goldens.rs` compares the code itself.
 
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
+
 mod support;
 
 use std::fs;

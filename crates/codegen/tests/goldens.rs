@@ -5,6 +5,8 @@
 //! difference in git is the review. When what was generated before doesn't compile: `BLESS=1 cargo test -p
 //! castile-codegen --test goldens`.
 
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
+
 mod support;
 
 use std::fs;

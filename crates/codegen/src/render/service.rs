@@ -4,10 +4,10 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use super::documentation::documentation;
-use super::{Namespaces, base, element};
+use super::{Namespaces, base, by_index, element};
 use crate::Options;
 use crate::names::ServiceNames;
-use crate::plan::{Faults, Operation, Root, Service};
+use crate::plan::{FaultVariant, Faults, Operation, Root, Service};
 
 /// The trait, the server and the client. A program may use one half and not the other: nothing of that is dead code.
 pub(super) fn render(plan: &Service, wsdl: &str, options: &Options) -> TokenStream {
@@ -79,18 +79,16 @@ fn server(plan: &Service, wsdl: &str) -> TokenStream {
             fn #ident(&self, request: #request) -> impl Future<Output = Result<#response, #fault>> + Send;
         }
     });
-    let last = plan.operations.len().saturating_sub(1);
-    let arms = plan.operations.iter().enumerate().map(|(index, operation)| {
-        let Operation { ident, .. } = operation;
-        let number = Literal::usize_unsuffixed(index);
-        let pattern = if index == last {
-            quote! { _ }
-        } else {
-            quote! { #number }
-        };
+    let arms = plan.operations.iter().map(|Operation { ident, .. }| {
         // Named by the trait: a method that is called `clone` or `into` is not the one of `Arc`.
-        quote! { #pattern => payload.handle(async move |request| T::#ident(&service, request).await) }
+        quote! { payload.handle(async move |request| T::#ident(&service, request).await) }
     });
+    let dispatched = by_index(&quote! { operation }, &arms.collect::<Vec<_>>());
+    let operation = if plan.operations.len() > 1 {
+        quote! { operation }
+    } else {
+        quote! { _ }
+    };
     let server_documentation = format!(" A [`{port_type}`] as a tower service that speaks SOAP over HTTP.");
     quote! {
         #trait_documentation
@@ -153,9 +151,9 @@ fn server(plan: &Service, wsdl: &str) -> TokenStream {
                 operations: &#operations,
             };
 
-            fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
+            fn dispatch(&self, #operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
                 let service = self.0.clone();
-                match operation { #(#arms,)* }
+                #dispatched
             }
         }
     }
@@ -223,16 +221,8 @@ fn fault_detail(plan: &Faults, namespaces: Namespaces<'_>) -> TokenStream {
         quote! { #documentation #name(#base) }
     });
     let elements = variants.iter().map(|variant| element(&variant.root.element, namespaces));
-    let last = variants.len().saturating_sub(1);
-    let reads = variants.iter().enumerate().map(|(index, variant)| {
-        let (name, number) = (&variant.ident, Literal::usize_unsuffixed(index));
-        let pattern = if index == last {
-            quote! { _ }
-        } else {
-            quote! { #number }
-        };
-        quote! { #pattern => decoder.root(element).map(Self::#name) }
-    });
+    let reads = variants.iter().map(|FaultVariant { ident, .. }| quote! { decoder.root(element).map(Self::#ident) });
+    let read = by_index(&quote! { index }, &reads.collect::<Vec<_>>());
     let writes = variants.iter().map(|variant| {
         let (name, start, end) = (&variant.ident, &variant.root.start, &variant.root.end);
         quote! { Self::#name(detail) => out.element(#start, detail, #end) }
@@ -247,7 +237,7 @@ fn fault_detail(plan: &Faults, namespaces: Namespaces<'_>) -> TokenStream {
 
             fn read(decoder: &mut Decoder<'_>, index: usize) -> Result<Self, Error> {
                 let element = &Self::ELEMENTS[index];
-                match index { #(#reads,)* }
+                #read
             }
 
             fn write(&self, out: &mut Encoder) {

@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::documentation::documentation;
-use super::{Namespaces, element, held};
+use super::{Namespaces, by_index, element, held};
 use crate::plan::{Field, Occurrence, Order, Struct};
 
 pub(super) fn render(plan: &Struct, namespaces: Namespaces<'_>) -> TokenStream {
@@ -76,17 +76,13 @@ fn sequence(ident: &Ident, table: &Ident, fields: &[Field]) -> TokenStream {
 
 fn all(ident: &Ident, table: &Ident, fields: &[Field]) -> TokenStream {
     let locals: Vec<Ident> = fields.iter().map(local).collect();
-    let nones = fields.iter().map(|_| quote! { None });
-    let last = fields.len().saturating_sub(1);
     let arms = locals.iter().enumerate().map(|(index, local)| {
-        let number = Literal::usize_unsuffixed(index);
-        let pattern = if index == last {
-            quote! { _ }
-        } else {
-            quote! { #number }
-        };
-        quote! { #pattern => decoder.once(&mut #local, &#table, #number)? }
+        let index = Literal::usize_unsuffixed(index);
+        quote! { decoder.once(&mut #local, &#table, #index)? }
     });
+    let arms: Vec<TokenStream> = arms.collect();
+    let read = by_index(&quote! { index }, &arms);
+    let end = (arms.len() == 1).then(|| quote! { ; });
     let values = fields.iter().zip(&locals).enumerate().map(|(index, (field, local))| {
         let (name, number) = (&field.ident, Literal::usize_unsuffixed(index));
         match field.occurrence() {
@@ -96,10 +92,10 @@ fn all(ident: &Ident, table: &Ident, fields: &[Field]) -> TokenStream {
         }
     });
     quote! {
-        let (#(mut #locals,)*) = (#(#nones,)*);
+        #(let mut #locals = None;)*
         let mut next = 0;
         while let Some(index) = decoder.one_of(&#table, next)? {
-            match index { #(#arms,)* }
+            #read #end
             next = index + 1;
         }
         Ok(#ident { #(#values),* })

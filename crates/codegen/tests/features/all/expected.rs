@@ -69,15 +69,9 @@ impl<T: Feature> Dispatch for FeatureDispatch<T> {
         operations: &FEATURE_OPERATIONS,
     };
 
-    fn dispatch(
-        &self,
-        operation: usize,
-        payload: Payload<'_>,
-    ) -> Result<Pending, SoapError> {
+    fn dispatch(&self, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         let service = self.0.clone();
-        match operation {
-            _ => payload.handle(async move |request| T::echo(&service, request).await),
-        }
+        payload.handle(async move |request| T::echo(&service, request).await)
     }
 }
 
@@ -117,16 +111,39 @@ impl<S: HttpService> FeatureClient<S> {
 pub struct Empty {}
 
 impl FromXml for Empty {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         decoder.complex(element, |_| Ok(Empty {}))
     }
 }
 
 impl ToXml for Empty {
     fn content(&self, _: &mut Encoder) {}
+}
+
+/// The type `日本`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct 日本 {
+    /// The element `日本`.
+    pub 日本: i32,
+}
+
+static 日本_TABLE: [Element; 1] = [Element::new(NAMESPACE, "日本", 6)];
+
+impl FromXml for 日本 {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+        let children = |decoder: &mut Decoder<'_>| {
+            Ok(日本 {
+                日本: decoder.required(&日本_TABLE, 0)?,
+            })
+        };
+        decoder.complex(element, children)
+    }
+}
+
+impl ToXml for 日本 {
+    fn content(&self, out: &mut Encoder) {
+        out.element("<日本>", &self.日本, "</日本>");
+    }
 }
 
 /// The type `Value`.
@@ -144,31 +161,30 @@ pub struct Value {
     pub element: Option<i32>,
     /// The element `out`.
     pub out: Option<i32>,
+    /// The element `日本`.
+    pub 日本: Option<日本>,
 }
 
-static VALUE: [Element; 6] = [
+static VALUE: [Element; 7] = [
     Element::new(NAMESPACE, "x", 0),
     Element::new(NAMESPACE, "next", 1).occurs(0, Some(1)),
     Element::new(NAMESPACE, "index", 2).occurs(0, Some(1)),
     Element::new(NAMESPACE, "decoder", 3),
     Element::new(NAMESPACE, "element", 4).occurs(0, Some(1)),
     Element::new(NAMESPACE, "out", 5).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "日本", 7).occurs(0, Some(1)),
 ];
 
 impl FromXml for Value {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
-            let (mut x, mut next_, mut index_, mut decoder_, mut element_, mut out) = (
-                None,
-                None,
-                None,
-                None,
-                None,
-                None,
-            );
+            let mut x = None;
+            let mut next_ = None;
+            let mut index_ = None;
+            let mut decoder_ = None;
+            let mut element_ = None;
+            let mut out = None;
+            let mut 日本 = None;
             let mut next = 0;
             while let Some(index) = decoder.one_of(&VALUE, next)? {
                 match index {
@@ -177,7 +193,8 @@ impl FromXml for Value {
                     2 => decoder.once(&mut index_, &VALUE, 2)?,
                     3 => decoder.once(&mut decoder_, &VALUE, 3)?,
                     4 => decoder.once(&mut element_, &VALUE, 4)?,
-                    _ => decoder.once(&mut out, &VALUE, 5)?,
+                    5 => decoder.once(&mut out, &VALUE, 5)?,
+                    _ => decoder.once(&mut 日本, &VALUE, 6)?,
                 }
                 next = index + 1;
             }
@@ -188,6 +205,7 @@ impl FromXml for Value {
                 decoder: decoder.present(decoder_, &VALUE, 3)?,
                 element: element_,
                 out,
+                日本,
             })
         };
         decoder.complex(element, children)
@@ -202,6 +220,7 @@ impl ToXml for Value {
         out.element("<decoder>", &self.decoder, "</decoder>");
         out.optional("<element>", &self.element, "</element>");
         out.optional("<out>", &self.out, "</out>");
+        out.optional("<日本>", &self.日本, "</日本>");
     }
 }
 
@@ -211,12 +230,12 @@ pub static FEATURE_OPERATIONS: [Operation; 1] = [
         name: "echo",
         action: "echo",
         request: Root {
-            element: Element::new(NAMESPACE, "echo", 6),
+            element: Element::new(NAMESPACE, "echo", 8),
             start: "<echo xmlns=\"urn:all\">",
             end: "</echo>",
         },
         response: Root {
-            element: Element::new(NAMESPACE, "echoResponse", 7),
+            element: Element::new(NAMESPACE, "echoResponse", 9),
             start: "<echoResponse xmlns=\"urn:all\">",
             end: "</echoResponse>",
         },

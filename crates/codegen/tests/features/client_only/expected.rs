@@ -46,10 +46,7 @@ pub struct Value {
 static VALUE: [Element; 1] = [Element::new(NAMESPACE, "a", 0)];
 
 impl FromXml for Value {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Value {
                 a: decoder.required(&VALUE, 0)?,

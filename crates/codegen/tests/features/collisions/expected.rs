@@ -19,10 +19,7 @@ pub trait Feature: Send + Sync + 'static {
     fn new2(&self, request: Value) -> impl Future<Output = Result<Value, Fault>> + Send;
 
     /// The operation `with-transport`.
-    fn with_transport2(
-        &self,
-        request: Value,
-    ) -> impl Future<Output = Result<Value, Fault>> + Send;
+    fn with_transport2(&self, request: Value) -> impl Future<Output = Result<Value, Fault>> + Send;
 
     /// The operation `clone`.
     fn clone(&self, request: Value) -> impl Future<Output = Result<Value, Fault>> + Send;
@@ -34,10 +31,7 @@ pub trait Feature: Send + Sync + 'static {
     fn drop(&self, request: Value) -> impl Future<Output = Result<Value, Fault>> + Send;
 
     /// The operation `book`.
-    fn book(
-        &self,
-        request: Value,
-    ) -> impl Future<Output = Result<Value, Fault<BookFaultDetail>>> + Send;
+    fn book(&self, request: Value) -> impl Future<Output = Result<Value, Fault<BookFaultDetail>>> + Send;
 }
 
 /// A [`Feature`] as a tower service that speaks SOAP over HTTP.
@@ -94,11 +88,7 @@ impl<T: Feature> Dispatch for FeatureDispatch<T> {
         operations: &FEATURE_OPERATIONS,
     };
 
-    fn dispatch(
-        &self,
-        operation: usize,
-        payload: Payload<'_>,
-    ) -> Result<Pending, SoapError> {
+    fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         let service = self.0.clone();
         match operation {
             0 => payload.handle(async move |request| T::echo(&service, request).await),
@@ -173,10 +163,7 @@ impl<S: HttpService> FeatureClient<S> {
     }
 
     /// The operation `book`.
-    pub async fn book(
-        &self,
-        request: &Value,
-    ) -> Result<Value, CallError<BookFaultDetail>> {
+    pub async fn book(&self, request: &Value) -> Result<Value, CallError<BookFaultDetail>> {
         self.0.call(&FEATURE_OPERATIONS[6], request).await
     }
 }
@@ -191,10 +178,7 @@ pub struct FeatureType {
 static FEATURE_TYPE: [Element; 1] = [Element::new(NAMESPACE, "a", 0)];
 
 impl FromXml for FeatureType {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(FeatureType {
                 a: decoder.required(&FEATURE_TYPE, 0)?,
@@ -220,10 +204,7 @@ pub struct FeatureServerType {
 static FEATURE_SERVER_TYPE: [Element; 1] = [Element::new(NAMESPACE, "a", 2)];
 
 impl FromXml for FeatureServerType {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(FeatureServerType {
                 a: decoder.required(&FEATURE_SERVER_TYPE, 0)?,
@@ -249,10 +230,7 @@ pub struct FeatureClientType {
 static FEATURE_CLIENT_TYPE: [Element; 1] = [Element::new(NAMESPACE, "a", 4)];
 
 impl FromXml for FeatureClientType {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(FeatureClientType {
                 a: decoder.required(&FEATURE_CLIENT_TYPE, 0)?,
@@ -278,10 +256,7 @@ pub struct FeatureDispatchType {
 static FEATURE_DISPATCH_TYPE: [Element; 1] = [Element::new(NAMESPACE, "a", 6)];
 
 impl FromXml for FeatureDispatchType {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(FeatureDispatchType {
                 a: decoder.required(&FEATURE_DISPATCH_TYPE, 0)?,
@@ -307,10 +282,7 @@ pub struct FeatureOperations {
 static FEATURE_OPERATIONS2: [Element; 1] = [Element::new(NAMESPACE, "a", 8)];
 
 impl FromXml for FeatureOperations {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(FeatureOperations {
                 a: decoder.required(&FEATURE_OPERATIONS2, 0)?,
@@ -336,10 +308,7 @@ pub struct A1b {
 static A1B: [Element; 1] = [Element::new(NAMESPACE, "a", 10)];
 
 impl FromXml for A1b {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(A1b {
                 a: decoder.required(&A1B, 0)?,
@@ -365,10 +334,7 @@ pub struct A1b2 {
 static A1B2: [Element; 1] = [Element::new(NAMESPACE, "a", 12)];
 
 impl FromXml for A1b2 {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(A1b2 {
                 a: decoder.required(&A1B2, 0)?,
@@ -394,10 +360,7 @@ pub struct Namespace {
 static NAMESPACE_TABLE: [Element; 1] = [Element::new(NAMESPACE, "a", 14)];
 
 impl FromXml for Namespace {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Namespace {
                 a: decoder.required(&NAMESPACE_TABLE, 0)?,
@@ -423,10 +386,7 @@ pub struct Namespace2 {
 static NAMESPACE2: [Element; 1] = [Element::new(NAMESPACE, "a", 16)];
 
 impl FromXml for Namespace2 {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Namespace2 {
                 a: decoder.required(&NAMESPACE2, 0)?,
@@ -452,10 +412,7 @@ pub struct Namespace22 {
 static NAMESPACE22: [Element; 1] = [Element::new(NAMESPACE, "a", 18)];
 
 impl FromXml for Namespace22 {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Namespace22 {
                 a: decoder.required(&NAMESPACE22, 0)?,
@@ -481,10 +438,7 @@ pub struct BookFault {
 static BOOK_FAULT: [Element; 1] = [Element::new(NAMESPACE, "a", 20)];
 
 impl FromXml for BookFault {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(BookFault {
                 a: decoder.required(&BOOK_FAULT, 0)?,
@@ -545,10 +499,7 @@ static VALUE: [Element; 12] = [
 ];
 
 impl FromXml for Value {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Value {
                 feature: decoder.optional(&VALUE, 0)?,
@@ -574,16 +525,8 @@ impl ToXml for Value {
         out.optional("<Feature>", &self.feature, "</Feature>");
         out.optional("<FeatureServer>", &self.feature_server, "</FeatureServer>");
         out.optional("<FeatureClient>", &self.feature_client, "</FeatureClient>");
-        out.optional(
-            "<feature-dispatch>",
-            &self.feature_dispatch,
-            "</feature-dispatch>",
-        );
-        out.optional(
-            "<FeatureOperations>",
-            &self.feature_operations,
-            "</FeatureOperations>",
-        );
+        out.optional("<feature-dispatch>", &self.feature_dispatch, "</feature-dispatch>");
+        out.optional("<FeatureOperations>", &self.feature_operations, "</FeatureOperations>");
         out.optional("<A1b>", &self.a1b, "</A1b>");
         out.optional("<A1B>", &self.a1b2, "</A1B>");
         out.optional("<Namespace>", &self.namespace, "</Namespace>");
@@ -606,20 +549,12 @@ impl FaultDetail for BookFaultDetail {
 
     fn read(decoder: &mut Decoder<'_>, index: usize) -> Result<Self, Error> {
         let element = &Self::ELEMENTS[index];
-        match index {
-            _ => decoder.root(element).map(Self::BookFault),
-        }
+        decoder.root(element).map(Self::BookFault)
     }
 
     fn write(&self, out: &mut Encoder) {
         match self {
-            Self::BookFault(detail) => {
-                out.element(
-                    "<BookFault xmlns=\"urn:collisions\">",
-                    detail,
-                    "</BookFault>",
-                )
-            }
+            Self::BookFault(detail) => out.element("<BookFault xmlns=\"urn:collisions\">", detail, "</BookFault>"),
         }
     }
 }

@@ -69,15 +69,9 @@ impl<T: Feature> Dispatch for FeatureDispatch<T> {
         operations: &FEATURE_OPERATIONS,
     };
 
-    fn dispatch(
-        &self,
-        operation: usize,
-        payload: Payload<'_>,
-    ) -> Result<Pending, SoapError> {
+    fn dispatch(&self, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         let service = self.0.clone();
-        match operation {
-            _ => payload.handle(async move |request| T::echo(&service, request).await),
-        }
+        payload.handle(async move |request| T::echo(&service, request).await)
     }
 }
 
@@ -122,10 +116,7 @@ pub struct FromNothing {
 static FROM_NOTHING: [Element; 1] = [Element::new(NAMESPACE, "c", 2)];
 
 impl FromXml for FromNothing {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(FromNothing {
                 c: decoder.required(&FROM_NOTHING, 0)?,
@@ -151,10 +142,7 @@ pub struct Unchanged {
 static UNCHANGED: [Element; 1] = [Element::new(NAMESPACE, "a", 4)];
 
 impl FromXml for Unchanged {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Unchanged {
                 a: decoder.required(&UNCHANGED, 0)?,
@@ -180,10 +168,7 @@ pub struct Base {
 static BASE: [Element; 1] = [Element::new(NAMESPACE, "a", 6)];
 
 impl FromXml for Base {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Base {
                 a: decoder.required(&BASE, 0)?,
@@ -223,10 +208,7 @@ static VALUE: [Element; 5] = [
 ];
 
 impl FromXml for Value {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Value {
                 a: decoder.required(&VALUE, 0)?,

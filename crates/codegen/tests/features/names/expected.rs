@@ -15,10 +15,7 @@ pub trait Feature: Send + Sync + 'static {
     fn echo(&self, request: Value) -> impl Future<Output = Result<Value, Fault>> + Send;
 
     /// The operation `type`.
-    fn r#type(
-        &self,
-        request: Types,
-    ) -> impl Future<Output = Result<Types, Fault>> + Send;
+    fn r#type(&self, request: Types) -> impl Future<Output = Result<Types, Fault>> + Send;
 }
 
 /// A [`Feature`] as a tower service that speaks SOAP over HTTP.
@@ -75,11 +72,7 @@ impl<T: Feature> Dispatch for FeatureDispatch<T> {
         operations: &FEATURE_OPERATIONS,
     };
 
-    fn dispatch(
-        &self,
-        operation: usize,
-        payload: Payload<'_>,
-    ) -> Result<Pending, SoapError> {
+    fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         let service = self.0.clone();
         match operation {
             0 => payload.handle(async move |request| T::echo(&service, request).await),
@@ -217,10 +210,7 @@ static VALUE: [Element; 28] = [
 ];
 
 impl FromXml for Value {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Value {
                 r#type: decoder.optional(&VALUE, 0)?,
@@ -297,15 +287,10 @@ pub struct ErrorType {
     pub error: Option<i32>,
 }
 
-static ERROR_TYPE: [Element; 1] = [
-    Element::new(NAMESPACE, "Error", 30).occurs(0, Some(1)),
-];
+static ERROR_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Error", 30).occurs(0, Some(1))];
 
 impl FromXml for ErrorType {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(ErrorType {
                 error: decoder.optional(&ERROR_TYPE, 0)?,
@@ -328,15 +313,10 @@ pub struct OptionType {
     pub option: Option<i32>,
 }
 
-static OPTION_TYPE: [Element; 1] = [
-    Element::new(NAMESPACE, "Option", 32).occurs(0, Some(1)),
-];
+static OPTION_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Option", 32).occurs(0, Some(1))];
 
 impl FromXml for OptionType {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(OptionType {
                 option: decoder.optional(&OPTION_TYPE, 0)?,
@@ -362,10 +342,7 @@ pub struct VecType {
 static VEC_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Vec", 34).occurs(0, Some(1))];
 
 impl FromXml for VecType {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(VecType {
                 vec: decoder.optional(&VEC_TYPE, 0)?,
@@ -388,15 +365,10 @@ pub struct StringType {
     pub string: Option<i32>,
 }
 
-static STRING_TYPE: [Element; 1] = [
-    Element::new(NAMESPACE, "String", 36).occurs(0, Some(1)),
-];
+static STRING_TYPE: [Element; 1] = [Element::new(NAMESPACE, "String", 36).occurs(0, Some(1))];
 
 impl FromXml for StringType {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(StringType {
                 string: decoder.optional(&STRING_TYPE, 0)?,
@@ -419,15 +391,10 @@ pub struct SelfType {
     pub self_: Option<i32>,
 }
 
-static SELF_TYPE: [Element; 1] = [
-    Element::new(NAMESPACE, "self", 38).occurs(0, Some(1)),
-];
+static SELF_TYPE: [Element; 1] = [Element::new(NAMESPACE, "self", 38).occurs(0, Some(1))];
 
 impl FromXml for SelfType {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(SelfType {
                 self_: decoder.optional(&SELF_TYPE, 0)?,
@@ -453,10 +420,7 @@ pub struct Type {
 static TYPE: [Element; 1] = [Element::new(NAMESPACE, "type", 40).occurs(0, Some(1))];
 
 impl FromXml for Type {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Type {
                 r#type: decoder.optional(&TYPE, 0)?,
@@ -479,15 +443,10 @@ pub struct ResultType {
     pub result: Option<i32>,
 }
 
-static RESULT_TYPE: [Element; 1] = [
-    Element::new(NAMESPACE, "Result", 42).occurs(0, Some(1)),
-];
+static RESULT_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Result", 42).occurs(0, Some(1))];
 
 impl FromXml for ResultType {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(ResultType {
                 result: decoder.optional(&RESULT_TYPE, 0)?,
@@ -510,15 +469,10 @@ pub struct SomeType {
     pub some: Option<i32>,
 }
 
-static SOME_TYPE: [Element; 1] = [
-    Element::new(NAMESPACE, "Some", 44).occurs(0, Some(1)),
-];
+static SOME_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Some", 44).occurs(0, Some(1))];
 
 impl FromXml for SomeType {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(SomeType {
                 some: decoder.optional(&SOME_TYPE, 0)?,
@@ -541,15 +495,10 @@ pub struct ElementType {
     pub element: Option<i32>,
 }
 
-static ELEMENT_TYPE: [Element; 1] = [
-    Element::new(NAMESPACE, "Element", 46).occurs(0, Some(1)),
-];
+static ELEMENT_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Element", 46).occurs(0, Some(1))];
 
 impl FromXml for ElementType {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(ElementType {
                 element: decoder.optional(&ELEMENT_TYPE, 0)?,
@@ -572,15 +521,10 @@ pub struct OrderLine {
     pub order_line: Option<i32>,
 }
 
-static ORDER_LINE: [Element; 1] = [
-    Element::new(NAMESPACE, "order-line", 48).occurs(0, Some(1)),
-];
+static ORDER_LINE: [Element; 1] = [Element::new(NAMESPACE, "order-line", 48).occurs(0, Some(1))];
 
 impl FromXml for OrderLine {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(OrderLine {
                 order_line: decoder.optional(&ORDER_LINE, 0)?,
@@ -603,15 +547,10 @@ pub struct OrderLine2 {
     pub order_line: Option<i32>,
 }
 
-static ORDER_LINE2: [Element; 1] = [
-    Element::new(NAMESPACE, "order.line", 50).occurs(0, Some(1)),
-];
+static ORDER_LINE2: [Element; 1] = [Element::new(NAMESPACE, "order.line", 50).occurs(0, Some(1))];
 
 impl FromXml for OrderLine2 {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(OrderLine2 {
                 order_line: decoder.optional(&ORDER_LINE2, 0)?,
@@ -634,15 +573,10 @@ pub struct OrderLine3 {
     pub order_line: Option<i32>,
 }
 
-static ORDER_LINE3: [Element; 1] = [
-    Element::new(NAMESPACE, "OrderLine", 52).occurs(0, Some(1)),
-];
+static ORDER_LINE3: [Element; 1] = [Element::new(NAMESPACE, "OrderLine", 52).occurs(0, Some(1))];
 
 impl FromXml for OrderLine3 {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(OrderLine3 {
                 order_line: decoder.optional(&ORDER_LINE3, 0)?,
@@ -668,10 +602,7 @@ pub struct _3d {
 static _3D: [Element; 1] = [Element::new(NAMESPACE, "_3D", 54).occurs(0, Some(1))];
 
 impl FromXml for _3d {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(_3d {
                 _3d: decoder.optional(&_3D, 0)?,
@@ -697,10 +628,7 @@ pub struct I32 {
 static I32: [Element; 1] = [Element::new(NAMESPACE, "i32", 56).occurs(0, Some(1))];
 
 impl FromXml for I32 {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(I32 {
                 i32: decoder.optional(&I32, 0)?,
@@ -723,15 +651,10 @@ pub struct FaultType {
     pub fault: Option<i32>,
 }
 
-static FAULT_TYPE: [Element; 1] = [
-    Element::new(NAMESPACE, "Fault", 58).occurs(0, Some(1)),
-];
+static FAULT_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Fault", 58).occurs(0, Some(1))];
 
 impl FromXml for FaultType {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(FaultType {
                 fault: decoder.optional(&FAULT_TYPE, 0)?,
@@ -757,10 +680,7 @@ pub struct Type2 {
 static TYPE2: [Element; 1] = [Element::new(NAMESPACE, "Type", 60).occurs(0, Some(1))];
 
 impl FromXml for Type2 {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Type2 {
                 r#type: decoder.optional(&TYPE2, 0)?,
@@ -783,15 +703,10 @@ pub struct FromXmlType {
     pub from_xml: Option<i32>,
 }
 
-static FROM_XML_TYPE: [Element; 1] = [
-    Element::new(NAMESPACE, "FromXml", 62).occurs(0, Some(1)),
-];
+static FROM_XML_TYPE: [Element; 1] = [Element::new(NAMESPACE, "FromXml", 62).occurs(0, Some(1))];
 
 impl FromXml for FromXmlType {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(FromXmlType {
                 from_xml: decoder.optional(&FROM_XML_TYPE, 0)?,
@@ -814,15 +729,10 @@ pub struct DefaultType {
     pub default: Option<i32>,
 }
 
-static DEFAULT_TYPE: [Element; 1] = [
-    Element::new(NAMESPACE, "Default", 64).occurs(0, Some(1)),
-];
+static DEFAULT_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Default", 64).occurs(0, Some(1))];
 
 impl FromXml for DefaultType {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(DefaultType {
                 default: decoder.optional(&DEFAULT_TYPE, 0)?,
@@ -845,15 +755,10 @@ pub struct RecursiveType {
     pub recursive: Option<i32>,
 }
 
-static RECURSIVE_TYPE: [Element; 1] = [
-    Element::new(NAMESPACE, "Recursive", 66).occurs(0, Some(1)),
-];
+static RECURSIVE_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Recursive", 66).occurs(0, Some(1))];
 
 impl FromXml for RecursiveType {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(RecursiveType {
                 recursive: decoder.optional(&RECURSIVE_TYPE, 0)?,
@@ -876,15 +781,10 @@ pub struct TowerServiceType {
     pub tower_service: Option<i32>,
 }
 
-static TOWER_SERVICE_TYPE: [Element; 1] = [
-    Element::new(NAMESPACE, "TowerService", 68).occurs(0, Some(1)),
-];
+static TOWER_SERVICE_TYPE: [Element; 1] = [Element::new(NAMESPACE, "TowerService", 68).occurs(0, Some(1))];
 
 impl FromXml for TowerServiceType {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(TowerServiceType {
                 tower_service: decoder.optional(&TOWER_SERVICE_TYPE, 0)?,
@@ -969,10 +869,7 @@ static TYPES: [Element; 20] = [
 ];
 
 impl FromXml for Types {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Types {
                 error: decoder.optional(&TYPES, 0)?,

@@ -69,15 +69,9 @@ impl<T: Feature> Dispatch for FeatureDispatch<T> {
         operations: &FEATURE_OPERATIONS,
     };
 
-    fn dispatch(
-        &self,
-        operation: usize,
-        payload: Payload<'_>,
-    ) -> Result<Pending, SoapError> {
+    fn dispatch(&self, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         let service = self.0.clone();
-        match operation {
-            _ => payload.handle(async move |request| T::echo(&service, request).await),
-        }
+        payload.handle(async move |request| T::echo(&service, request).await)
     }
 }
 
@@ -122,10 +116,7 @@ pub struct Part {
 static PART: [Element; 1] = [Element::new(NAMESPACE, "number", 2)];
 
 impl FromXml for Part {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Part {
                 number: decoder.required(&PART, 0)?,
@@ -162,10 +153,7 @@ static VALUE: [Element; 4] = [
 ];
 
 impl FromXml for Value {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Value {
                 text: decoder.required(&VALUE, 0)?,

@@ -69,15 +69,9 @@ impl<T: Feature> Dispatch for FeatureDispatch<T> {
         operations: &FEATURE_OPERATIONS,
     };
 
-    fn dispatch(
-        &self,
-        operation: usize,
-        payload: Payload<'_>,
-    ) -> Result<Pending, SoapError> {
+    fn dispatch(&self, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         let service = self.0.clone();
-        match operation {
-            _ => payload.handle(async move |request| T::echo(&service, request).await),
-        }
+        payload.handle(async move |request| T::echo(&service, request).await)
     }
 }
 
@@ -121,16 +115,10 @@ pub struct Mixed {
     pub b: i32,
 }
 
-static MIXED: [Element; 2] = [
-    Element::new(NAMESPACE_2, "a", 1),
-    Element::new("", "b", 2),
-];
+static MIXED: [Element; 2] = [Element::new(NAMESPACE_2, "a", 1), Element::new("", "b", 2)];
 
 impl FromXml for Mixed {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Mixed {
                 a: decoder.required(&MIXED, 0)?,
@@ -157,16 +145,10 @@ pub struct Value {
     pub mixed: Option<Mixed>,
 }
 
-static VALUE: [Element; 2] = [
-    Element::new("", "b", 0),
-    Element::new(NAMESPACE_2, "mixed", 3).occurs(0, Some(1)),
-];
+static VALUE: [Element; 2] = [Element::new("", "b", 0), Element::new(NAMESPACE_2, "mixed", 3).occurs(0, Some(1))];
 
 impl FromXml for Value {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Value {
                 b: decoder.required(&VALUE, 0)?,

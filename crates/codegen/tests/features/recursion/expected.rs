@@ -69,15 +69,9 @@ impl<T: Feature> Dispatch for FeatureDispatch<T> {
         operations: &FEATURE_OPERATIONS,
     };
 
-    fn dispatch(
-        &self,
-        operation: usize,
-        payload: Payload<'_>,
-    ) -> Result<Pending, SoapError> {
+    fn dispatch(&self, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         let service = self.0.clone();
-        match operation {
-            _ => payload.handle(async move |request| T::echo(&service, request).await),
-        }
+        payload.handle(async move |request| T::echo(&service, request).await)
     }
 }
 
@@ -127,10 +121,7 @@ static LIST: [Element; 2] = [
 ];
 
 impl FromXml for List {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(List {
                 number: decoder.required(&LIST, 0)?,
@@ -158,10 +149,7 @@ pub struct Tree {
 static TREE: [Element; 1] = [Element::new(NAMESPACE, "tree", 3).occurs(0, None)];
 
 impl FromXml for Tree {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Tree {
                 tree: decoder.repeated(&TREE, 0)?,
@@ -192,10 +180,7 @@ static WIFE: [Element; 2] = [
 ];
 
 impl FromXml for Wife {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Wife {
                 husband: decoder.required(&WIFE, 0)?,
@@ -223,10 +208,7 @@ pub struct Husband {
 static HUSBAND: [Element; 1] = [Element::new(NAMESPACE, "wife", 7).occurs(0, Some(1))];
 
 impl FromXml for Husband {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Husband {
                 wife: decoder.optional(&HUSBAND, 0)?,
@@ -252,10 +234,7 @@ pub struct Nil {
 static NIL: [Element; 1] = [Element::new(NAMESPACE, "nil", 9)];
 
 impl FromXml for Nil {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Nil {
                 nil: decoder.required(&NIL, 0)?,
@@ -292,10 +271,7 @@ static VALUE: [Element; 4] = [
 ];
 
 impl FromXml for Value {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Value {
                 list: decoder.optional(&VALUE, 0)?,

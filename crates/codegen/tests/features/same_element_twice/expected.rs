@@ -72,11 +72,7 @@ impl<T: Feature> Dispatch for FeatureDispatch<T> {
         operations: &FEATURE_OPERATIONS,
     };
 
-    fn dispatch(
-        &self,
-        operation: usize,
-        payload: Payload<'_>,
-    ) -> Result<Pending, SoapError> {
+    fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         let service = self.0.clone();
         match operation {
             0 => payload.handle(async move |request| T::lower(&service, request).await),
@@ -131,10 +127,7 @@ pub struct Value {
 static VALUE: [Element; 1] = [Element::new(NAMESPACE, "text", 0)];
 
 impl FromXml for Value {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Value {
                 text: decoder.required(&VALUE, 0)?,

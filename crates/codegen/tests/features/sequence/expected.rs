@@ -69,15 +69,9 @@ impl<T: Feature> Dispatch for FeatureDispatch<T> {
         operations: &FEATURE_OPERATIONS,
     };
 
-    fn dispatch(
-        &self,
-        operation: usize,
-        payload: Payload<'_>,
-    ) -> Result<Pending, SoapError> {
+    fn dispatch(&self, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         let service = self.0.clone();
-        match operation {
-            _ => payload.handle(async move |request| T::echo(&service, request).await),
-        }
+        payload.handle(async move |request| T::echo(&service, request).await)
     }
 }
 
@@ -117,10 +111,7 @@ impl<S: HttpService> FeatureClient<S> {
 pub struct Nothing {}
 
 impl FromXml for Nothing {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         decoder.complex(element, |_| Ok(Nothing {}))
     }
 }
@@ -150,10 +141,7 @@ static VALUE: [Element; 4] = [
 ];
 
 impl FromXml for Value {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Value {
                 first: decoder.required(&VALUE, 0)?,

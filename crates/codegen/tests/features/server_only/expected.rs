@@ -68,15 +68,9 @@ impl<T: Feature> Dispatch for FeatureDispatch<T> {
         operations: &FEATURE_OPERATIONS,
     };
 
-    fn dispatch(
-        &self,
-        operation: usize,
-        payload: Payload<'_>,
-    ) -> Result<Pending, SoapError> {
+    fn dispatch(&self, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         let service = self.0.clone();
-        match operation {
-            _ => payload.handle(async move |request| T::echo(&service, request).await),
-        }
+        payload.handle(async move |request| T::echo(&service, request).await)
     }
 }
 
@@ -90,10 +84,7 @@ pub struct Value {
 static VALUE: [Element; 1] = [Element::new(NAMESPACE, "a", 0)];
 
 impl FromXml for Value {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Value {
                 a: decoder.required(&VALUE, 0)?,

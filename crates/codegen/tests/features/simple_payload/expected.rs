@@ -11,10 +11,7 @@ const NAMESPACE: &str = "urn:simple_payload";
 #[allow(dead_code)]
 pub trait Feature: Send + Sync + 'static {
     /// The operation `greet`.
-    fn greet(
-        &self,
-        request: String,
-    ) -> impl Future<Output = Result<String, Fault>> + Send;
+    fn greet(&self, request: String) -> impl Future<Output = Result<String, Fault>> + Send;
 
     /// The operation `count`.
     fn count(&self, request: i32) -> impl Future<Output = Result<i32, Fault>> + Send;
@@ -80,11 +77,7 @@ impl<T: Feature> Dispatch for FeatureDispatch<T> {
         operations: &FEATURE_OPERATIONS,
     };
 
-    fn dispatch(
-        &self,
-        operation: usize,
-        payload: Payload<'_>,
-    ) -> Result<Pending, SoapError> {
+    fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         let service = self.0.clone();
         match operation {
             0 => payload.handle(async move |request| T::greet(&service, request).await),

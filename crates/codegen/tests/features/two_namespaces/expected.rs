@@ -73,11 +73,7 @@ impl<T: Feature> Dispatch for FeatureDispatch<T> {
         operations: &FEATURE_OPERATIONS,
     };
 
-    fn dispatch(
-        &self,
-        operation: usize,
-        payload: Payload<'_>,
-    ) -> Result<Pending, SoapError> {
+    fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         let service = self.0.clone();
         match operation {
             0 => payload.handle(async move |request| T::echo(&service, request).await),
@@ -132,10 +128,7 @@ pub struct Part {
 static PART: [Element; 1] = [Element::new(NAMESPACE, "a", 2)];
 
 impl FromXml for Part {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Part {
                 a: decoder.required(&PART, 0)?,
@@ -161,10 +154,7 @@ pub struct Parts {
 static PARTS: [Element; 1] = [Element::new(NAMESPACE, "part", 4).occurs(1, None)];
 
 impl FromXml for Parts {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Parts {
                 part: decoder.repeated(&PARTS, 0)?,
@@ -204,10 +194,7 @@ static VALUE: [Element; 5] = [
 ];
 
 impl FromXml for Value {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Value {
                 a: decoder.required(&VALUE, 0)?,

@@ -13,10 +13,7 @@ const NAMESPACE_2: &str = "urn:typed_faults:other";
 #[allow(dead_code)]
 pub trait Feature: Send + Sync + 'static {
     /// The operation `echo`.
-    fn echo(
-        &self,
-        request: Value,
-    ) -> impl Future<Output = Result<Value, Fault<EchoFault>>> + Send;
+    fn echo(&self, request: Value) -> impl Future<Output = Result<Value, Fault<EchoFault>>> + Send;
 
     /// The operation `plain`.
     fn plain(&self, request: Value) -> impl Future<Output = Result<Value, Fault>> + Send;
@@ -76,11 +73,7 @@ impl<T: Feature> Dispatch for FeatureDispatch<T> {
         operations: &FEATURE_OPERATIONS,
     };
 
-    fn dispatch(
-        &self,
-        operation: usize,
-        payload: Payload<'_>,
-    ) -> Result<Pending, SoapError> {
+    fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         let service = self.0.clone();
         match operation {
             0 => payload.handle(async move |request| T::echo(&service, request).await),
@@ -135,10 +128,7 @@ pub struct Value {
 static VALUE: [Element; 1] = [Element::new(NAMESPACE, "ask", 0)];
 
 impl FromXml for Value {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Value {
                 ask: decoder.required(&VALUE, 0)?,
@@ -169,10 +159,7 @@ static OUT_OF_STOCK: [Element; 2] = [
 ];
 
 impl FromXml for OutOfStock {
-    fn content(
-        decoder: &mut Decoder<'_>,
-        element: &'static Element,
-    ) -> Result<Self, Error> {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(OutOfStock {
                 item: decoder.required(&OUT_OF_STOCK, 0)?,
@@ -222,9 +209,7 @@ impl FaultDetail for EchoFault {
                     "</outOfStock>",
                 )
             }
-            Self::ErrorType(detail) => {
-                out.element("<closed xmlns=\"urn:typed_faults\">", detail, "</closed>")
-            }
+            Self::ErrorType(detail) => out.element("<closed xmlns=\"urn:typed_faults\">", detail, "</closed>"),
         }
     }
 }

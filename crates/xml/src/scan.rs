@@ -66,12 +66,20 @@ fn tail_hits<const FOURTH: u8>(bytes: &[u8], rest: &[u8]) -> u32 {
     if let Some(chunk) = bytes.last_chunk::<WIDTH>() {
         return hits::<FOURTH>(chunk) >> (WIDTH - rest.len());
     }
+    // Two halves that overlap: those of the second one stand where they are in the text.
     if let (Some(first), Some(last)) = (rest.first_chunk::<8>(), rest.last_chunk::<8>()) {
         let mut chunk = [0; WIDTH];
         chunk[..8].copy_from_slice(first);
         chunk[8..].copy_from_slice(last);
         let hits = hits::<FOURTH>(&chunk);
         return hits & 0xFF | (hits >> 8) << (rest.len() - 8);
+    }
+    if let (Some(first), Some(last)) = (rest.first_chunk::<4>(), rest.last_chunk::<4>()) {
+        let mut chunk = [0; WIDTH];
+        chunk[..4].copy_from_slice(first);
+        chunk[4..8].copy_from_slice(last);
+        let hits = hits::<FOURTH>(&chunk);
+        return hits & 0xF | (hits >> 4 & 0xF) << (rest.len() - 4);
     }
     rest.iter().enumerate().fold(0, |hits, (bit, &byte)| hits | u32::from(stops::<FOURTH>(byte)) << bit)
 }

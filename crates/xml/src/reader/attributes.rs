@@ -147,6 +147,9 @@ impl<'a> Reader<'a> {
             return Err(self.limit(offset, "more than", self.limits.namespaces, "namespace declarations in scope"));
         }
         let value = span(self.input, &self.memory.values, raw.value);
+        if value.len() > self.limits.name_length {
+            return Err(self.limit(offset, "the name of a namespace longer than", self.limits.name_length, "bytes"));
+        }
         match (prefix, value) {
             ("xmlns", _) => return reject("the prefix \"xmlns\" can't be declared".into()),
             ("xml", XML_NAMESPACE) => {}

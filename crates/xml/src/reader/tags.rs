@@ -123,11 +123,13 @@ impl<'a> Reader<'a> {
 
     #[cold]
     fn not_a_name(&self, at: usize, end: usize) -> Error {
+        if end - at > self.limits.name_length {
+            return self.limit(at, "a name longer than", self.limits.name_length, "bytes");
+        }
         if end > at {
-            let message = format!(
-                "\"{}\" is not a qualified name: one colon at most, with names around it",
-                &self.input[at..=end.min(self.input.len() - 1)]
-            );
+            let next = self.input[end..].chars().next().map_or(0, char::len_utf8);
+            let found = &self.input[at..end + next];
+            let message = format!("\"{found}\" is not a qualified name: one colon at most, with names around it");
             return Error::new(ErrorKind::Namespace, at, message);
         }
         Error::new(ErrorKind::Syntax, at, format!("{} where a name was expected", self.found(at)))

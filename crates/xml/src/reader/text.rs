@@ -186,6 +186,7 @@ impl<'a> Reader<'a> {
             None => Ok(()),
             Some(name) if name.eq_ignore_ascii_case("utf-8") || name.eq_ignore_ascii_case("us-ascii") => Ok(()),
             Some(name) => {
+                let name: String = name.chars().take(40).collect();
                 let message = format!("the encoding \"{name}\" is declared, where UTF-8 was expected");
                 Err(Error::new(ErrorKind::Encoding, offset, message))
             }

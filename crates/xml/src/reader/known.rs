@@ -3,7 +3,6 @@
 //! Everything here is a shorter way to the state that tokenising the same bytes leads to.
 
 use crate::QName;
-use crate::error::Error;
 use crate::layout::Known;
 use crate::namespaces::NamespaceId;
 use crate::token::StartTag;

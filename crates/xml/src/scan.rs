@@ -6,7 +6,18 @@ const WIDTH: usize = 16;
 /// Where character data that can be taken as it stands ends: at `<`, `&` or a carriage return, at `]]>`, at a
 /// character that XML 1.0 §2.2 forbids, or at the end of `bytes`, which are UTF-8.
 #[inline]
-pub fn end_of_character_data(bytes: &[u8], mut at: usize) -> usize {
+pub fn end_of_character_data(bytes: &[u8], at: usize) -> usize {
+    // Most texts are short and end at a tag, which one look finds.
+    if let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk::<WIDTH>) {
+        let end = at + hits::<b']'>(chunk).trailing_zeros() as usize;
+        if bytes.get(end) == Some(&b'<') && end < at + WIDTH {
+            return end;
+        }
+    }
+    end_of_long_character_data(bytes, at)
+}
+
+fn end_of_long_character_data(bytes: &[u8], mut at: usize) -> usize {
     loop {
         at = end_of_plain::<b']'>(bytes, at);
         match bytes.get(at) {

@@ -17,6 +17,8 @@ const BUSY: f64 = 0.9;
 /// Below this share on both sides, somebody else used the cores: with many connections, one side always has work.
 const IDLE: f64 = 0.8;
 const MANY_CONNECTIONS: usize = 8;
+/// How many rows a warning names; the report marks all.
+const NAMED: usize = 4;
 
 /// What is measured, and how.
 #[derive(Debug)]
@@ -277,8 +279,13 @@ fn latency(nanoseconds: &Histogram<u64>) -> Latency {
 fn warnings(results: &Results, placement: &Placement) -> Vec<String> {
     let mut warnings = Vec::new();
     let mut name = |holds: &dyn Fn(&Row) -> bool, text: &str| {
-        let named: Vec<_> =
+        let mut named: Vec<_> =
             results.rows().filter(|row| holds(row)).map(|row| format!("{} ({})", row.case, row.target)).collect();
+        if named.len() > NAMED {
+            let more = named.len() - NAMED;
+            named.truncate(NAMED);
+            named.push(format!("and {more} more"));
+        }
         if !named.is_empty() {
             warnings.push(format!("{text}: {}", named.join(", ")));
         }

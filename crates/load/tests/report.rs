@@ -1,4 +1,5 @@
 //! The report: `results.json` has the fields that readers rely on, and the page is safe and complete.
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 mod support;
 

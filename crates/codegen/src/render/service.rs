@@ -208,6 +208,11 @@ fn client(plan: &Service) -> TokenStream {
                 Caller::with_transport(url, transport).map(Self)
             }
 
+            /// The same with other limits on what responses may take.
+            pub fn with_limits(self, limits: Limits) -> Self {
+                Self(self.0.with_limits(limits))
+            }
+
             #(#methods)*
         }
     }

@@ -76,13 +76,20 @@ fn sequence(ident: &Ident, table: &Ident, fields: &[Field]) -> TokenStream {
 
 fn all(ident: &Ident, table: &Ident, fields: &[Field]) -> TokenStream {
     let locals: Vec<Ident> = fields.iter().map(local).collect();
+    let in_order = locals.iter().enumerate().map(|(index, local)| {
+        let index = Literal::usize_unsuffixed(index);
+        quote! { let mut #local = decoder.in_order(&#table, #index)?; }
+    });
     let arms = locals.iter().enumerate().map(|(index, local)| {
         let index = Literal::usize_unsuffixed(index);
         quote! { decoder.once(&mut #local, &#table, #index)? }
     });
     let arms: Vec<TokenStream> = arms.collect();
     let read = by_index(&quote! { index }, &arms);
-    let end = (arms.len() == 1).then(|| quote! { ; });
+    let others = match arms.len() {
+        1 => quote! { while decoder.one_of(&#table)?.is_some() { #read; } },
+        _ => quote! { while let Some(index) = decoder.one_of(&#table)? { #read } },
+    };
     let values = fields.iter().zip(&locals).enumerate().map(|(index, (field, local))| {
         let (name, number) = (&field.ident, Literal::usize_unsuffixed(index));
         match field.occurrence() {
@@ -92,12 +99,8 @@ fn all(ident: &Ident, table: &Ident, fields: &[Field]) -> TokenStream {
         }
     });
     quote! {
-        #(let mut #locals = None;)*
-        let mut next = 0;
-        while let Some(index) = decoder.one_of(&#table, next)? {
-            #read #end
-            next = index + 1;
-        }
+        #(#in_order)*
+        #others
         Ok(#ident { #(#values),* })
     }
 }
@@ -106,7 +109,7 @@ fn all(ident: &Ident, table: &Ident, fields: &[Field]) -> TokenStream {
 fn local(field: &Field) -> Ident {
     match field.ident.to_string().as_str() {
         // These have others; no field is named with a mark at the end.
-        name @ ("decoder" | "element" | "index" | "next") => format_ident!("{name}_"),
+        name @ ("decoder" | "index") => format_ident!("{name}_"),
         _ => field.ident.clone(),
     }
 }

@@ -92,6 +92,8 @@ fn range(figures: impl Iterator<Item = f64>) -> Option<[f64; 3]> {
 struct Charts {
     name: String,
     method: String,
+    /// What is compared with the floor.
+    measured: &'static str,
     groups: Vec<Group>,
     /// Whether any bar of CPU time can be drawn.
     has_cpu: bool,
@@ -165,6 +167,10 @@ impl Charts {
         Charts {
             name: suite.suite.clone(),
             method: suite.cases.first().map(method).unwrap_or_default(),
+            measured: match suite.cases.iter().all(|row| row.target == FLOOR || row.target == "castile") {
+                true => "Castile",
+                false => "the endpoint measured",
+            },
             has_cpu: groups.iter().any(|group| group.cpu.is_some()),
             has_floor: groups.iter().any(|group| group.floor.is_some()),
             ticks: axis.ticks(),

@@ -20,7 +20,7 @@ struct Column {
     text: fn(&Row, Option<&Row>) -> String,
 }
 
-const COLUMNS: [Column; 16] = [
+const COLUMNS: [Column; 17] = [
     column("req/s", 0, |row, _| count(row.requests_per_second.mean)),
     column("± sd", 1, |row, _| count(row.requests_per_second.stddev)),
     beside_floor("floor\nreq/s", 3, |_, floor| optional(floor.map(|floor| floor.requests_per_second.mean), count)),
@@ -39,6 +39,7 @@ const COLUMNS: [Column; 16] = [
         let mark = if row.driver_limited { "!" } else { "" };
         format!("{mark}{}", optional(row.driver_cpu_share, percent))
     }),
+    column("driver\nµs/req", 6, |row, _| optional(row.driver_cpu_us_per_request, figure)),
     column("errors", 0, |row, floor| count((row.errors + floor.map_or(0, |floor| floor.errors)) as f64)),
 ];
 

@@ -1,4 +1,5 @@
 use super::*;
+use crate::Known;
 
 /// A document as a line of tokens, or the error.
 fn tokens(input: &str) -> Result<String, Error> {

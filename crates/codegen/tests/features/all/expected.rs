@@ -1,7 +1,7 @@
 use ::castile::codegen::{
     Arc, CallError, Caller, Context, Decoder, Description, Dispatch, Element, Encoder,
     Endpoint, EndpointOptions, Error, Fault, FromXml, Future, HttpError, HttpRequest,
-    HttpResponse, HttpService, Infallible, Operation, Payload, Pending, Poll,
+    HttpResponse, HttpService, Infallible, Limits, Operation, Payload, Pending, Poll,
     RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService, ToXml,
     TowerService, Transport,
 };
@@ -100,6 +100,11 @@ impl<S: HttpService> FeatureClient<S> {
         Caller::with_transport(url, transport).map(Self)
     }
 
+    /// The same with other limits on what responses may take.
+    pub fn with_limits(self, limits: Limits) -> Self {
+        Self(self.0.with_limits(limits))
+    }
+
     /// The operation `echo`.
     pub async fn echo(&self, request: &Value) -> Result<Value, CallError> {
         self.0.call(&FEATURE_OPERATIONS[0], request).await
@@ -178,32 +183,30 @@ static VALUE: [Element; 7] = [
 impl FromXml for Value {
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
-            let mut x = None;
-            let mut next_ = None;
-            let mut index_ = None;
-            let mut decoder_ = None;
-            let mut element_ = None;
-            let mut out = None;
-            let mut 日本 = None;
-            let mut next = 0;
-            while let Some(index) = decoder.one_of(&VALUE, next)? {
+            let mut x = decoder.in_order(&VALUE, 0)?;
+            let mut next = decoder.in_order(&VALUE, 1)?;
+            let mut index_ = decoder.in_order(&VALUE, 2)?;
+            let mut decoder_ = decoder.in_order(&VALUE, 3)?;
+            let mut element = decoder.in_order(&VALUE, 4)?;
+            let mut out = decoder.in_order(&VALUE, 5)?;
+            let mut 日本 = decoder.in_order(&VALUE, 6)?;
+            while let Some(index) = decoder.one_of(&VALUE)? {
                 match index {
                     0 => decoder.once(&mut x, &VALUE, 0)?,
-                    1 => decoder.once(&mut next_, &VALUE, 1)?,
+                    1 => decoder.once(&mut next, &VALUE, 1)?,
                     2 => decoder.once(&mut index_, &VALUE, 2)?,
                     3 => decoder.once(&mut decoder_, &VALUE, 3)?,
-                    4 => decoder.once(&mut element_, &VALUE, 4)?,
+                    4 => decoder.once(&mut element, &VALUE, 4)?,
                     5 => decoder.once(&mut out, &VALUE, 5)?,
                     _ => decoder.once(&mut 日本, &VALUE, 6)?,
                 }
-                next = index + 1;
             }
             Ok(Value {
                 x: decoder.present(x, &VALUE, 0)?,
-                next: next_,
+                next,
                 index: index_,
                 decoder: decoder.present(decoder_, &VALUE, 3)?,
-                element: element_,
+                element,
                 out,
                 日本,
             })

@@ -1,6 +1,6 @@
 use ::castile::codegen::{
     CallError, Caller, Decoder, Element, Encoder, Error, FromXml, HttpError, HttpService,
-    Operation, Root, SizeHint, ToXml, Transport,
+    Limits, Operation, Root, SizeHint, ToXml, Transport,
 };
 
 const NAMESPACE: &str = "urn:halves";
@@ -28,6 +28,11 @@ impl<S: HttpService> FeatureClient<S> {
     /// That `url` is not a URL.
     pub fn with_transport(url: &str, transport: S) -> Result<Self, HttpError> {
         Caller::with_transport(url, transport).map(Self)
+    }
+
+    /// The same with other limits on what responses may take.
+    pub fn with_limits(self, limits: Limits) -> Self {
+        Self(self.0.with_limits(limits))
     }
 
     /// The operation `echo`.

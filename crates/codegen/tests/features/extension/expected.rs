@@ -1,7 +1,7 @@
 use ::castile::codegen::{
     Arc, CallError, Caller, Context, Decoder, Description, Dispatch, Element, Encoder,
     Endpoint, EndpointOptions, Error, Fault, FromXml, Future, HttpError, HttpRequest,
-    HttpResponse, HttpService, Infallible, Operation, Payload, Pending, Poll,
+    HttpResponse, HttpService, Infallible, Limits, Operation, Payload, Pending, Poll,
     RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService, ToXml,
     TowerService, Transport,
 };
@@ -98,6 +98,11 @@ impl<S: HttpService> FeatureClient<S> {
     /// That `url` is not a URL.
     pub fn with_transport(url: &str, transport: S) -> Result<Self, HttpError> {
         Caller::with_transport(url, transport).map(Self)
+    }
+
+    /// The same with other limits on what responses may take.
+    pub fn with_limits(self, limits: Limits) -> Self {
+        Self(self.0.with_limits(limits))
     }
 
     /// The operation `echo`.

@@ -1,8 +1,8 @@
 use ::castile::codegen::{
     Arc, CallError, Caller, Context, Decoder, Description, Dispatch, Element, Encoder,
     Endpoint, EndpointOptions, Error, Fault, FromXml, Future, HttpError, HttpRequest,
-    HttpResponse, HttpService, Infallible, Nillable, Operation, Payload, Pending, Poll,
-    Recursive, RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService,
+    HttpResponse, HttpService, Infallible, Limits, Nillable, Operation, Payload, Pending,
+    Poll, Recursive, RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService,
     ToXml, TowerService, Transport,
 };
 
@@ -98,6 +98,11 @@ impl<S: HttpService> FeatureClient<S> {
     /// That `url` is not a URL.
     pub fn with_transport(url: &str, transport: S) -> Result<Self, HttpError> {
         Caller::with_transport(url, transport).map(Self)
+    }
+
+    /// The same with other limits on what responses may take.
+    pub fn with_limits(self, limits: Limits) -> Self {
+        Self(self.0.with_limits(limits))
     }
 
     /// The operation `echo`.

@@ -1,8 +1,8 @@
 use ::castile::codegen::{
     Arc, CallError, Caller, Context, Description, Dispatch, Element, Endpoint,
     EndpointOptions, Fault, Future, HttpError, HttpRequest, HttpResponse, HttpService,
-    Infallible, Operation, Payload, Pending, Poll, RequestBody, ResponseFuture, Root,
-    SizeHint, SoapError, SoapService, TowerService, Transport,
+    Infallible, Limits, Operation, Payload, Pending, Poll, RequestBody, ResponseFuture,
+    Root, SizeHint, SoapError, SoapService, TowerService, Transport,
 };
 
 const NAMESPACE: &str = "urn:simple_payload";
@@ -110,6 +110,11 @@ impl<S: HttpService> FeatureClient<S> {
     /// That `url` is not a URL.
     pub fn with_transport(url: &str, transport: S) -> Result<Self, HttpError> {
         Caller::with_transport(url, transport).map(Self)
+    }
+
+    /// The same with other limits on what responses may take.
+    pub fn with_limits(self, limits: Limits) -> Self {
+        Self(self.0.with_limits(limits))
     }
 
     /// The operation `greet`.

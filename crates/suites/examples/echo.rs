@@ -1,0 +1,34 @@
+//! A service and a client of it, in one process. The README shows this file.
+
+use castile::Fault;
+use castile::http::server::{Routes, Server, shutdown_signal};
+
+mod codec {
+    castile::include_contract!("codec");
+}
+use codec::*;
+
+struct Echo;
+
+impl Codec for Echo {
+    async fn echo_structs(&self, request: EchoStructs) -> Result<EchoStructsResponse, Fault> {
+        Ok(EchoStructsResponse { item: request.item })
+    }
+
+    async fn order(&self, request: Order) -> Result<OrderResponse, Fault> {
+        if request.line_item.is_empty() { Err(Fault::sender("an order has a line")) } else { Ok(OrderResponse {}) }
+    }
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+    let client = CodecClient::new(&format!("http://{}/codec", listener.local_addr()?))?;
+    let routes = Routes::new().route("/codec", CodecServer::new(Echo).into());
+    tokio::spawn(Server::new().serve(listener, routes, shutdown_signal()));
+
+    let item = vec![Item { i: 1, f: 0.5, s: "hello".into() }];
+    println!("{:?}", client.echo_structs(&EchoStructs { item }).await?);
+    println!("{}", client.order(&Order::default()).await.unwrap_err());
+    Ok(())
+}

@@ -1,0 +1,227 @@
+//! Attributes and namespace declarations (XML 1.0 §3.1, §3.3.3; Namespaces in XML 1.0 §3, §6).
+
+use crate::error::{Error, ErrorKind};
+use crate::namespaces::{NamespaceId, XML_NAMESPACE, XMLNS_NAMESPACE};
+use crate::token::Attribute;
+use crate::{QName, escape, scan};
+
+use super::{RawAttribute, Reader, Span, end_of_white_space};
+
+/// Attributes up to which every pair is compared; beyond, they are sorted.
+const FEW_ATTRIBUTES: usize = 12;
+
+impl<'a> Reader<'a> {
+    /// Reads what stands between the name and `>` or `/>`, at which it stops.
+    pub(super) fn attribute_list(&mut self, element: QName<'a>, mut at: usize) -> Result<usize, Error> {
+        let bytes = self.input.as_bytes();
+        self.memory.values.clear();
+        loop {
+            let spaced = end_of_white_space(bytes, at);
+            match bytes.get(spaced) {
+                Some(b'>') => return Ok(spaced),
+                Some(b'/') if bytes.get(spaced + 1) == Some(&b'>') => return Ok(spaced),
+                Some(_) if spaced > at => at = self.attribute_at(spaced)?,
+                Some(_) => {
+                    let message = format!(
+                        "{} in the tag <{}>, where white space, \">\" or \"/>\" was expected",
+                        self.found(spaced),
+                        element.as_str()
+                    );
+                    return Err(Error::new(ErrorKind::Syntax, spaced, message));
+                }
+                None => return Err(self.cut_off(&format!("in the tag <{}>", element.as_str()))),
+            }
+        }
+    }
+
+    /// Reads `name = "value"` and returns where it ends.
+    fn attribute_at(&mut self, offset: usize) -> Result<usize, Error> {
+        if self.memory.attributes.len() >= self.limits.attributes {
+            return Err(self.limit(offset, "a tag with more than", self.limits.attributes, "attributes"));
+        }
+        let bytes = self.input.as_bytes();
+        let (name, at) = self.qname(offset)?;
+        let equals = end_of_white_space(bytes, at);
+        if bytes.get(equals) != Some(&b'=') {
+            let message = format!(
+                "{} after the attribute name \"{}\", where \"=\" was expected",
+                self.found(equals),
+                name.as_str()
+            );
+            return Err(Error::new(ErrorKind::Syntax, equals, message));
+        }
+        let quote_at = end_of_white_space(bytes, equals + 1);
+        let quote = match bytes.get(quote_at) {
+            Some(&quote @ (b'"' | b'\'')) => quote,
+            _ => {
+                let message = format!(
+                    "{}, where the quoted value of the attribute \"{}\" was expected",
+                    self.found(quote_at),
+                    name.as_str()
+                );
+                return Err(Error::new(ErrorKind::Syntax, quote_at, message));
+            }
+        };
+        let (value, end) = self.attribute_value(name, quote_at + 1, quote)?;
+        self.memory.attributes.push(RawAttribute {
+            name: offset as u32,
+            name_length: name.as_str().len() as u32,
+            local: (name.as_str().len() - name.local().len()) as u32,
+            namespace: NamespaceId::NONE,
+            value,
+        });
+        Ok(end)
+    }
+
+    /// Reads a value up to its closing quote, normalised (XML 1.0 §3.3.3), and returns where the quote ends.
+    fn attribute_value(&mut self, name: QName<'a>, start: usize, quote: u8) -> Result<(Span, usize), Error> {
+        let bytes = self.input.as_bytes();
+        let normalised_start = self.memory.values.len();
+        let mut normalised = false;
+        let mut copied = start;
+        let mut at = start;
+        loop {
+            at = scan::end_of_attribute_piece(bytes, at, quote);
+            let Some(&byte) = bytes.get(at) else {
+                return Err(self.cut_off(&format!("in the value of the attribute \"{}\"", name.as_str())));
+            };
+            let (replacement, end) = match byte {
+                _ if byte == quote => break,
+                b'<' => {
+                    let message =
+                        format!("\"<\" in the value of the attribute \"{}\"; it is written \"&lt;\"", name.as_str());
+                    return Err(Error::new(ErrorKind::WellFormedness, at, message));
+                }
+                b'&' => escape::reference(self.input, at)
+                    .map_err(|message| Error::new(ErrorKind::WellFormedness, at, message))?,
+                b'\r' if bytes.get(at + 1) == Some(&b'\n') => (' ', at + 2),
+                b'\t' | b'\n' | b'\r' => (' ', at + 1),
+                _ => {
+                    at = self.legal(at)?;
+                    continue;
+                }
+            };
+            normalised = true;
+            self.memory.values.push_str(&self.input[copied..at]);
+            self.memory.values.push(replacement);
+            copied = end;
+            at = end;
+        }
+        let value = if normalised {
+            self.memory.values.push_str(&self.input[copied..at]);
+            Span { start: normalised_start as u32, end: self.memory.values.len() as u32, normalised }
+        } else {
+            Span { start: start as u32, end: at as u32, normalised }
+        };
+        Ok((value, at + 1))
+    }
+
+    /// Declares what the tag declares, finds the namespaces of its attributes and that none comes twice.
+    pub(super) fn resolve_attributes(&mut self) -> Result<(), Error> {
+        for index in 0..self.memory.attributes.len() {
+            let raw = self.memory.attributes[index];
+            if self.declares(&raw) {
+                self.declare(raw)?;
+            }
+        }
+        for index in 0..self.memory.attributes.len() {
+            let raw = self.memory.attributes[index];
+            let name = self.raw_name(&raw);
+            // The default namespace is not for attributes (Namespaces in XML 1.0 §6.2).
+            if !name.prefix().is_empty() && !self.declares(&raw) {
+                match self.memory.namespaces.resolve(name.prefix()) {
+                    Some(namespace) => self.memory.attributes[index].namespace = namespace,
+                    None => return Err(self.unbound(name, raw.name as usize)),
+                }
+            }
+        }
+        self.refuse_duplicates()
+    }
+
+    fn declare(&mut self, raw: RawAttribute) -> Result<(), Error> {
+        let name = self.raw_name(&raw);
+        let prefix = if name.prefix().is_empty() { "" } else { name.local() };
+        let offset = raw.name as usize;
+        let reject = |message: String| Err(Error::new(ErrorKind::Namespace, offset, message));
+        if self.memory.namespaces.len() >= self.limits.namespaces {
+            return Err(self.limit(offset, "more than", self.limits.namespaces, "namespace declarations in scope"));
+        }
+        let value = span(self.input, &self.memory.values, raw.value);
+        if value.len() > self.limits.name_length {
+            return Err(self.limit(offset, "the name of a namespace longer than", self.limits.name_length, "bytes"));
+        }
+        match (prefix, value) {
+            ("xmlns", _) => return reject("the prefix \"xmlns\" can't be declared".into()),
+            ("xml", XML_NAMESPACE) => {}
+            ("xml", _) => {
+                return reject(format!("the prefix \"xml\" is bound to \"{value}\"; it stands for {XML_NAMESPACE}"));
+            }
+            (_, XML_NAMESPACE) => return reject(format!("{XML_NAMESPACE} is bound to another prefix than \"xml\"")),
+            (_, XMLNS_NAMESPACE) => return reject(format!("{XMLNS_NAMESPACE} can't be bound to a prefix")),
+            ("", _) => {}
+            (_, "") => {
+                return reject(format!(
+                    "the prefix \"{prefix}\" is bound to nothing; only the default namespace can be undeclared"
+                ));
+            }
+            _ => {}
+        }
+        self.memory.namespaces.declare(prefix, value);
+        Ok(())
+    }
+
+    /// XML 1.0 §3.1 and Namespaces in XML 1.0 §6.3: no two attributes of one name, as written or as meant.
+    fn refuse_duplicates(&self) -> Result<(), Error> {
+        let attributes = &self.memory.attributes;
+        if attributes.len() < 2 {
+            return Ok(());
+        }
+        let key = |raw: &RawAttribute| {
+            let namespace = if self.declares(raw) { XMLNS_NAMESPACE } else { self.namespace(raw.namespace) };
+            (self.raw_name(raw).local(), namespace)
+        };
+        let duplicate = if attributes.len() <= FEW_ATTRIBUTES {
+            (1..attributes.len())
+                .find(|&index| attributes[..index].iter().any(|earlier| key(earlier) == key(&attributes[index])))
+        } else {
+            let mut order: Vec<usize> = (0..attributes.len()).collect();
+            order.sort_unstable_by(|&a, &b| key(&attributes[a]).cmp(&key(&attributes[b])).then(a.cmp(&b)));
+            order.windows(2).find(|pair| key(&attributes[pair[0]]) == key(&attributes[pair[1]])).map(|pair| pair[1])
+        };
+        match duplicate {
+            None => Ok(()),
+            Some(index) => {
+                let raw = &attributes[index];
+                let message = format!("the attribute \"{}\" stands twice in one tag", self.raw_name(raw).as_str());
+                Err(Error::new(ErrorKind::WellFormedness, raw.name as usize, message))
+            }
+        }
+    }
+
+    pub(super) fn declares(&self, raw: &RawAttribute) -> bool {
+        let name = self.raw_name(raw);
+        match name.prefix() {
+            "" => name.local() == "xmlns",
+            prefix => prefix == "xmlns",
+        }
+    }
+
+    fn raw_name(&self, raw: &RawAttribute) -> QName<'a> {
+        let name = &self.input[raw.name as usize..(raw.name + raw.name_length) as usize];
+        QName::new(name, raw.local as usize)
+    }
+
+    pub(super) fn attribute(&self, raw: &RawAttribute) -> Attribute<'_> {
+        Attribute {
+            namespace: self.namespace(raw.namespace),
+            name: self.raw_name(raw),
+            value: span(self.input, &self.memory.values, raw.value),
+            offset: raw.name as usize,
+        }
+    }
+}
+
+fn span<'r>(input: &'r str, values: &'r str, span: Span) -> &'r str {
+    let text = if span.normalised { values } else { input };
+    &text[span.start as usize..span.end as usize]
+}

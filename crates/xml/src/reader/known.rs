@@ -1,0 +1,217 @@
+//! What was read before: beginnings and ends of documents, and tags.
+//!
+//! Everything here is a shorter way to the state that tokenising the same bytes leads to.
+
+use crate::QName;
+use crate::layout::Known;
+use crate::namespaces::NamespaceId;
+use crate::token::StartTag;
+
+use super::{Memory, Open, Reader, Stage, end_of_white_space};
+
+impl<'a> Reader<'a> {
+    // ---- beginnings and ends ----
+
+    /// Reads the beginning of the document at once, if it is one that [`remember`](Self::remember) kept. Returns the
+    /// start tag that it ends with, and the namespace of the root element.
+    pub fn resume(&mut self) -> Option<(StartTag<'a>, NamespaceId)> {
+        if self.stage != Stage::Start {
+            return None;
+        }
+        let Memory { preambles, open, namespaces, .. } = &mut self.memory;
+        let preamble = preambles.find(self.input.as_bytes(), self.limits)?;
+        let last = preamble.open.last()?;
+        let name = &self.input[last.name as usize..(last.name + last.name_length) as usize];
+        let tag = StartTag {
+            name: QName::new(name, last.local as usize),
+            namespace: preamble.last,
+            offset: last.name as usize - 1,
+        };
+        open.clone_from(&preamble.open);
+        namespaces.copy_from(&preamble.namespaces);
+        self.at = preamble.length();
+        self.tag_end = self.at;
+        self.previous_tag_end = preamble.previous_tag_end;
+        self.stage = Stage::Content;
+        self.begins_as_known = true;
+        Some((tag, preamble.root))
+    }
+
+    /// Keeps the beginning of the document up to `tag`, which was read last, for [`resume`](Self::resume). `root` is the
+    /// namespace of the root element. Does nothing if the tag has attributes other than declarations, or is empty.
+    pub fn remember(&mut self, tag: StartTag<'a>, root: NamespaceId) {
+        if self.end_is_due || self.tag_end != self.at || self.attributes().next().is_some() {
+            return;
+        }
+        let Memory { preambles, open, namespaces, .. } = &mut self.memory;
+        if let Some(preamble) = preambles.keep(&self.input.as_bytes()[..self.at], self.limits) {
+            preamble.open.clone_from(open);
+            preamble.namespaces.copy_from(namespaces);
+            preamble.root = root;
+            preamble.last = tag.namespace;
+            preamble.previous_tag_end = self.previous_tag_end;
+            self.begins_as_known = true;
+        }
+    }
+
+    /// Reads the rest of the document at once, if the element that its known beginning ends with was closed last, and
+    /// the document ends as one did that [`remember_rest`](Self::remember_rest) was told of.
+    pub fn resume_rest(&mut self) -> bool {
+        if !self.begins_as_known || self.end_is_due {
+            return false;
+        }
+        let Memory { preambles, open, namespaces, .. } = &mut self.memory;
+        let rest = &self.input.as_bytes()[self.at..];
+        let known = preambles.first().is_some_and(|preamble| preamble.is_rest(open, rest));
+        if known {
+            open.clear();
+            namespaces.clear();
+            self.stage = Stage::Epilog;
+            self.at = self.input.len();
+        }
+        known
+    }
+
+    /// Reads the rest of the document by `read` and keeps it for [`resume_rest`](Self::resume_rest), if it ends there
+    /// and the element that its known beginning ends with was closed last.
+    ///
+    /// # Errors
+    /// What `read` says.
+    pub fn remember_rest<E>(&mut self, read: impl FnOnce(&mut Self) -> Result<(), E>) -> Result<(), E> {
+        let (offset, open) = (self.at, self.memory.open.clone());
+        let whole = self.begins_as_known && !self.end_is_due;
+        read(self)?;
+        if whole
+            && self.stage == Stage::Epilog
+            && self.at == self.input.len()
+            && let Some(preamble) = self.memory.preambles.first()
+        {
+            preamble.keep_rest(&open, &self.input.as_bytes()[offset..]);
+        }
+        Ok(())
+    }
+
+    // ---- tags ----
+
+    /// From here on tags may be learned and recognised, as far as no declaration is added to those in scope now.
+    pub fn begin_layout(&mut self) {
+        self.memory.layouts.select(self.memory.namespaces.text());
+        self.layout_scope = Some(self.memory.namespaces.len());
+        self.layout_holds = !self.end_is_due;
+    }
+
+    /// Keeps the start tag that was just read as the one that stands at `known`, if nothing but white space stood
+    /// before it and it has neither attributes nor declarations.
+    pub fn learn_start(&mut self, known: Known) {
+        if !self.layout_holds || !self.memory.attributes.is_empty() {
+            return;
+        }
+        let Some(open) = self.memory.open.last_mut() else { return };
+        let bytes = &self.input.as_bytes()[self.previous_tag_end..self.tag_end];
+        let name_at = open.name as usize - self.previous_tag_end;
+        if end_of_white_space(bytes, 0) + 1 == name_at {
+            let (length, local) = (open.name_length as usize, open.local as usize);
+            open.learned = self.memory.layouts.learn_start(known, bytes, name_at, length, local);
+        }
+    }
+
+    /// Keeps the end tag that was just read as the one that closes the element at `known`. With `text`, character
+    /// data stands before it and is not part of it.
+    pub fn learn_end(&mut self, known: Known, text: bool) {
+        if !self.layout_holds || self.closed == 0 {
+            return;
+        }
+        let bytes = &self.input.as_bytes()[self.previous_tag_end..self.tag_end];
+        let Some(tag) = bytes.iter().rposition(|&byte| byte == b'<') else { return };
+        if text {
+            self.memory.layouts.learn_end(known, self.closed, &bytes[tag..]);
+        } else if end_of_white_space(bytes, 0) == tag {
+            self.memory.layouts.learn_end(known, self.closed, bytes);
+        }
+    }
+
+    /// Whether the start tag learned for `known` comes next. Reads nothing.
+    #[inline]
+    pub fn is_at_known_start(&self, known: Known) -> bool {
+        self.layout_holds
+            && self
+                .memory
+                .layouts
+                .slot(known)
+                .is_some_and(|slot| slot.start.end_of_match(self.input.as_bytes(), self.at).is_some())
+    }
+
+    /// Whether the end tag learned for `known` comes next. Reads nothing.
+    #[inline]
+    pub fn is_at_known_end(&self, known: Known) -> bool {
+        self.layout_holds
+            && self
+                .memory
+                .layouts
+                .slot(known)
+                .is_some_and(|slot| slot.end.end_of_match(self.input.as_bytes(), self.at).is_some())
+    }
+
+    /// Reads the start tag learned for `known` if it comes next and nests no deeper than the limit.
+    #[inline]
+    pub fn known_start(&mut self, known: Known) -> bool {
+        if !self.layout_holds || self.memory.open.len() >= self.limits.depth {
+            return false;
+        }
+        let Some(slot) = self.memory.layouts.slot(known) else { return false };
+        let Some(end) = slot.start.end_of_match(self.input.as_bytes(), self.at) else { return false };
+        self.memory.open.push(Open {
+            name: (self.at + usize::from(slot.name_at)) as u32,
+            name_length: u32::from(slot.name_length),
+            local: u32::from(slot.local),
+            namespaces: self.memory.namespaces.len() as u32,
+            learned: slot.id,
+        });
+        self.memory.attributes.clear();
+        self.at = end;
+        self.note_tag();
+        true
+    }
+
+    /// Reads the end tag learned for `known` if it comes next and closes the element that is open.
+    #[inline]
+    pub fn known_end(&mut self, known: Known) -> bool {
+        if !self.layout_holds {
+            return false;
+        }
+        let Some(slot) = self.memory.layouts.slot(known) else { return false };
+        let Some(end) = slot.end.end_of_match(self.input.as_bytes(), self.at) else { return false };
+        match self.memory.open.last() {
+            // The layout holds only while nothing was declared since it began: there is nothing to take out of scope.
+            Some(open) if open.learned == slot.id => {}
+            _ => return false,
+        }
+        self.memory.open.pop();
+        self.closed = slot.id;
+        self.at = end;
+        self.note_tag();
+        true
+    }
+
+    /// Reads a whole element without children that stands at `known`, if both its tags are as learned and `value`
+    /// makes something of what lies between. `value` gets the document and the offset behind the start tag and returns
+    /// the value and the offset of the end tag; it answers for every character in between. Otherwise nothing is read.
+    #[inline]
+    pub fn known_element<T>(
+        &mut self,
+        known: Known,
+        value: impl FnOnce(&'a str, usize) -> Option<(T, usize)>,
+    ) -> Option<T> {
+        if !self.layout_holds || self.memory.open.len() >= self.limits.depth {
+            return None;
+        }
+        let slot = self.memory.layouts.slot(known)?;
+        let bytes = self.input.as_bytes();
+        let content = slot.start.end_of_match(bytes, self.at)?;
+        let (value, end) = value(self.input, content)?;
+        self.at = slot.end.end_of_match(bytes, end)?;
+        self.previous_tag_end = end;
+        self.tag_end = self.at;
+        Some(value)
+    }
+}

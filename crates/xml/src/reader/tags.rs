@@ -1,0 +1,137 @@
+//! Start tags and end tags (XML 1.0 §3.1), and the names in them (Namespaces in XML 1.0 §4).
+
+use crate::QName;
+use crate::error::{Error, ErrorKind};
+use crate::name::end_of_ncname;
+use crate::token::{StartTag, Token};
+
+use super::{Open, Reader, Stage, end_of_white_space};
+
+impl<'a> Reader<'a> {
+    pub(super) fn start_tag(&mut self) -> Result<Token<'a>, Error> {
+        let offset = self.at;
+        match self.stage {
+            Stage::Epilog => return Err(self.syntax(offset, "a second root element; a document has one")),
+            _ => self.stage = Stage::Content,
+        }
+        let (name, mut at) = self.qname(offset + 1)?;
+        self.memory.attributes.clear();
+        let outside = self.memory.namespaces.len();
+        let bytes = self.input.as_bytes();
+        if bytes.get(at) != Some(&b'>') {
+            at = self.attribute_list(name, at)?;
+            self.resolve_attributes()?;
+        }
+        let empty = bytes[at] == b'/';
+        self.at = at + 1 + usize::from(empty);
+        self.end_is_due = empty;
+        if self.memory.open.len() >= self.limits.depth {
+            return Err(self.limit(offset, "elements nested more than", self.limits.depth, "deep"));
+        }
+        self.memory.open.push(Open {
+            name: (offset + 1) as u32,
+            name_length: name.as_str().len() as u32,
+            local: (name.as_str().len() - name.local().len()) as u32,
+            namespaces: outside as u32,
+            learned: 0,
+        });
+        let Some(namespace) = self.memory.namespaces.resolve(name.prefix()) else {
+            return Err(self.unbound(name, offset + 1));
+        };
+        self.layout_holds = !empty && self.layout_scope == Some(self.memory.namespaces.len());
+        self.note_tag();
+        Ok(Token::StartTag(StartTag { name, namespace, offset }))
+    }
+
+    pub(super) fn end_tag(&mut self) -> Result<Token<'a>, Error> {
+        let bytes = self.input.as_bytes();
+        let offset = self.at;
+        let Some(open) = self.memory.open.last() else {
+            return Err(self.syntax(offset, "an end tag where no element is open"));
+        };
+        let name = &bytes[open.name as usize..(open.name + open.name_length) as usize];
+        let name_end = offset + 2 + name.len();
+        if bytes.get(offset + 2..name_end) != Some(name) {
+            return Err(self.mismatch(offset));
+        }
+        let end = end_of_white_space(bytes, name_end);
+        if bytes.get(end) != Some(&b'>') {
+            return Err(self.mismatch(offset));
+        }
+        self.at = end + 1;
+        Ok(self.close())
+    }
+
+    /// Pops the innermost element, whose end has been read.
+    pub(super) fn close(&mut self) -> Token<'a> {
+        let Some(open) = self.memory.open.pop() else { return Token::End };
+        self.closed = open.learned;
+        self.memory.namespaces.truncate(open.namespaces as usize);
+        self.layout_holds = self.layout_scope == Some(self.memory.namespaces.len());
+        if self.memory.open.is_empty() {
+            self.stage = Stage::Epilog;
+        }
+        self.note_tag();
+        let name = &self.input[open.name as usize..(open.name + open.name_length) as usize];
+        Token::EndTag(QName::new(name, open.local as usize))
+    }
+
+    /// Says what is wrong with an end tag that doesn't close what is open.
+    #[cold]
+    fn mismatch(&self, offset: usize) -> Error {
+        let expected = self
+            .memory
+            .open
+            .last()
+            .map_or("", |open| &self.input[open.name as usize..(open.name + open.name_length) as usize]);
+        match self.qname(offset + 2) {
+            Ok((found, _)) if found.as_str() != expected => {
+                let message = format!("end tag </{}> where </{expected}> was expected", found.as_str());
+                Error::new(ErrorKind::WellFormedness, offset, message)
+            }
+            Ok((_, end)) => {
+                let end = end_of_white_space(self.input.as_bytes(), end);
+                let message = format!("{} in the end tag </{expected}>, where \">\" was expected", self.found(end));
+                Error::new(ErrorKind::Syntax, end, message)
+            }
+            Err(error) => error,
+        }
+    }
+
+    pub(super) fn note_tag(&mut self) {
+        self.previous_tag_end = self.tag_end;
+        self.tag_end = self.at;
+    }
+
+    /// Reads a qualified name (Namespaces in XML 1.0, production 7) and returns where it ends.
+    pub(super) fn qname(&self, at: usize) -> Result<(QName<'a>, usize), Error> {
+        let bytes = self.input.as_bytes();
+        let mut local = at;
+        let mut end = end_of_ncname(self.input, at);
+        if end > at && bytes.get(end) == Some(&b':') {
+            local = end + 1;
+            end = end_of_ncname(self.input, local);
+        }
+        if end == local || bytes.get(end) == Some(&b':') {
+            return Err(self.not_a_name(at, end));
+        }
+        if end - at > self.limits.name_length {
+            return Err(self.limit(at, "a name longer than", self.limits.name_length, "bytes"));
+        }
+        Ok((QName::new(&self.input[at..end], local - at), end))
+    }
+
+    #[cold]
+    fn not_a_name(&self, at: usize, end: usize) -> Error {
+        if end - at > self.limits.name_length {
+            return self.limit(at, "a name longer than", self.limits.name_length, "bytes");
+        }
+        if end > at {
+            let next = self.input[end..].chars().next().map_or(0, char::len_utf8);
+            let found = &self.input[at..end + next];
+            let message = format!("\"{found}\" is not a qualified name: one colon at most, with names around it");
+            return Error::new(ErrorKind::Namespace, at, message);
+        }
+        Error::new(ErrorKind::Syntax, at, format!("{} where a name was expected", self.found(at)))
+    }
+}

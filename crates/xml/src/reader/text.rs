@@ -1,0 +1,223 @@
+//! Character data, CDATA sections, comments and processing instructions (XML 1.0 §2.4 to §2.8).
+
+use std::borrow::Cow;
+
+use crate::error::{Error, ErrorKind};
+use crate::name::end_of_ncname;
+use crate::token::Token;
+use crate::{escape, scan};
+
+use super::{Reader, Stage};
+
+impl<'a> Reader<'a> {
+    pub(super) fn text(&mut self) -> Result<Token<'a>, Error> {
+        let start = self.at;
+        let end = self.end_of_text(start)?;
+        if self.input.as_bytes().get(end).is_none_or(|&byte| byte == b'<') {
+            self.at = end;
+            return Ok(Token::Text(Cow::Borrowed(&self.input[start..end])));
+        }
+        let mut owned = String::from(&self.input[start..end]);
+        let mut at = end;
+        loop {
+            match self.input.as_bytes().get(at) {
+                Some(b'&') => {
+                    let (c, end) = escape::reference(self.input, at)
+                        .map_err(|message| Error::new(ErrorKind::WellFormedness, at, message))?;
+                    owned.push(c);
+                    at = end;
+                }
+                Some(b'\r') => at = self.line_end(at, &mut owned),
+                Some(b'<') | None => break,
+                Some(_) => {
+                    let end = self.end_of_text(at)?;
+                    owned.push_str(&self.input[at..end]);
+                    at = end;
+                }
+            }
+        }
+        self.at = at;
+        Ok(Token::Text(Cow::Owned(owned)))
+    }
+
+    /// The first `<`, `&` or carriage return from `at` on; all before it is legal character data.
+    fn end_of_text(&self, at: usize) -> Result<usize, Error> {
+        let bytes = self.input.as_bytes();
+        let end = scan::end_of_character_data(bytes, at);
+        match bytes.get(end) {
+            None | Some(b'<' | b'&' | b'\r') => Ok(end),
+            Some(b']') => {
+                let message = "\"]]>\" in character data; it is written \"]]&gt;\"";
+                Err(Error::new(ErrorKind::WellFormedness, end, message))
+            }
+            Some(_) => self.legal(end),
+        }
+    }
+
+    /// Line ends become a line feed (XML 1.0 §2.11).
+    fn line_end(&self, at: usize, owned: &mut String) -> usize {
+        owned.push('\n');
+        at + 1 + usize::from(self.input.as_bytes().get(at + 1) == Some(&b'\n'))
+    }
+
+    /// Checks that the character at `at` is one that XML allows and returns where it ends.
+    pub(super) fn legal(&self, at: usize) -> Result<usize, Error> {
+        match self.input[at..].chars().next() {
+            Some(c) if escape::is_char(c) => Ok(at + c.len_utf8()),
+            _ => {
+                let message = format!("{}, a character that XML 1.0 does not allow", self.found(at));
+                Err(Error::new(ErrorKind::Syntax, at, message))
+            }
+        }
+    }
+
+    pub(super) fn declaration(&mut self) -> Result<Token<'a>, Error> {
+        let rest = &self.input.as_bytes()[self.at..];
+        if rest.starts_with(b"<!--") {
+            return self.comment();
+        }
+        if rest.starts_with(b"<![CDATA[") && self.stage == Stage::Content {
+            return self.cdata();
+        }
+        if rest.starts_with(b"<!DOCTYPE") {
+            return Err(Error::new(
+                ErrorKind::Doctype,
+                self.at,
+                "a document type declaration; messages may not have one",
+            ));
+        }
+        Err(self.syntax(self.at, "\"<!\" that begins neither a comment nor a CDATA section"))
+    }
+
+    fn comment(&mut self) -> Result<Token<'a>, Error> {
+        let start = self.at + "<!--".len();
+        let Some(end) = find_pair(self.input.as_bytes(), start, *b"--") else {
+            return Err(self.cut_off("in a comment"));
+        };
+        if self.input.as_bytes().get(end + 2) != Some(&b'>') {
+            return Err(self.syntax(end, "\"--\" inside a comment"));
+        }
+        let comment = self.checked(start, end)?;
+        self.leave_start();
+        self.at = end + "-->".len();
+        Ok(Token::Comment(comment))
+    }
+
+    fn cdata(&mut self) -> Result<Token<'a>, Error> {
+        let start = self.at + "<![CDATA[".len();
+        let Some(length) = self.input[start..].find("]]>") else { return Err(self.cut_off("in a CDATA section")) };
+        let end = start + length;
+        let text = self.checked(start, end)?;
+        self.at = end + "]]>".len();
+        let text = if text.contains('\r') {
+            Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"))
+        } else {
+            Cow::Borrowed(text)
+        };
+        Ok(Token::Text(text))
+    }
+
+    pub(super) fn instruction(&mut self) -> Result<Token<'a>, Error> {
+        let start = self.at + "<?".len();
+        let target_end = end_of_ncname(self.input, start);
+        let target = &self.input[start..target_end];
+        if target.is_empty() {
+            return Err(self.syntax(start, "a processing instruction without a name"));
+        }
+        let Some(end) = find_pair(self.input.as_bytes(), target_end, *b"?>") else {
+            return Err(self.cut_off("in a processing instruction"));
+        };
+        let data = self.checked(target_end, end)?;
+        if !data.is_empty() && !data.starts_with(is_white_space) {
+            return Err(self.syntax(target_end, "a processing instruction whose name is not followed by white space"));
+        }
+        if target.eq_ignore_ascii_case("xml") {
+            if self.stage != Stage::Start || target != "xml" {
+                return Err(self.syntax(self.at, "an XML declaration that does not stand at the very beginning"));
+            }
+            self.xml_declaration(target_end, data)?;
+            self.leave_start();
+            self.at = end + "?>".len();
+            return self.next();
+        }
+        self.leave_start();
+        self.at = end + "?>".len();
+        Ok(Token::Instruction { target, data: data.trim_start_matches(is_white_space) })
+    }
+
+    /// Checks `version="1.x" encoding="…"? standalone="…"?` (XML 1.0, productions 23 to 32 and 80).
+    fn xml_declaration(&self, offset: usize, data: &str) -> Result<(), Error> {
+        let mut rest = data;
+        let mut next = |name: &str| -> Result<Option<&str>, &'static str> {
+            let trimmed = rest.trim_start_matches(is_white_space);
+            let Some(after) = trimmed.strip_prefix(name) else { return Ok(None) };
+            if trimmed.len() == rest.len() {
+                return Err("an XML declaration without white space between its parts");
+            }
+            let after = after.trim_start_matches(is_white_space);
+            let after = after.strip_prefix('=').ok_or("an XML declaration that lacks \"=\"")?;
+            let after = after.trim_start_matches(is_white_space);
+            let quote = after
+                .chars()
+                .next()
+                .filter(|&c| c == '"' || c == '\'')
+                .ok_or("an XML declaration that lacks a quote")?;
+            let (value, after) = after[1..].split_once(quote).ok_or("an XML declaration that lacks a closing quote")?;
+            rest = after;
+            Ok(Some(value))
+        };
+        let mut parts = || Ok::<_, &'static str>((next("version")?, next("encoding")?, next("standalone")?));
+        let (version, encoding, standalone) = parts().map_err(|message| self.syntax(offset, message))?;
+        let is_version = |version: &str| {
+            version
+                .strip_prefix("1.")
+                .is_some_and(|minor| !minor.is_empty() && minor.bytes().all(|byte| byte.is_ascii_digit()))
+        };
+        if !version.is_some_and(is_version) {
+            return Err(self.syntax(offset, "an XML declaration without version=\"1.0\""));
+        }
+        if !matches!(standalone, None | Some("yes" | "no")) {
+            return Err(self.syntax(offset, "an XML declaration whose standalone is neither \"yes\" nor \"no\""));
+        }
+        if !rest.trim_start_matches(is_white_space).is_empty() {
+            return Err(self.syntax(offset, "an XML declaration with more than version, encoding and standalone"));
+        }
+        match encoding {
+            None => Ok(()),
+            Some(name) if name.eq_ignore_ascii_case("utf-8") || name.eq_ignore_ascii_case("us-ascii") => Ok(()),
+            Some(name) => {
+                let name: String = name.chars().take(40).collect();
+                let message = format!("the encoding \"{name}\" is declared, where UTF-8 was expected");
+                Err(Error::new(ErrorKind::Encoding, offset, message))
+            }
+        }
+    }
+
+    /// The text between two places, all of whose characters are legal.
+    fn checked(&self, start: usize, end: usize) -> Result<&'a str, Error> {
+        let bytes = &self.input.as_bytes()[..end];
+        let mut at = start;
+        loop {
+            at = scan::end_of_character_data(bytes, at);
+            if at >= end {
+                return Ok(&self.input[start..end]);
+            }
+            at = self.legal(at)?;
+        }
+    }
+}
+
+/// Where the two bytes stand together, from `at` on.
+fn find_pair(bytes: &[u8], mut at: usize, [first, second]: [u8; 2]) -> Option<usize> {
+    loop {
+        at += bytes.get(at..)?.iter().position(|&byte| byte == first)?;
+        if bytes.get(at + 1) == Some(&second) {
+            return Some(at);
+        }
+        at += 1;
+    }
+}
+
+fn is_white_space(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\n' | '\r')
+}

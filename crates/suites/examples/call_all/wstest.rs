@@ -5,7 +5,7 @@ use std::error::Error;
 use castile::Nillable;
 use castile::datatypes::DateTime;
 use castile_suites::wstest::contract::*;
-use castile_suites::wstest::{PATH, test_list};
+use castile_suites::wstest::{PATH, limits, test_list};
 
 use crate::TEXTS;
 use crate::checks::Checks;
@@ -15,14 +15,14 @@ const DATE: DateTime =
 const LINES: i32 = 50;
 
 pub(crate) async fn call_all(checks: &mut Checks, base: &str) -> Result<(), Box<dyn Error>> {
-    let client = TestServiceSoapClient::new(&format!("{base}{PATH}"))?;
+    let client = TestServiceSoapClient::new(&format!("{base}{PATH}"))?.with_limits(limits());
     checks.equal("EchoVoid", client.echo_void(&EchoVoid {}).await, EchoVoidResponse {});
     for size in [1, 20, 100] {
         let value = |i| structure(i, Nillable::Value(i as f32), "wstest".into());
         echo_struct(checks, &client, (1..=size).map(value).collect()).await;
     }
     echo_struct(checks, &client, extremes()).await;
-    for size in [0, 1, 20, 100, 400] {
+    for size in [0, 1, 20, 100, 1_000] {
         echo_list(checks, &client, &format!("{size} nodes"), test_list(size)).await;
     }
     let last = TestNode { i: -2, f: Nillable::Value(2.5), s: "<&>".into(), next: None };

@@ -28,11 +28,7 @@ pub trait FromXml: Sized {
     /// Reads the whole element if its start tag is the one that stood here before; otherwise reads nothing.
     #[inline]
     fn known(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {
-        match decoder.known_start(element) {
-            Ok(true) => Some(Self::content(decoder, element)),
-            Ok(false) => None,
-            Err(error) => Some(Err(error)),
-        }
+        decoder.known_start(element).then(|| Self::content(decoder, element))
     }
 
     /// Reads content and end tag of `element`, whose start tag was read.
@@ -99,7 +95,7 @@ impl<'a> Decoder<'a> {
     ///
     /// # Errors
     /// What `children` says, or what stands before the end tag.
-    #[inline]
+    #[inline(always)]
     pub fn complex<T>(
         &mut self,
         element: &'static Element,
@@ -118,7 +114,7 @@ impl<'a> Decoder<'a> {
     ///
     /// # Errors
     /// What comes instead.
-    #[inline]
+    #[inline(always)]
     pub fn required<T: FromXml>(&mut self, table: &'static [Element], index: usize) -> Result<T, Error> {
         self.element(&table[index])
     }
@@ -127,7 +123,7 @@ impl<'a> Decoder<'a> {
     ///
     /// # Errors
     /// What is wrong with the element.
-    #[inline]
+    #[inline(always)]
     pub fn optional<T: FromXml>(&mut self, table: &'static [Element], index: usize) -> Result<Option<T>, Error> {
         if self.next.is_none()
             && let Some(value) = T::known(self, &table[index])
@@ -226,7 +222,7 @@ impl<'a> Decoder<'a> {
         value.ok_or_else(|| self.wrong_here(format!("the element ends without <{}>", table[index].name)))
     }
 
-    #[inline]
+    #[inline(always)]
     fn element<T: FromXml>(&mut self, element: &'static Element) -> Result<T, Error> {
         if self.next.is_none()
             && let Some(value) = T::known(self, element)
@@ -246,12 +242,12 @@ impl<'a> Decoder<'a> {
 
     /// Reads the start tag of `element` if it is the one that stood here before.
     #[inline]
-    fn known_start(&mut self, element: &'static Element) -> Result<bool, Error> {
-        let known = self.reader.known_start(element.known())?;
+    fn known_start(&mut self, element: &'static Element) -> bool {
+        let known = self.reader.known_start(element.known());
         if known {
             self.nil = false;
         }
-        Ok(known)
+        known
     }
 
     /// Whether `table[index]` comes next, which is not known by its start tag.

@@ -38,7 +38,7 @@ impl<'a> Reader<'a> {
         let Some(namespace) = self.memory.namespaces.resolve(name.prefix()) else {
             return Err(self.unbound(name, offset + 1));
         };
-        self.layout_holds = self.layout_scope == Some(self.memory.namespaces.len());
+        self.layout_holds = !empty && self.layout_scope == Some(self.memory.namespaces.len());
         self.note_tag();
         Ok(Token::StartTag(StartTag { name, namespace, offset }))
     }

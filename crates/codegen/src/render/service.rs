@@ -209,7 +209,7 @@ fn client(plan: &Service) -> TokenStream {
             }
 
             /// The same with other limits on what responses may take.
-            pub fn with_limits(self, limits: ::castile::xml::Limits) -> Self {
+            pub fn with_limits(self, limits: Limits) -> Self {
                 Self(self.0.with_limits(limits))
             }
 

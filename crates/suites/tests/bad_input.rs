@@ -274,11 +274,9 @@ fn a_list_of_100_000_nodes_is_served_where_limits_allow_it() {
         const NODES: usize = 100_000;
         let message = written(&EchoList { list: test_list(NODES as i32) });
         let server = wstest_with(|options| options.limits.depth = NODES + 4);
-        for _ in 0..2 {
-            let (status, answer) = post(&server, message.clone());
-            assert_eq!(status, StatusCode::OK, "{}", &answer[..answer.len().min(1_000)]);
-            assert_eq!(answer.matches("<i>").count(), NODES);
-        }
+        let (status, answer) = post(&server, message.clone());
+        assert_eq!(status, StatusCode::OK, "{}", &answer[..answer.len().min(1_000)]);
+        assert_eq!(answer.matches("<i>").count(), NODES);
         // A list that is wrong in its depth is dropped as well.
         let text = String::from_utf8(message.clone()).unwrap().replace("<i>99999</i>", "<i>x</i>");
         let (_, answer) = post(&server, text);

@@ -14,7 +14,7 @@ pub(super) fn lay_out(source: &str) -> String {
         if is_documentation(&lines[index]) {
             continue;
         }
-        while let Some((count, joined)) = [group, chain, arm, header]
+        while let Some((count, joined)) = [group, chain, arm, closure, header]
             .iter()
             .find_map(|joined| joined(&lines[index..]))
             .filter(|(_, joined)| fits(joined))
@@ -60,10 +60,23 @@ fn chain(lines: &[String]) -> Option<(usize, String)> {
 
 /// `0 => {`, `value`, `}`: an arm's block around one value.
 fn arm(lines: &[String]) -> Option<(usize, String)> {
-    let [first, value, last, ..] = lines else { return None };
+    let (first, value, last) = block(lines)?;
     let pattern = first.strip_suffix('{').filter(|pattern| pattern.ends_with("=> "))?;
+    (last == "}").then(|| (3, format!("{pattern}{value},")))
+}
+
+/// `f(|a| {`, `value`, `})`: a closure's block around one value.
+fn closure(lines: &[String]) -> Option<(usize, String)> {
+    let (first, value, last) = block(lines)?;
+    let parameters = first.strip_suffix('{').filter(|parameters| parameters.ends_with("| "))?;
+    Some((3, format!("{parameters}{value}{}", last.strip_prefix('}')?)))
+}
+
+/// A line that opens a block, the one value in it, and the line that closes it.
+fn block(lines: &[String]) -> Option<(&str, &str, &str)> {
+    let [first, value, last, ..] = lines else { return None };
     let is_value = depth(value) == depth(first) + 4 && !value.ends_with([';', '{', '(', '[', ',']);
-    (is_value && last.trim() == "}" && depth(last) == depth(first)).then(|| (3, format!("{pattern}{},", value.trim())))
+    (is_value && depth(last) == depth(first)).then(|| (first.as_str(), value.trim(), last.trim()))
 }
 
 /// `impl A`, `for B {` and `while c`, `{`.
@@ -121,6 +134,7 @@ mod tests {
                 "match a {\n    0 => {\n        b\n            .c(\n                d,\n            )\n    }\n}\n",
                 "match a {\n    0 => b.c(d),\n}\n",
             ),
+            ("a\n    .b(|c| {\n        d\n    })\n", "a.b(|c| d)\n"),
             ("impl<T> A<T>\nfor B<T> {\n    c\n}\n", "impl<T> A<T> for B<T> {\n    c\n}\n"),
             ("while a\n{\n    b;\n}\n", "while a {\n    b;\n}\n"),
         ] {

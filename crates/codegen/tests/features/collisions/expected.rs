@@ -93,12 +93,7 @@ impl<T: Feature> Dispatch for FeatureDispatch<T> {
         match operation {
             0 => payload.handle(async move |request| T::echo(&service, request).await),
             1 => payload.handle(async move |request| T::new2(&service, request).await),
-            2 => {
-                payload
-                    .handle(async move |request| {
-                        T::with_transport2(&service, request).await
-                    })
-            }
+            2 => payload.handle(async move |request| T::with_transport2(&service, request).await),
             3 => payload.handle(async move |request| T::clone(&service, request).await),
             4 => payload.handle(async move |request| T::into(&service, request).await),
             5 => payload.handle(async move |request| T::drop(&service, request).await),

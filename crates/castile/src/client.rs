@@ -96,6 +96,11 @@ impl<S: HttpService> Caller<S> {
         Ok(Caller { url: client::url(url)?, transport, limits: Limits::default() })
     }
 
+    /// The same with other limits on what responses may take.
+    pub fn with_limits(self, limits: Limits) -> Self {
+        Caller { limits, ..self }
+    }
+
     /// Sends a request and waits for its response.
     ///
     /// # Errors

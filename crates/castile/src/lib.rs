@@ -54,6 +54,7 @@ pub mod codegen {
         Description, Dispatch, Error as SoapError, Fault, FaultDetail, NoDetail, Operation, Payload, Pending, Root,
         Service as SoapService, SizeHint,
     };
+    pub use castile_xml::Limits;
     pub use http::Request as HttpRequest;
     pub use tower_service::Service as TowerService;
 

@@ -2,6 +2,8 @@
 
 use proc_macro2::Ident;
 
+use crate::names::ServiceNames;
+
 /// A module of generated code.
 #[derive(Debug)]
 pub(crate) struct Plan {
@@ -15,6 +17,8 @@ pub(crate) struct Plan {
 #[derive(Debug)]
 pub(crate) struct Struct {
     pub(crate) ident: Ident,
+    /// The table of its children.
+    pub(crate) table: Ident,
     pub(crate) documentation: String,
     pub(crate) order: Order,
     pub(crate) fields: Vec<Field>,
@@ -98,8 +102,7 @@ pub(crate) struct Service {
     pub(crate) namespace: String,
     pub(crate) address: String,
     pub(crate) documentation: String,
-    /// What the trait is called; `…Server` and `…Client` derive from it.
-    pub(crate) port_type: Ident,
+    pub(crate) names: ServiceNames,
     pub(crate) port_type_documentation: String,
     pub(crate) operations: Vec<Operation>,
 }

@@ -9,8 +9,9 @@ use castile_wsdl::{
 use castile_xsd::components::{Compositor, Content, ElementDeclaration, Owner, Particle, Term, TypeDefinition};
 use castile_xsd::{Builtin, ElementId, Location, Schema, TypeId};
 use proc_macro2::Ident;
+use quote::format_ident;
 
-use crate::names::Names;
+use crate::names::{Names, Scope, ServiceNames};
 use crate::plan::{
     Base, Element, FaultVariant, Faults, Field, Message, Operation, Order, Plan, Root, Service, Struct, Value,
 };
@@ -52,38 +53,70 @@ impl Planner<'_> {
     // ---- services ----
 
     fn services(&mut self) -> Vec<Service> {
-        let mut planned = Vec::new();
-        let mut traits = Names::default();
-        for service in &self.definitions.services {
+        let definitions = self.definitions;
+        let mut named = Vec::new();
+        for service in &definitions.services {
             let speaks = |port: &&Port| {
-                matches!(&self.definitions[port.binding].protocol,
+                matches!(&definitions[port.binding].protocol,
                     Protocol::Soap { version: Version::Soap11, transport, .. } if transport == HTTP_TRANSPORT)
             };
-            let Some(port) = service.ports.iter().find(speaks) else {
-                let message = format!("service {} has no port that speaks SOAP 1.1 over HTTP", service.name.local());
-                self.report(Severity::Warning, service.location, message);
-                continue;
-            };
-            let binding = &self.definitions[port.binding];
-            let port_type = &self.definitions[binding.port_type];
-            let mut methods = Names::default();
-            let operations =
-                binding.operations.iter().filter_map(|operation| self.operation(operation, &mut methods)).collect();
-            planned.push(Service {
-                name: service.name.local().to_owned(),
-                namespace: self.definitions.target_namespace.clone(),
-                address: port.address.clone().unwrap_or_default(),
-                documentation: text(&[&service.documentation, &self.definitions.documentation]).unwrap_or_default(),
-                port_type: traits.upper(port_type.name.local()),
-                port_type_documentation: text(&[&port_type.documentation, &service.documentation])
-                    .unwrap_or_else(|| format!("The port type `{}`.", port_type.name.local())),
-                operations,
+            match service.ports.iter().find(speaks) {
+                Some(port) => {
+                    let port_type = definitions[definitions[port.binding].port_type].name.local();
+                    named.push((service, port, self.names.service(port_type)));
+                }
+                None => {
+                    let message =
+                        format!("service {} has no port that speaks SOAP 1.1 over HTTP", service.name.local());
+                    self.report(Severity::Warning, service.location, message);
+                }
+            }
+        }
+        let is_broken = self.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
+        if named.is_empty() && !is_broken {
+            self.diagnostics.push(Diagnostic {
+                severity: Severity::Error,
+                file: definitions.sources.names().next().unwrap_or_default().into(),
+                line: 0,
+                column: 0,
+                message: "no service speaks SOAP 1.1 over HTTP, so there is nothing to generate".to_owned(),
+                note: None,
+                source_line: String::new(),
+                caret: 0,
             });
         }
-        planned
+        let mut services: Vec<Service> =
+            named.into_iter().map(|(service, port, names)| self.service(service, port, names)).collect();
+        let operations = services.iter_mut().flat_map(|service| &mut service.operations);
+        for (name, faults) in operations.filter_map(|planned| Some((&planned.name, planned.faults.as_mut()?))) {
+            faults.ident = self.names.faults(name);
+        }
+        services
     }
 
-    fn operation(&mut self, operation: &BindingOperation, methods: &mut Names) -> Option<Operation> {
+    fn service(&mut self, service: &castile_wsdl::Service, port: &Port, names: ServiceNames) -> Service {
+        let binding = &self.definitions[port.binding];
+        let port_type = &self.definitions[binding.port_type];
+        if binding.operations.is_empty() {
+            let message = format!("binding {} has no operation, so there is nothing to generate", binding.name.local());
+            self.report(Severity::Error, binding.location, message);
+        }
+        let mut methods = Scope::of_methods();
+        let operations =
+            binding.operations.iter().filter_map(|operation| self.operation(operation, &mut methods)).collect();
+        Service {
+            name: service.name.local().to_owned(),
+            namespace: self.definitions.target_namespace.clone(),
+            address: port.address.clone().unwrap_or_default(),
+            documentation: text(&[&service.documentation, &self.definitions.documentation]).unwrap_or_default(),
+            names,
+            port_type_documentation: text(&[&port_type.documentation, &service.documentation])
+                .unwrap_or_else(|| format!("The port type `{}`.", port_type.name.local())),
+            operations,
+        }
+    }
+
+    fn operation(&mut self, operation: &BindingOperation, methods: &mut Scope) -> Option<Operation> {
         let (Pattern::RequestResponse, Some(input), Some(output)) =
             (operation.pattern, &operation.input, &operation.output)
         else {
@@ -125,27 +158,28 @@ impl Planner<'_> {
     }
 
     fn faults(&mut self, operation: &BindingOperation) -> Option<Faults> {
-        let mut variants = Names::default();
+        let mut variants = Scope::default();
         let variants: Vec<FaultVariant> =
             operation.faults.iter().filter_map(|fault| self.fault(operation, fault, &mut variants)).collect();
         if variants.is_empty() {
             return None;
         }
-        Some(Faults { ident: self.names.upper(&format!("{}Fault", operation.name)), variants })
+        // It is named when all types are: a type of the contract may have the name.
+        Some(Faults { ident: format_ident!("Unnamed"), variants })
     }
 
     fn fault(
         &mut self,
         operation: &BindingOperation,
         fault: &BindingFault,
-        variants: &mut Names,
+        variants: &mut Scope,
     ) -> Option<FaultVariant> {
         let Some(PartContent::Element(element)) = fault.part.as_ref().map(|part| part.content) else {
             let message = format!("the fault {} of operation {} is not one element", fault.name, operation.name);
             return self.refuse(operation.location, message);
         };
         Some(FaultVariant {
-            ident: variants.upper(&fault.name),
+            ident: variants.variant(&fault.name),
             documentation: fault.documentation.clone().unwrap_or_else(|| format!("The fault `{}`.", fault.name)),
             base: self.base(self.schema[element].type_id, element)?,
             root: self.root(element),
@@ -173,7 +207,7 @@ impl Planner<'_> {
                     (None, Some(Owner::Element(owner))) => self.schema[owner].name.local(),
                     (None, _) => self.schema[element].name.local(),
                 };
-                let ident = self.names.upper(name);
+                let ident = self.names.item(name);
                 self.idents.insert(type_id, ident.clone());
                 self.in_progress.push(type_id);
                 let planned = self.structure(type_id, &ident);
@@ -232,7 +266,7 @@ impl Planner<'_> {
             Content::Simple(_) => return self.refuse(location, "simple content is not generated yet".to_owned()),
             Content::Mixed(_) => return self.refuse(location, "mixed content is not generated yet".to_owned()),
         };
-        let mut names = Names::default();
+        let mut names = Scope::default();
         let mut fields = Vec::new();
         for particle in &particles {
             fields.push(self.field(particle, location, &mut names)?);
@@ -246,6 +280,7 @@ impl Planner<'_> {
         let name = definition.name().map_or_else(|| ident.to_string(), |name| name.local().to_owned());
         Some(Struct {
             ident: ident.clone(),
+            table: self.names.table(&ident.to_string()),
             documentation: text(&[&documentation, &owner]).unwrap_or_else(|| format!("The {kind} `{name}`.")),
             order,
             has_default: false,
@@ -253,7 +288,7 @@ impl Planner<'_> {
         })
     }
 
-    fn field(&mut self, particle: &Particle, location: Location, names: &mut Names) -> Option<Field> {
+    fn field(&mut self, particle: &Particle, location: Location, names: &mut Scope) -> Option<Field> {
         let id = match &particle.term {
             Term::Element(id) => *id,
             Term::Wildcard(_) => return self.refuse(location, "xs:any is not generated yet".to_owned()),

@@ -1,9 +1,13 @@
 //! The plan as Rust source.
 
+mod documentation;
+mod layout;
 mod service;
 mod types;
 
-use proc_macro2::TokenStream;
+use std::collections::HashSet;
+
+use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
 
 use crate::Options;
@@ -18,62 +22,33 @@ pub(crate) fn render(plan: &Plan, wsdl: &str, options: &Options) -> String {
     let structs = plan.structs.iter().map(|planned| types::render(planned, namespaces));
     let tables = plan.services.iter().map(|service| service::tables(service, namespaces));
     let body = quote! { #constants #(#services)* #(#structs)* #(#tables)* };
-    let text = body.to_string();
-    let used =
-        IMPORTS.iter().filter(|name| text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == **name));
-    let used: Vec<TokenStream> = used.map(|name| name.parse().unwrap_or_default()).collect();
-    let imports = if used.is_empty() {
-        quote! {}
-    } else {
-        quote! { use ::castile::codegen::{#(#used),*}; }
-    };
+    let mut used = HashSet::new();
+    idents(body.clone(), &mut used);
+    let used: Vec<TokenStream> =
+        IMPORTS.iter().filter(|name| used.contains(**name)).map(|name| name.parse().unwrap_or_default()).collect();
+    let imports = (!used.is_empty()).then(|| quote! { use ::castile::codegen::{#(#used),*}; });
     match syn::parse2(quote! { #imports #body }) {
-        Ok(file) => spaced(&prettyplease::unparse(&file)),
+        Ok(file) => layout::lay_out(&prettyplease::unparse(&file)),
         Err(error) => unreachable!("the parts are Rust, so the whole is: {error}"),
     }
 }
 
-/// Items and methods with a blank line before each, as people write them.
-fn spaced(source: &str) -> String {
-    const BEGINNINGS: [&str; 11] =
-        ["///", "#[", "pub ", "static ", "const ", "impl", "struct ", "enum ", "fn ", "async fn ", "use "];
-    let mut out = String::with_capacity(source.len() + source.len() / 20);
-    let mut previous = "";
-    for line in source.lines() {
-        let text = line.trim_start();
-        let depth = line.len() - text.len();
-        let begins = BEGINNINGS.iter().any(|beginning| text.starts_with(beginning));
-        let ends = previous.ends_with('}') || previous.ends_with(';');
-        let same_depth = previous.len() - previous.trim_start().len() == depth;
-        // At the outermost level every item stands apart; inside, what has a body or documentation does.
-        let apart = depth == 0 || text.starts_with("///") || text.starts_with("fn ") || text.starts_with("pub fn ");
-        let continues = previous.starts_with("const ") && text.starts_with("const ");
-        if begins && ends && same_depth && apart && !continues {
-            out.push('\n');
-        }
-        out.push_str(line);
-        out.push('\n');
-        previous = line;
-    }
-    out
-}
-
-/// Documentation as attributes, its lines not much longer than those of code.
-fn documentation(text: &str) -> TokenStream {
-    const WIDTH: usize = 100;
-    let mut lines: Vec<String> = Vec::new();
-    for line in text.trim().lines() {
-        let mut wrapped = String::new();
-        for word in line.split_whitespace() {
-            if !wrapped.is_empty() && wrapped.chars().count() + word.chars().count() > WIDTH {
-                lines.push(std::mem::take(&mut wrapped));
+/// Adds all identifiers in `tokens` that could be names of imports: neither declared there nor inside a path.
+fn idents(tokens: TokenStream, found: &mut HashSet<String>) {
+    let mut previous = String::new();
+    for token in tokens {
+        match &token {
+            TokenTree::Ident(ident) if previous != "type" && previous != "::" => {
+                found.insert(ident.to_string());
             }
-            wrapped.push(' ');
-            wrapped.push_str(word);
+            TokenTree::Group(group) => idents(group.stream(), found),
+            _ => {}
         }
-        lines.push(wrapped);
+        previous = match &token {
+            TokenTree::Punct(colon) if colon.as_char() == ':' && previous == ":" => "::".to_owned(),
+            token => token.to_string(),
+        };
     }
-    quote! { #(#[doc = #lines])* }
 }
 
 fn base(base: &Base) -> TokenStream {
@@ -84,6 +59,24 @@ fn base(base: &Base) -> TokenStream {
             quote! { ::castile::datatypes::#path }
         }
         Base::Struct(ident) => quote! { #ident },
+    }
+}
+
+/// What is done for each index of a table: the last arm is for the rest, of which there is none.
+fn by_index(index: &TokenStream, arms: &[TokenStream]) -> TokenStream {
+    match arms {
+        [only] => quote! { #only },
+        _ => {
+            let last = arms.len().saturating_sub(1);
+            let patterns = (0..arms.len()).map(|number| {
+                if number == last {
+                    return quote! { _ };
+                }
+                let number = proc_macro2::Literal::usize_unsuffixed(number);
+                quote! { #number }
+            });
+            quote! { match #index { #(#patterns => #arms,)* } }
+        }
     }
 }
 

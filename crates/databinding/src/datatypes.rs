@@ -56,7 +56,7 @@ impl<T: SimpleType> ToXml for T {
 }
 
 /// The character data from `at` to the next tag, if it needs no work.
-#[inline]
+#[inline(always)]
 fn plain_text(input: &str, at: usize) -> Option<(&str, usize)> {
     let end = castile_xml::scan::end_of_character_data(input.as_bytes(), at);
     (input.as_bytes().get(end) == Some(&b'<')).then(|| (&input[at..end], end))

@@ -17,6 +17,8 @@ const SOAP_NAMESPACE: &str = "http://schemas.xmlsoap.org/soap/envelope/";
 const LOOK_AHEAD: usize = 4;
 /// What a vector may reserve on the word of its first item, in bytes.
 const FIRST_RESERVE: usize = 16 << 10;
+/// What all vectors of a document may reserve so, in bytes for each byte of it: many may have one item only.
+const RESERVE_PER_BYTE: usize = 4;
 
 /// A value that can be read from an element.
 pub trait FromXml: Sized {
@@ -26,11 +28,7 @@ pub trait FromXml: Sized {
     /// Reads the whole element if its start tag is the one that stood here before; otherwise reads nothing.
     #[inline]
     fn known(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {
-        match decoder.known_start(element) {
-            Ok(true) => Some(Self::content(decoder, element)),
-            Ok(false) => None,
-            Err(error) => Some(Err(error)),
-        }
+        decoder.known_start(element).then(|| Self::content(decoder, element))
     }
 
     /// Reads content and end tag of `element`, whose start tag was read.
@@ -53,6 +51,8 @@ pub struct Decoder<'a> {
     nil: bool,
     /// The element whose content is being read.
     parent: Option<&'static Element>,
+    /// How many bytes vectors may still reserve.
+    reserve: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +64,8 @@ enum Next<'a> {
 impl<'a> Decoder<'a> {
     /// A decoder that goes on where `reader` stands.
     pub fn new(reader: Reader<'a>) -> Self {
-        Decoder { reader, next: None, nil: false, parent: None }
+        let reserve = reader.input().len().saturating_mul(RESERVE_PER_BYTE);
+        Decoder { reader, next: None, nil: false, parent: None, reserve }
     }
 
     /// The reader, for what is not typed.
@@ -94,7 +95,7 @@ impl<'a> Decoder<'a> {
     ///
     /// # Errors
     /// What `children` says, or what stands before the end tag.
-    #[inline]
+    #[inline(always)]
     pub fn complex<T>(
         &mut self,
         element: &'static Element,
@@ -113,7 +114,7 @@ impl<'a> Decoder<'a> {
     ///
     /// # Errors
     /// What comes instead.
-    #[inline]
+    #[inline(always)]
     pub fn required<T: FromXml>(&mut self, table: &'static [Element], index: usize) -> Result<T, Error> {
         self.element(&table[index])
     }
@@ -122,7 +123,7 @@ impl<'a> Decoder<'a> {
     ///
     /// # Errors
     /// What is wrong with the element.
-    #[inline]
+    #[inline(always)]
     pub fn optional<T: FromXml>(&mut self, table: &'static [Element], index: usize) -> Result<Option<T>, Error> {
         if self.next.is_none()
             && let Some(value) = T::known(self, &table[index])
@@ -146,7 +147,9 @@ impl<'a> Decoder<'a> {
             if values.len() == 1 {
                 let length = (self.reader.offset() - start).max(1);
                 let rest = (self.reader.input().len() - self.reader.offset()) / length;
-                values.reserve(rest.min(FIRST_RESERVE / size_of::<T>().max(1)));
+                let more = rest.min(FIRST_RESERVE.min(self.reserve) / size_of::<T>().max(1));
+                self.reserve -= more * size_of::<T>();
+                values.reserve(more);
             }
         }
         self.check_occurrence(element, values.len())?;
@@ -202,11 +205,11 @@ impl<'a> Decoder<'a> {
         table: &'static [Element],
         index: usize,
     ) -> Result<(), Error> {
-        let offset = self.reader.offset();
-        if value.replace(self.element(&table[index])?).is_some() {
+        if value.is_some() {
             let message = format!("a second <{}>, where one was expected", table[index].name);
-            return Err(Error::new(ErrorKind::Structure, offset, message));
+            return Err(self.wrong_here(message));
         }
+        *value = Some(self.element(&table[index])?);
         Ok(())
     }
 
@@ -215,14 +218,11 @@ impl<'a> Decoder<'a> {
     /// # Errors
     /// That it did not.
     #[inline]
-    pub fn present<T>(&self, value: Option<T>, table: &'static [Element], index: usize) -> Result<T, Error> {
-        value.ok_or_else(|| {
-            let message = format!("the element ends without <{}>", table[index].name);
-            Error::new(ErrorKind::Structure, self.reader.offset(), message)
-        })
+    pub fn present<T>(&mut self, value: Option<T>, table: &'static [Element], index: usize) -> Result<T, Error> {
+        value.ok_or_else(|| self.wrong_here(format!("the element ends without <{}>", table[index].name)))
     }
 
-    #[inline]
+    #[inline(always)]
     fn element<T: FromXml>(&mut self, element: &'static Element) -> Result<T, Error> {
         if self.next.is_none()
             && let Some(value) = T::known(self, element)
@@ -242,12 +242,12 @@ impl<'a> Decoder<'a> {
 
     /// Reads the start tag of `element` if it is the one that stood here before.
     #[inline]
-    fn known_start(&mut self, element: &'static Element) -> Result<bool, Error> {
-        let known = self.reader.known_start(element.known())?;
+    fn known_start(&mut self, element: &'static Element) -> bool {
+        let known = self.reader.known_start(element.known());
         if known {
             self.nil = false;
         }
-        Ok(known)
+        known
     }
 
     /// Whether `table[index]` comes next, which is not known by its start tag.
@@ -293,7 +293,7 @@ impl<'a> Decoder<'a> {
                 Some(problem) => format!("{} is not a valid {}: {problem}", quoted(&text), T::NAME),
                 None => format!("{} is not a valid {}", quoted(&text), T::NAME),
             };
-            Error::new(ErrorKind::Lexical, offset, message)
+            Error::new(ErrorKind::Lexical, self.inside(offset), message)
         })
     }
 
@@ -340,7 +340,7 @@ impl<'a> Decoder<'a> {
     fn refuse_nil<T: FromXml>(&self, element: &'static Element) -> Result<(), Error> {
         if self.nil && !T::NILLABLE {
             let message = format!("<{}> is nil, where a value was expected", element.name);
-            return Err(Error::new(ErrorKind::Structure, self.reader.offset(), message));
+            return Err(Error::new(ErrorKind::Structure, self.inside(self.reader.offset()), message));
         }
         Ok(())
     }
@@ -382,14 +382,18 @@ impl<'a> Decoder<'a> {
             let offset = self.reader.offset();
             let next = match self.reader.next()? {
                 Token::StartTag(tag) => Next::Start(tag),
+                // An end that took no bytes is that of an empty-element tag.
+                Token::EndTag(_) if self.reader.offset() == offset => Next::End { offset: self.inside(offset) },
                 Token::EndTag(_) => Next::End { offset },
                 Token::Text(text) => {
-                    let blank = text.trim_matches([' ', '\t', '\n', '\r']).is_empty();
-                    if blank {
+                    const WHITE: [char; 4] = [' ', '\t', '\n', '\r'];
+                    let text = text.trim_matches(WHITE);
+                    if text.is_empty() {
                         continue;
                     }
-                    let message = format!("text {}, where only elements were expected", quoted(text.trim()));
-                    return Err(Error::new(ErrorKind::Structure, offset, message));
+                    let message = format!("text {}, where only elements were expected", quoted(text));
+                    let rest = self.reader.input()[offset..].trim_start_matches(WHITE);
+                    return Err(Error::new(ErrorKind::Structure, self.reader.input().len() - rest.len(), message));
                 }
                 Token::Comment(_) | Token::Instruction { .. } => continue,
                 Token::End => return Err(self.ended()),
@@ -432,19 +436,43 @@ impl<'a> Decoder<'a> {
 
     // ---- errors ----
 
-    fn check_occurrence(&self, element: &'static Element, count: usize) -> Result<(), Error> {
-        let message = if (count as u64) < u64::from(element.min_occurs) {
-            format!("{count} of <{}>, where at least {} were expected", element.name, element.min_occurs)
-        } else if element.max_occurs.is_some_and(|max| count as u64 > u64::from(max)) {
-            format!(
-                "{count} of <{}>, where at most {} were expected",
-                element.name,
-                element.max_occurs.unwrap_or_default()
-            )
-        } else {
-            return Ok(());
-        };
-        Err(Error::new(ErrorKind::Structure, self.reader.offset(), message))
+    #[inline]
+    fn check_occurrence(&mut self, element: &'static Element, count: usize) -> Result<(), Error> {
+        let too_few = (count as u64) < u64::from(element.min_occurs);
+        let too_many = element.max_occurs.is_some_and(|max| count as u64 > u64::from(max));
+        if too_few || too_many { Err(self.wrong_count(element, count)) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn wrong_count(&mut self, element: &'static Element, count: usize) -> Error {
+        let Element { name, min_occurs: min, max_occurs, .. } = element;
+        match max_occurs {
+            Some(max) if count as u64 > u64::from(*max) => {
+                self.wrong_here(format!("{count} of <{name}>, where at most {max} were expected"))
+            }
+            _ => match self.peek() {
+                Ok(Next::Start(tag)) if count == 0 => self.unexpected(tag, &format!("<{name}>")),
+                _ => self.wrong_here(format!("{count} of <{name}>, where at least {min} were expected")),
+            },
+        }
+    }
+
+    /// An error at the tag that comes next. That may be recognised and not read yet: it is read here, so that the place
+    /// is the same as if it had been.
+    #[cold]
+    fn wrong_here(&mut self, message: String) -> Error {
+        match self.peek() {
+            Ok(Next::Start(StartTag { offset, .. }) | Next::End { offset }) => {
+                Error::new(ErrorKind::Structure, offset, message)
+            }
+            Err(error) => error,
+        }
+    }
+
+    /// A place in the element whose start tag ends at `offset`: behind the tag, or in it if the tag is the whole element.
+    #[cold]
+    fn inside(&self, offset: usize) -> usize {
+        if self.reader.input()[..offset].ends_with("/>") { offset - "/>".len() } else { offset }
     }
 
     #[cold]

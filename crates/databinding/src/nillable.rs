@@ -49,7 +49,7 @@ impl From<&str> for Nillable<String> {
 impl<T: FromXml> FromXml for Nillable<T> {
     const NILLABLE: bool = true;
 
-    #[inline]
+    #[inline(always)]
     fn known(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {
         T::known(decoder, element).map(|value| value.map(Nillable::Value))
     }

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use castile_databinding::{Decoder, FromXml, ToXml};
 use castile_xml::{Limits, Reader, Token};
 
+use crate::envelope::end_tag;
 use crate::{Detail, Envelope, Error, ErrorKind, Fault, FaultCode, FaultDetail, Operation, Version, message};
 
 /// Writes a request message.
@@ -36,10 +37,8 @@ fn read<R: FromXml, D: FaultDetail>(
     envelope.check_understood(|_, _| false)?;
     let expected = &operation.response.element;
     let Some(tag) = payload else {
-        return Err(Error::new(
-            ErrorKind::Document,
-            format!("the body is empty, where <{}> was expected", expected.name),
-        ));
+        let message = format!("the body is empty, where <{}> was expected", expected.name);
+        return Err(Error::at(end_tag(&reader), ErrorKind::Document, message));
     };
     let (namespace, local) = (reader.namespace(tag.namespace), tag.name.local());
     if (namespace, local) == (expected.namespace, expected.name) {
@@ -55,7 +54,7 @@ fn read<R: FromXml, D: FaultDetail>(
     }
     let message =
         format!("found <{local}> of {namespace:?}, where <{}> of {:?} was expected", expected.name, expected.namespace);
-    Err(Error::new(ErrorKind::Document, message))
+    Err(Error::at(tag.offset, ErrorKind::Document, message))
 }
 
 /// Reads the children of a fault, whose start tag was read. Their order is not insisted on: many servers have their own.

@@ -9,6 +9,7 @@ use castile_xml::{Limits, Reader};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
+use crate::envelope::end_tag;
 use crate::{
     Description, Envelope, Error, ErrorKind, Fault, FaultDetail, NoDetail, Operation, Reply, Service, Version, message,
 };
@@ -23,11 +24,6 @@ pub trait Dispatch: Send + Sync + 'static {
     /// # Errors
     /// That the payload is not what the operation takes.
     fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, Error>;
-
-    /// What a message may take.
-    fn limits(&self) -> Limits {
-        Limits::default()
-    }
 
     /// Whether header blocks of this name are understood, so that they may say `mustUnderstand`.
     fn understands(&self, _namespace: &str, _local: &str) -> bool {
@@ -51,17 +47,16 @@ impl<D: Dispatch> Service for D {
         D::DESCRIPTION
     }
 
-    fn call(&self, action: &str, message: Bytes) -> Pending {
+    fn call(&self, action: &str, message: Bytes, limits: Limits) -> Pending {
         // A panic while reading is an error of this engine or of a handler's own types; it ends this request only.
-        catch_unwind(AssertUnwindSafe(|| start(self, action, &message)))
+        catch_unwind(AssertUnwindSafe(|| start(self, action, &message, limits)))
             .unwrap_or_else(|panic| Err(panicked(&*panic)))
             .unwrap_or_else(|fault| std::future::ready(fault_reply(Version::default(), &fault)).boxed())
     }
 }
 
 /// Reads a request as far as it needs to be to find its operation, and hands it on.
-fn start<D: Dispatch>(service: &D, action: &str, message: &[u8]) -> Result<Pending, Fault> {
-    let limits = service.limits();
+fn start<D: Dispatch>(service: &D, action: &str, message: &[u8], limits: Limits) -> Result<Pending, Fault> {
     let located = |error: Error| error.locate(message, limits);
     let reader = Reader::with_memory(message, limits, message::memory()).map_err(|error| located(error.into()))?;
     let (envelope, operation, decoder) = open(service, action, reader).map_err(located)?;
@@ -77,10 +72,8 @@ fn open<'a, D: Dispatch>(
     let (envelope, payload) = Envelope::read(&mut reader)?;
     envelope.check_understood(|namespace, local| service.understands(namespace, local))?;
     let Some(tag) = payload else {
-        return Err(Error::new(
-            ErrorKind::UnknownOperation,
-            "the body is empty, where the element of an operation was expected",
-        ));
+        let message = "the body is empty, where the element of an operation was expected";
+        return Err(Error::at(end_tag(&reader), ErrorKind::UnknownOperation, message));
     };
     let (namespace, local) = (reader.namespace(tag.namespace), tag.name.local());
     let operations = D::DESCRIPTION.operations;
@@ -104,7 +97,7 @@ fn open<'a, D: Dispatch>(
                 None => format!("the element of an operation of {}", D::DESCRIPTION.name),
             };
             let message = format!("found <{local}> of {namespace:?}, where {expected} was expected");
-            return Err(Error::new(ErrorKind::UnknownOperation, message));
+            return Err(Error::at(tag.offset, ErrorKind::UnknownOperation, message));
         }
     };
     Ok((envelope, operation, Decoder::new(reader)))

@@ -6,6 +6,9 @@ use castile_xml::{Reader, StartTag, Token};
 
 use crate::{Error, ErrorKind, Version};
 
+/// How many header blocks a message may have: each is some bytes to its sender and a record to us.
+const MOST_HEADER_BLOCKS: usize = 256;
+
 /// What stands before the payload of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Envelope {
@@ -49,15 +52,17 @@ impl Envelope {
         {
             return Ok((Envelope { version, header: Vec::new() }, Some(payload)));
         }
-        let Some(root) = next_tag(reader)? else { return Err(expected(reader, "<Envelope>", "the document ends")) };
+        let Some(root) = next_tag(reader)? else {
+            return Err(expected(end_tag(reader), "<Envelope>", "the document ends"));
+        };
         if root.name.local() != "Envelope" {
-            return Err(expected(reader, "<Envelope>", &format!("found <{}>", root.name.as_str())));
+            return Err(unexpected(reader, root, "<Envelope>"));
         }
         let namespace = reader.namespace(root.namespace);
         let Some(version) = Version::of_namespace(namespace) else {
             let message =
                 format!("found an envelope of {namespace:?}, where {:?} was expected", Version::Soap11.namespace());
-            return Err(Error::new(ErrorKind::VersionMismatch, message));
+            return Err(Error::at(root.offset, ErrorKind::VersionMismatch, message));
         };
         let mut envelope = Envelope { version, header: Vec::new() };
         let mut child = next_tag(reader)?;
@@ -78,13 +83,17 @@ impl Envelope {
                 }
                 Ok((envelope, payload))
             }
-            Some(tag) => Err(expected(reader, "<Body>", &format!("found <{}>", tag.name.as_str()))),
-            None => Err(expected(reader, "<Body>", "the envelope ends")),
+            Some(tag) => Err(unexpected(reader, tag, "<Body>")),
+            None => Err(expected(end_tag(reader), "<Body>", "the envelope ends")),
         }
     }
 
     fn read_header(&mut self, reader: &mut Reader<'_>) -> Result<(), Error> {
         while let Some(tag) = next_tag(reader)? {
+            if self.header.len() == MOST_HEADER_BLOCKS {
+                let message = format!("more than {MOST_HEADER_BLOCKS} header blocks, which is the limit");
+                return Err(Error::at(tag.offset, ErrorKind::Document, message));
+            }
             let mut block = HeaderBlock {
                 namespace: reader.namespace(tag.namespace).to_owned(),
                 local: tag.name.local().to_owned(),
@@ -97,8 +106,8 @@ impl Envelope {
                     ("mustUnderstand", "1" | "true") => block.must_understand = true,
                     ("mustUnderstand", "0" | "false") => {}
                     ("mustUnderstand", value) => {
-                        let message = format!("mustUnderstand is {value:?}, where \"0\" or \"1\" was expected");
-                        return Err(Error::new(ErrorKind::Document, message));
+                        let message = format!("mustUnderstand is {}, where \"0\" or \"1\" was expected", quoted(value));
+                        return Err(Error::at(attribute.offset, ErrorKind::Document, message));
                     }
                     ("actor", value) => block.actor = Some(value.to_owned()),
                     _ => {}
@@ -124,7 +133,7 @@ impl Envelope {
             Some(block) => {
                 let (namespace, local) = (&block.namespace, &block.local);
                 let message = format!("the header block <{local}> of {namespace:?} must be understood, and is not");
-                Err(Error::new(ErrorKind::MustUnderstand, message))
+                Err(Error::at(block.bytes.start, ErrorKind::MustUnderstand, message))
             }
         }
     }
@@ -140,7 +149,7 @@ impl Envelope {
         reader.remember_rest(|reader| {
             for end in ["</Body>", "</Envelope>"] {
                 if let Some(tag) = next_tag(reader)? {
-                    return Err(expected(reader, end, &format!("found <{}>", tag.name.as_str())));
+                    return Err(unexpected(reader, tag, end));
                 }
             }
             // Behind the envelope comes the end of the document, or the reader says what else.
@@ -152,11 +161,12 @@ impl Envelope {
 /// The next start tag; `None` if an end tag or the end of the document comes first.
 fn next_tag<'a>(reader: &mut Reader<'a>) -> Result<Option<StartTag<'a>>, Error> {
     loop {
+        let offset = reader.offset();
         match reader.next()? {
             Token::StartTag(tag) => return Ok(Some(tag)),
             Token::EndTag(_) | Token::End => return Ok(None),
             Token::Text(text) if !text.trim_matches([' ', '\t', '\n', '\r']).is_empty() => {
-                return Err(expected(reader, "an element", &format!("found text {text:?}")));
+                return Err(expected(offset, "an element", &format!("found text {}", quoted(text.trim()))));
             }
             Token::Text(_) | Token::Comment(_) | Token::Instruction { .. } => {}
         }
@@ -167,7 +177,25 @@ fn is(reader: &Reader<'_>, tag: StartTag<'_>, version: Version, local: &str) -> 
     tag.name.local() == local && reader.namespace(tag.namespace) == version.namespace()
 }
 
-fn expected(reader: &Reader<'_>, expected: &str, found: &str) -> Error {
-    let location = castile_xml::Location::of(reader.input().as_bytes(), reader.offset(), reader.limits(), None);
-    Error::new(ErrorKind::Document, format!("{found}, where {expected} was expected ({location})"))
+/// A place in the end tag that was read last.
+pub(crate) fn end_tag(reader: &Reader<'_>) -> usize {
+    reader.offset().saturating_sub(1)
+}
+
+fn unexpected(reader: &Reader<'_>, tag: StartTag<'_>, instead: &str) -> Error {
+    let (namespace, local) = (reader.namespace(tag.namespace), tag.name.local());
+    expected(tag.offset, instead, &format!("found <{local}> of {namespace:?}"))
+}
+
+fn expected(offset: usize, expected: &str, found: &str) -> Error {
+    Error::at(offset, ErrorKind::Document, format!("{found}, where {expected} was expected"))
+}
+
+/// Text of strangers for messages, cut where it gets long.
+fn quoted(text: &str) -> String {
+    const SHOWN: usize = 40;
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{:?}…", &text[..end]),
+        None => format!("{text:?}"),
+    }
 }

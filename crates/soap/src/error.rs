@@ -1,6 +1,6 @@
 use std::fmt;
 
-use castile_xml::Limits;
+use castile_xml::{Limits, Location};
 
 /// Why a message is not the one that was expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,6 +10,8 @@ pub struct Error(Box<Inner>);
 struct Inner {
     kind: ErrorKind,
     message: String,
+    /// Where in the message, as long as path, line and column are not worked out.
+    offset: Option<usize>,
     source: Option<castile_databinding::Error>,
 }
 
@@ -30,8 +32,9 @@ pub enum ErrorKind {
 }
 
 impl Error {
-    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Error(Box::new(Inner { kind, message: message.into(), source: None }))
+    /// An error at a byte of the message.
+    pub(crate) fn at(offset: usize, kind: ErrorKind, message: impl Into<String>) -> Self {
+        Error(Box::new(Inner { kind, message: message.into(), offset: Some(offset), source: None }))
     }
 
     /// What the message broke.
@@ -46,6 +49,11 @@ impl Error {
             self.0.message = source.to_string();
             self.0.source = Some(source);
         }
+        if let Some(offset) = self.0.offset.take() {
+            let location = Location::of(message, offset, limits, Some("Body"));
+            let colon = if location.path.is_empty() { "" } else { ": " };
+            self.0.message = format!("{}{colon}{} ({location})", location.path, self.0.message);
+        }
         self
     }
 }
@@ -56,7 +64,7 @@ impl From<castile_databinding::Error> for Error {
             castile_databinding::ErrorKind::Unwritable => ErrorKind::Unwritable,
             _ => ErrorKind::Document,
         };
-        Error(Box::new(Inner { kind, message: error.to_string(), source: Some(error) }))
+        Error(Box::new(Inner { kind, message: error.to_string(), offset: None, source: Some(error) }))
     }
 }
 

@@ -5,6 +5,7 @@ use std::cell::Cell;
 use castile_databinding::{Decoder, Encoder, FromXml, ToXml};
 use castile_xml::{Limits, Memory, Reader};
 
+use crate::envelope::end_tag;
 use crate::{Envelope, Error, ErrorKind, Root, Version};
 
 thread_local! {
@@ -49,7 +50,10 @@ pub fn read<T: FromXml>(root: &'static Root, message: &[u8], limits: Limits) -> 
             Some(tag) if (reader.namespace(tag.namespace), tag.name.local()) == (element.namespace, element.name) => {
                 read_payload(Decoder::new(reader), root)
             }
-            _ => Err(Error::new(ErrorKind::Document, format!("the body does not hold <{}>", element.name))),
+            _ => {
+                let message = format!("the body does not hold <{}>", element.name);
+                Err(Error::at(payload.map_or_else(|| end_tag(&reader), |tag| tag.offset), ErrorKind::Document, message))
+            }
         }
     };
     read().map_err(|error: Error| error.locate(message, limits))

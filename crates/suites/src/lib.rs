@@ -24,5 +24,5 @@ pub fn cases(suite: &str) -> Vec<Case> {
 pub fn routes() -> Routes {
     Routes::new()
         .route(benchmark1::PATH, benchmark1::contract::BenchmarkServer::new(benchmark1::Service).into())
-        .route(wstest::PATH, wstest::contract::TestServiceSoapServer::new(wstest::Service).into())
+        .route(wstest::PATH, wstest::server().into())
 }

@@ -1,6 +1,8 @@
 //! WSTest 1.1: the benchmark of Microsoft's report of 2005.
 
 use castile::datatypes::DateTime;
+use castile::http::server::Options;
+use castile::xml::Limits;
 use castile::{Fault, Nillable};
 use castile_load::Case;
 
@@ -39,6 +41,20 @@ impl TestServiceSoap for Service {
     async fn get_order(&self, request: GetOrder) -> Result<GetOrderResponse, Fault> {
         Ok(GetOrderResponse { get_order_result: order(request.order_id, request.customer_id) })
     }
+}
+
+/// What messages may take: EchoList nests as deep as its list is long.
+pub fn limits() -> Limits {
+    let mut limits = Limits::default();
+    limits.depth = 2_048;
+    limits
+}
+
+/// The service with these limits.
+pub(crate) fn server() -> TestServiceSoapServer<Service> {
+    let mut options = Options::default();
+    options.limits = limits();
+    TestServiceSoapServer::with_options(Service, options)
 }
 
 fn order(order_id: i32, customer_id: i32) -> Order {

@@ -9,6 +9,8 @@ mod value;
 
 use std::collections::HashMap;
 
+use crate::error::shown;
+
 pub(crate) use value::{Expansion, Reference, collapse, general_reference};
 
 /// The document type declaration of one document.
@@ -105,7 +107,7 @@ impl Dtd {
             return if self.incomplete && !self.standalone {
                 Ok(Reference::Unread)
             } else {
-                Err(format!("reference to an entity \"{name}\" that is not declared"))
+                Err(format!("reference to an entity \"{}\" that is not declared", shown(name)))
             };
         };
         let entity = &self.declared_entities[index];

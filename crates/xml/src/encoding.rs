@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use encoding_rs::DecoderResult;
 
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, shown};
 
 /// How far into a document its XML declaration is looked for, in bytes.
 const LONGEST_DECLARATION: usize = 1024;
@@ -42,6 +42,7 @@ pub fn decode<'b>(bytes: &'b [u8], charset: Option<&str>) -> Result<Cow<'b, str>
     {
         let declared = Encoding::of_label(label).ok_or_else(|| not_known(label))?;
         if declared != encoding && declared.with_order_of(bytes) != encoding {
+            let label = shown(label);
             let message = format!("the encoding \"{label}\" is declared, but the bytes are {}", encoding.name());
             return Err(Error::new(ErrorKind::Encoding, 0, message));
         }
@@ -192,7 +193,7 @@ fn declared(text: &str) -> Option<&str> {
 
 #[cold]
 fn not_known(label: &str) -> Error {
-    let message = format!("the encoding \"{label}\" is not known; UTF-8 and UTF-16 always are");
+    let message = format!("the encoding \"{}\" is not known; UTF-8 and UTF-16 always are", shown(label));
     Error::new(ErrorKind::Encoding, 0, message)
 }
 

@@ -57,6 +57,11 @@ impl Error {
     }
 }
 
+/// As much of a name as a message can show: names of strangers may be of any length.
+pub(crate) fn shown(name: &str) -> &str {
+    name.char_indices().nth(40).map_or(name, |(end, _)| &name[..end])
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} (byte {})", self.0.message, self.0.offset)

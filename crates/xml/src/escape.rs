@@ -1,5 +1,7 @@
 //! References and escaping (XML 1.0 §2.2, §2.4, §4.1, §4.6).
 
+use crate::error::shown;
+
 /// Whether XML 1.0 can carry `c` at all (production 2).
 pub fn is_char(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\r' | '\u{20}'..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..='\u{10FFFF}')
@@ -29,8 +31,8 @@ pub(crate) fn reference(input: &str, at: usize) -> Result<(char, usize), String>
         "apos" => '\'',
         _ => match name.strip_prefix('#').map(character) {
             Some(Some(c)) => c,
-            Some(None) => return Err(format!("\"&{name};\" stands for no character that XML allows")),
-            None => return Err(format!("reference to an entity \"{name}\" that is not declared")),
+            Some(None) => return Err(format!("\"&{};\" stands for no character that XML allows", shown(name))),
+            None => return Err(format!("reference to an entity \"{}\" that is not declared", shown(name))),
         },
     };
     Ok((c, at + length + 2))

@@ -13,7 +13,7 @@ pub struct Limits {
     pub attributes: usize,
     /// How many namespace declarations may be in scope at a time.
     pub namespaces: usize,
-    /// The length of a name, its prefix included, in bytes.
+    /// The length of a name, its prefix included, and of the name of a namespace, in bytes.
     pub name_length: usize,
     /// The length of a text, attribute value, comment or processing instruction, in bytes, as it stands in the
     /// document. Comments, instructions and CDATA borders split texts.

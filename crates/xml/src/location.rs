@@ -1,7 +1,6 @@
-use std::collections::HashMap;
 use std::fmt;
 
-use crate::{Limits, Memory, Reader, Token};
+use crate::{Limits, Memory, Reader, StartTag, Token};
 
 /// A place in a document as people look for it.
 ///
@@ -41,38 +40,49 @@ impl fmt::Display for Location {
     }
 }
 
+/// Reads the document twice: first for what is open at the place, then for the siblings of that. So the memory it takes
+/// is that of the path, however many elements of however many names there are.
 fn path_to(input: &[u8], offset: usize, limits: Limits, within: Option<&str>) -> String {
-    let Ok(Ok(mut reader)) = str::from_utf8(input).map(|text| Reader::decoded(text, limits, Memory::default())) else {
-        return String::new();
-    };
-    let mut steps: Vec<(String, u32)> = Vec::new();
-    let mut seen: Vec<HashMap<String, u32>> = vec![HashMap::new()];
+    let mut open: Vec<StartTag<'_>> = Vec::new();
+    read_to(input, offset, limits, |tag| match tag {
+        Some(tag) => open.push(tag),
+        None => drop(open.pop()),
+    });
+    let mut steps: Vec<(&str, u32)> = open.iter().map(|tag| (tag.name.local(), 0)).collect();
+    let (mut depth, mut on_path) = (0, 0);
+    read_to(input, offset, limits, |tag| match tag {
+        Some(tag) => {
+            if depth == on_path
+                && let Some((local, number)) = steps.get_mut(depth)
+            {
+                *number += u32::from(*local == tag.name.local());
+                on_path += usize::from(open[depth].offset == tag.offset);
+            }
+            depth += 1;
+        }
+        None => depth -= 1,
+    });
+    let first = within.and_then(|name| steps.iter().position(|(local, _)| *local == name)).map_or(0, |at| at + 1);
+    render(&steps[first..])
+}
+
+/// Tells `tell` of the tags up to `offset`; `None` is an end tag.
+fn read_to<'a>(input: &'a [u8], offset: usize, limits: Limits, mut tell: impl FnMut(Option<StartTag<'a>>)) {
+    // What stands before a byte that is not UTF-8 can be read all the same.
+    let readable = input.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+    let Ok(mut reader) = Reader::decoded(readable, limits, Memory::default()) else { return };
     while reader.offset() <= offset {
         match reader.next() {
-            Ok(Token::StartTag(tag)) if tag.offset <= offset => {
-                let local = tag.name.local().to_owned();
-                let number = seen.last_mut().map_or(1, |level| {
-                    let number = level.entry(local.clone()).or_default();
-                    *number += 1;
-                    *number
-                });
-                steps.push((local, number));
-                seen.push(HashMap::new());
-            }
+            Ok(Token::StartTag(tag)) if tag.offset <= offset => tell(Some(tag)),
             // The end tag itself still belongs to its element.
-            Ok(Token::EndTag(_)) if reader.offset() <= offset => {
-                steps.pop();
-                seen.pop();
-            }
+            Ok(Token::EndTag(_)) if reader.offset() <= offset => tell(None),
             Ok(Token::Text(_) | Token::Comment(_) | Token::Instruction { .. }) => {}
             _ => break,
         }
     }
-    let first = within.and_then(|name| steps.iter().position(|(local, _)| local == name)).map_or(0, |at| at + 1);
-    render(&steps[first..])
 }
 
-fn render(steps: &[(String, u32)]) -> String {
+fn render(steps: &[(&str, u32)]) -> String {
     let mut path = String::new();
     for (index, (local, number)) in steps.iter().enumerate() {
         if index >= SHOWN_STEPS && index + SHOWN_STEPS < steps.len() {

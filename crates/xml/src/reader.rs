@@ -33,7 +33,7 @@ pub struct Reader<'a> {
     closed: u64,
     /// The number of declarations in scope at which learned tags hold. `None` while nothing is learned or used.
     layout_scope: Option<usize>,
-    /// Whether learned tags hold right here.
+    /// Whether learned tags hold right here, and no end tag is due.
     layout_holds: bool,
     /// Whether the first of the preambles is how this document begins.
     begins_as_known: bool,

@@ -6,7 +6,18 @@ const WIDTH: usize = 16;
 /// Where character data that can be taken as it stands ends: at `<`, `&` or a carriage return, at `]]>`, at a
 /// character that XML 1.0 §2.2 forbids, or at the end of `bytes`, which are UTF-8.
 #[inline]
-pub fn end_of_character_data(bytes: &[u8], mut at: usize) -> usize {
+pub fn end_of_character_data(bytes: &[u8], at: usize) -> usize {
+    // Most texts are short and end at a tag, which one look finds.
+    if let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk::<WIDTH>) {
+        let end = at + hits::<b']'>(chunk).trailing_zeros() as usize;
+        if bytes.get(end) == Some(&b'<') && end < at + WIDTH {
+            return end;
+        }
+    }
+    end_of_long_character_data(bytes, at)
+}
+
+fn end_of_long_character_data(bytes: &[u8], mut at: usize) -> usize {
     loop {
         at = end_of_plain::<b']'>(bytes, at);
         match bytes.get(at) {
@@ -66,12 +77,20 @@ fn tail_hits<const FOURTH: u8>(bytes: &[u8], rest: &[u8]) -> u32 {
     if let Some(chunk) = bytes.last_chunk::<WIDTH>() {
         return hits::<FOURTH>(chunk) >> (WIDTH - rest.len());
     }
+    // Two halves that overlap: those of the second one stand where they are in the text.
     if let (Some(first), Some(last)) = (rest.first_chunk::<8>(), rest.last_chunk::<8>()) {
         let mut chunk = [0; WIDTH];
         chunk[..8].copy_from_slice(first);
         chunk[8..].copy_from_slice(last);
         let hits = hits::<FOURTH>(&chunk);
         return hits & 0xFF | (hits >> 8) << (rest.len() - 8);
+    }
+    if let (Some(first), Some(last)) = (rest.first_chunk::<4>(), rest.last_chunk::<4>()) {
+        let mut chunk = [0; WIDTH];
+        chunk[..4].copy_from_slice(first);
+        chunk[4..8].copy_from_slice(last);
+        let hits = hits::<FOURTH>(&chunk);
+        return hits & 0xF | (hits >> 4 & 0xF) << (rest.len() - 4);
     }
     rest.iter().enumerate().fold(0, |hits, (bit, &byte)| hits | u32::from(stops::<FOURTH>(byte)) << bit)
 }

@@ -1,14 +1,15 @@
 //! Services: the trait to be implemented, the server and the client.
 
-use heck::ToShoutySnakeCase;
 use proc_macro2::{Literal, TokenStream};
-use quote::{format_ident, quote};
+use quote::quote;
 
-use super::{Namespaces, base, documentation, element};
+use super::documentation::documentation;
+use super::{Namespaces, base, by_index, element};
 use crate::Options;
-use crate::plan::{Faults, Operation, Root, Service};
+use crate::names::ServiceNames;
+use crate::plan::{FaultVariant, Faults, Operation, Root, Service};
 
-/// The trait, the server and the client.
+/// The trait, the server and the client. A program may use one half and not the other: nothing of that is dead code.
 pub(super) fn render(plan: &Service, wsdl: &str, options: &Options) -> TokenStream {
     let server = options.server.then(|| server(plan, wsdl));
     let client = options.client.then(|| client(plan));
@@ -38,17 +39,13 @@ fn table(plan: &Service, namespaces: Namespaces<'_>) -> TokenStream {
             }
         }
     });
-    let name = table_name(plan);
+    let name = &plan.names.operations;
     let count = Literal::usize_unsuffixed(plan.operations.len());
     let documentation = format!(" The operations of `{}`, for those who make and read messages themselves.", plan.name);
     quote! {
         #[doc = #documentation]
         pub static #name: [Operation; #count] = [#(#operations),*];
     }
-}
-
-fn table_name(plan: &Service) -> proc_macro2::Ident {
-    format_ident!("{}_OPERATIONS", plan.port_type.to_string().to_shouty_snake_case())
 }
 
 fn root(root: &Root, namespaces: Namespaces<'_>) -> TokenStream {
@@ -68,12 +65,10 @@ fn fault(operation: &Operation) -> TokenStream {
 }
 
 fn server(plan: &Service, wsdl: &str) -> TokenStream {
-    let Service { name, namespace, address, port_type, .. } = plan;
+    let Service { name, namespace, address, .. } = plan;
+    let ServiceNames { port_type, server, dispatch, operations, .. } = &plan.names;
     let documentation_text = &plan.documentation;
     let trait_documentation = documentation(&plan.port_type_documentation);
-    let server = format_ident!("{port_type}Server");
-    let dispatch = format_ident!("{port_type}Dispatch");
-    let operations = table_name(plan);
     let methods = plan.operations.iter().map(|operation| {
         let Operation { ident, .. } = operation;
         let documentation = documentation(&operation.documentation);
@@ -84,25 +79,26 @@ fn server(plan: &Service, wsdl: &str) -> TokenStream {
             fn #ident(&self, request: #request) -> impl Future<Output = Result<#response, #fault>> + Send;
         }
     });
-    let last = plan.operations.len().saturating_sub(1);
-    let arms = plan.operations.iter().enumerate().map(|(index, operation)| {
-        let Operation { ident, .. } = operation;
-        let number = Literal::usize_unsuffixed(index);
-        let pattern = if index == last {
-            quote! { _ }
-        } else {
-            quote! { #number }
-        };
-        quote! { #pattern => payload.handle(move |request| async move { service.#ident(request).await }) }
+    let arms = plan.operations.iter().map(|Operation { ident, .. }| {
+        // Named by the trait: a method that is called `clone` or `into` is not the one of `Arc`.
+        quote! { payload.handle(async move |request| T::#ident(&service, request).await) }
     });
+    let dispatched = by_index(&quote! { operation }, &arms.collect::<Vec<_>>());
+    let operation = if plan.operations.len() > 1 {
+        quote! { operation }
+    } else {
+        quote! { _ }
+    };
     let server_documentation = format!(" A [`{port_type}`] as a tower service that speaks SOAP over HTTP.");
     quote! {
         #trait_documentation
+        #[allow(dead_code)]
         pub trait #port_type: Send + Sync + 'static { #(#methods)* }
 
         #[doc = #server_documentation]
         pub struct #server<T>(Endpoint<#dispatch<T>>);
 
+        #[allow(dead_code)]
         impl<T: #port_type> #server<T> {
             /// A server with the default options.
             pub fn new(service: T) -> Self {
@@ -155,18 +151,16 @@ fn server(plan: &Service, wsdl: &str) -> TokenStream {
                 operations: &#operations,
             };
 
-            fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
+            fn dispatch(&self, #operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
                 let service = self.0.clone();
-                match operation { #(#arms,)* }
+                #dispatched
             }
         }
     }
 }
 
 fn client(plan: &Service) -> TokenStream {
-    let Service { port_type, address, .. } = plan;
-    let client = format_ident!("{port_type}Client");
-    let operations = table_name(plan);
+    let ServiceNames { client, operations, .. } = &plan.names;
     let methods = plan.operations.iter().enumerate().map(|(index, operation)| {
         let Operation { ident, .. } = operation;
         let index = Literal::usize_unsuffixed(index);
@@ -184,12 +178,16 @@ fn client(plan: &Service) -> TokenStream {
         }
     });
     let client_documentation = format!(" A client of `{}` over any HTTP transport.", plan.name);
-    let connect_documentation = format!(" A client of the service at `url`; the contract names <{address}>.");
+    let connect_documentation = match plan.address.as_str() {
+        "" => " A client of the service at `url`.".to_owned(),
+        address => format!(" A client of the service at `url`; the contract names `{}`.", address.replace('`', "%60")),
+    };
     quote! {
         #[doc = #client_documentation]
         #[derive(Clone, Debug)]
         pub struct #client<S = Transport>(Caller<S>);
 
+        #[allow(dead_code)]
         impl #client {
             #[doc = #connect_documentation]
             ///
@@ -200,6 +198,7 @@ fn client(plan: &Service) -> TokenStream {
             }
         }
 
+        #[allow(dead_code)]
         impl<S: HttpService> #client<S> {
             /// A client over a transport of your own: any tower service that answers HTTP requests.
             ///
@@ -207,6 +206,11 @@ fn client(plan: &Service) -> TokenStream {
             /// That `url` is not a URL.
             pub fn with_transport(url: &str, transport: S) -> Result<Self, HttpError> {
                 Caller::with_transport(url, transport).map(Self)
+            }
+
+            /// The same with other limits on what responses may take.
+            pub fn with_limits(self, limits: Limits) -> Self {
+                Self(self.0.with_limits(limits))
             }
 
             #(#methods)*
@@ -222,16 +226,8 @@ fn fault_detail(plan: &Faults, namespaces: Namespaces<'_>) -> TokenStream {
         quote! { #documentation #name(#base) }
     });
     let elements = variants.iter().map(|variant| element(&variant.root.element, namespaces));
-    let last = variants.len().saturating_sub(1);
-    let reads = variants.iter().enumerate().map(|(index, variant)| {
-        let (name, number) = (&variant.ident, Literal::usize_unsuffixed(index));
-        let pattern = if index == last {
-            quote! { _ }
-        } else {
-            quote! { #number }
-        };
-        quote! { #pattern => decoder.root(element).map(Self::#name) }
-    });
+    let reads = variants.iter().map(|FaultVariant { ident, .. }| quote! { decoder.root(element).map(Self::#ident) });
+    let read = by_index(&quote! { index }, &reads.collect::<Vec<_>>());
     let writes = variants.iter().map(|variant| {
         let (name, start, end) = (&variant.ident, &variant.root.start, &variant.root.end);
         quote! { Self::#name(detail) => out.element(#start, detail, #end) }
@@ -246,7 +242,7 @@ fn fault_detail(plan: &Faults, namespaces: Namespaces<'_>) -> TokenStream {
 
             fn read(decoder: &mut Decoder<'_>, index: usize) -> Result<Self, Error> {
                 let element = &Self::ELEMENTS[index];
-                match index { #(#reads,)* }
+                #read
             }
 
             fn write(&self, out: &mut Encoder) {

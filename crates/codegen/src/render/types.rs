@@ -1,25 +1,31 @@
 //! Types: a struct, its table, and how it is read and written.
 
-use heck::ToShoutySnakeCase;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
-use super::{Namespaces, documentation, element, held};
+use super::documentation::documentation;
+use super::{Namespaces, by_index, element, held};
 use crate::plan::{Field, Occurrence, Order, Struct};
 
 pub(super) fn render(plan: &Struct, namespaces: Namespaces<'_>) -> TokenStream {
-    let Struct { ident, fields, .. } = plan;
+    let Struct { ident, table, fields, .. } = plan;
     let documentation = documentation(&plan.documentation);
     let default = plan.has_default.then(|| quote! { Default, });
     let declared = fields.iter().map(declare);
-    let table = format_ident!("{}", ident.to_string().to_shouty_snake_case());
     let elements = fields.iter().map(|field| element(&field.element, namespaces));
     let count = Literal::usize_unsuffixed(fields.len());
     let table_item = (!fields.is_empty()).then(|| quote! { static #table: [Element; #count] = [#(#elements),*]; });
-    let read = match plan.order {
-        _ if fields.is_empty() => quote! { |_| Ok(#ident {}) },
-        Order::Sequence => sequence(ident, &table, fields),
-        Order::All => all(ident, &table, fields),
+    let children = match plan.order {
+        Order::Sequence => sequence(ident, table, fields),
+        Order::All => all(ident, table, fields),
+    };
+    let read = if fields.is_empty() {
+        quote! { decoder.complex(element, |_| Ok(#ident {})) }
+    } else {
+        quote! {
+            let children = |decoder: &mut Decoder<'_>| { #children };
+            decoder.complex(element, children)
+        }
     };
     let write = fields.iter().map(write);
     let out = if fields.is_empty() {
@@ -36,7 +42,7 @@ pub(super) fn render(plan: &Struct, namespaces: Namespaces<'_>) -> TokenStream {
 
         impl FromXml for #ident {
             fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-                decoder.complex(element, #read)
+                #read
             }
         }
 
@@ -65,35 +71,46 @@ fn sequence(ident: &Ident, table: &Ident, fields: &[Field]) -> TokenStream {
         };
         quote! { #name: decoder.#read(&#table, #index)? }
     });
-    quote! { |decoder| Ok(#ident { #(#reads),* }) }
+    quote! { Ok(#ident { #(#reads),* }) }
 }
 
 fn all(ident: &Ident, table: &Ident, fields: &[Field]) -> TokenStream {
-    let last = fields.len() - 1;
-    let in_order = fields.iter().enumerate().map(|(index, field)| {
-        let (name, number) = (&field.ident, Literal::usize_unsuffixed(index));
-        quote! { let mut #name = decoder.in_order(&#table, #number)?; }
+    let locals: Vec<Ident> = fields.iter().map(local).collect();
+    let in_order = locals.iter().enumerate().map(|(index, local)| {
+        let index = Literal::usize_unsuffixed(index);
+        quote! { let mut #local = decoder.in_order(&#table, #index)?; }
     });
-    let arms = fields.iter().enumerate().map(|(index, field)| {
-        let (name, number) = (&field.ident, Literal::usize_unsuffixed(index));
-        let pattern = if index == last { quote! { _ } } else { quote! { #number } };
-        quote! { #pattern => decoder.once(&mut #name, &#table, #number)? }
+    let arms = locals.iter().enumerate().map(|(index, local)| {
+        let index = Literal::usize_unsuffixed(index);
+        quote! { decoder.once(&mut #local, &#table, #index)? }
     });
-    let values = fields.iter().enumerate().map(|(index, field)| {
+    let arms: Vec<TokenStream> = arms.collect();
+    let read = by_index(&quote! { index }, &arms);
+    let others = match arms.len() {
+        1 => quote! { while decoder.one_of(&#table)?.is_some() { #read; } },
+        _ => quote! { while let Some(index) = decoder.one_of(&#table)? { #read } },
+    };
+    let values = fields.iter().zip(&locals).enumerate().map(|(index, (field, local))| {
         let (name, number) = (&field.ident, Literal::usize_unsuffixed(index));
         match field.occurrence() {
-            Occurrence::Required => quote! { #name: decoder.present(#name, &#table, #number)? },
-            _ => quote! { #name },
+            Occurrence::Required => quote! { #name: decoder.present(#local, &#table, #number)? },
+            _ if name == local => quote! { #name },
+            _ => quote! { #name: #local },
         }
     });
     quote! {
-        |decoder| {
-            #(#in_order)*
-            while let Some(index) = decoder.one_of(&#table)? {
-                match index { #(#arms,)* }
-            }
-            Ok(#ident { #(#values),* })
-        }
+        #(#in_order)*
+        #others
+        Ok(#ident { #(#values),* })
+    }
+}
+
+/// The variable that holds a field's value until all are there.
+fn local(field: &Field) -> Ident {
+    match field.ident.to_string().as_str() {
+        // These have others; no field is named with a mark at the end.
+        name @ ("decoder" | "index") => format_ident!("{name}_"),
+        _ => field.ident.clone(),
     }
 }
 

@@ -53,8 +53,8 @@ struct Shared<S: ?Sized> {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Options {
-    /// The most bytes that a message may have. By default what the XML reader takes, [`Limits::message_size`]: 16 MiB.
-    pub max_message_size: usize,
+    /// What a message may take: its size in bytes, 16 MiB by default, its depth and more.
+    pub limits: Limits,
     /// How long a body may take from its head to its end. 30 s by default.
     pub body_read_timeout: Duration,
     /// How long the service may take to answer; its future is dropped then. 60 s by default.
@@ -66,7 +66,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Options {
-            max_message_size: Limits::default().message_size,
+            limits: Limits::default(),
             body_read_timeout: Duration::from_secs(30),
             request_timeout: Duration::from_secs(60),
             address: Address::default(),
@@ -136,13 +136,13 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
         B: Body<Data = Bytes>,
         B::Error: Into<BoxError>,
     {
-        let Options { max_message_size: max, body_read_timeout, request_timeout, .. } = self.options;
-        let message = within(body_read_timeout, body::read(body, max))
+        let Options { limits, body_read_timeout, request_timeout, .. } = self.options;
+        let message = within(body_read_timeout, body::read(body, limits.message_size))
             .await
             .map_err(|_| Refusal::BodyTimeout { limit: body_read_timeout })?
-            .map_err(|failure| Refusal::of_body(failure, max))?;
+            .map_err(|failure| Refusal::of_body(failure, limits.message_size))?;
         let action = soap_action(action.as_ref())?;
-        within(request_timeout, self.service.call(action, message))
+        within(request_timeout, self.service.call(action, message, limits))
             .await
             .map_err(|_| Refusal::HandlerTimeout { limit: request_timeout })
     }

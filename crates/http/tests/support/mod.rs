@@ -10,6 +10,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use castile_http::server::{Connection, Endpoint, Listener, Options, Server};
 use castile_soap::{Description, Reply, Service, Version};
+use castile_xml::Limits;
 use futures_util::future::BoxFuture;
 use http::{Request, Response};
 use http_body::Body;
@@ -36,7 +37,7 @@ impl Service for Echo {
         &DESCRIPTION
     }
 
-    fn call(&self, action: &str, message: Bytes) -> BoxFuture<'static, Reply> {
+    fn call(&self, action: &str, message: Bytes, _: Limits) -> BoxFuture<'static, Reply> {
         let action = action.to_owned();
         Box::pin(async move {
             match action.as_str() {

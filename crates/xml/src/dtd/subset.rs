@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::cursor::{Cursor, Result};
 use super::{Dtd, Expansion};
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, shown};
 use crate::reader::read_misc;
 use crate::token::Token;
 use crate::{Limits, escape};
@@ -146,7 +146,7 @@ impl Subset {
         let failure = |kind, message: String| Err(Error::new(kind, start, message));
         let Some(&index) = self.parameters.get(name) else {
             if self.dtd.standalone {
-                let message = format!("reference to a parameter entity \"{name}\" that is not declared");
+                let message = format!("reference to a parameter entity \"{}\" that is not declared", shown(name));
                 return failure(ErrorKind::WellFormedness, message);
             }
             self.unread = true;

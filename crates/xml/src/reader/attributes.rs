@@ -164,6 +164,9 @@ impl<'a> Reader<'a> {
             Source::Values => &self.memory.values[raw.value.start as usize..raw.value.end as usize],
             Source::Default => self.default_value(raw.value),
         };
+        if value.len() > self.limits.name_length {
+            return Err(self.limit(offset, "the name of a namespace longer than", self.limits.name_length, "bytes"));
+        }
         match (prefix, value) {
             ("xmlns", _) => return reject("the prefix \"xmlns\" can't be declared".into()),
             ("xml", XML_NAMESPACE) => {}

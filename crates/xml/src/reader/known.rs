@@ -3,7 +3,6 @@
 //! Everything here is a shorter way to the state that tokenising the same bytes leads to.
 
 use crate::QName;
-use crate::error::Error;
 use crate::layout::Known;
 use crate::namespaces::NamespaceId;
 use crate::token::StartTag;
@@ -101,13 +100,13 @@ impl<'a> Reader<'a> {
         }
         self.memory.layouts.select(self.memory.namespaces.text());
         self.layout_scope = Some(self.memory.namespaces.len());
-        self.layout_holds = true;
+        self.layout_holds = !self.end_is_due;
     }
 
     /// Keeps the start tag that was just read as the one that stands at `known`, if nothing but white space stood
     /// before it and it has neither attributes nor declarations.
     pub fn learn_start(&mut self, known: Known) {
-        if !self.layout_holds || self.end_is_due || !self.memory.attributes.is_empty() {
+        if !self.layout_holds || !self.memory.attributes.is_empty() {
             return;
         }
         let Some(open) = self.memory.open.last_mut() else { return };
@@ -138,7 +137,6 @@ impl<'a> Reader<'a> {
     #[inline]
     pub fn is_at_known_start(&self, known: Known) -> bool {
         self.layout_holds
-            && !self.end_is_due
             && self
                 .memory
                 .layouts
@@ -150,7 +148,6 @@ impl<'a> Reader<'a> {
     #[inline]
     pub fn is_at_known_end(&self, known: Known) -> bool {
         self.layout_holds
-            && !self.end_is_due
             && self
                 .memory
                 .layouts
@@ -158,23 +155,16 @@ impl<'a> Reader<'a> {
                 .is_some_and(|slot| slot.end.end_of_match(self.input.as_bytes(), self.at).is_some())
     }
 
-    /// Reads the start tag learned for `known` if it comes next.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Limit`] if it would nest too deep.
+    /// Reads the start tag learned for `known` if it comes next and nests no deeper than the limit.
     #[inline]
-    pub fn known_start(&mut self, known: Known) -> Result<bool, Error> {
-        if !self.layout_holds || self.end_is_due {
-            return Ok(false);
+    pub fn known_start(&mut self, known: Known) -> bool {
+        if !self.layout_holds || self.memory.open.len() >= self.limits.depth {
+            return false;
         }
-        let Some(slot) = self.memory.layouts.slot(known) else { return Ok(false) };
-        let Some(end) = slot.start.end_of_match(self.input.as_bytes(), self.at) else { return Ok(false) };
-        let name = self.at + usize::from(slot.name_at);
-        if self.memory.open.len() >= self.limits.depth {
-            return Err(self.limit(name - 1, "elements nested more than", self.limits.depth, "deep"));
-        }
+        let Some(slot) = self.memory.layouts.slot(known) else { return false };
+        let Some(end) = slot.start.end_of_match(self.input.as_bytes(), self.at) else { return false };
         self.memory.open.push(Open {
-            name: name as u32,
+            name: (self.at + usize::from(slot.name_at)) as u32,
             name_length: u32::from(slot.name_length),
             local: u32::from(slot.local),
             namespaces: self.memory.namespaces.len() as u32,
@@ -183,13 +173,13 @@ impl<'a> Reader<'a> {
         self.memory.attributes.clear();
         self.at = end;
         self.note_tag();
-        Ok(true)
+        true
     }
 
     /// Reads the end tag learned for `known` if it comes next and closes the element that is open.
     #[inline]
     pub fn known_end(&mut self, known: Known) -> bool {
-        if !self.layout_holds || self.end_is_due {
+        if !self.layout_holds {
             return false;
         }
         let Some(slot) = self.memory.layouts.slot(known) else { return false };
@@ -215,7 +205,7 @@ impl<'a> Reader<'a> {
         known: Known,
         value: impl FnOnce(&'a str, usize) -> Option<(T, usize)>,
     ) -> Option<T> {
-        if !self.layout_holds || self.end_is_due || self.memory.open.len() >= self.limits.depth {
+        if !self.layout_holds || self.memory.open.len() >= self.limits.depth {
             return None;
         }
         let slot = self.memory.layouts.slot(known)?;

@@ -39,7 +39,7 @@ impl<'a> Reader<'a> {
         let Some(namespace) = self.memory.namespaces.resolve(name.prefix()) else {
             return Err(self.unbound(name, offset + 1));
         };
-        self.layout_holds = self.layout_scope == Some(self.memory.namespaces.len());
+        self.layout_holds = !empty && self.layout_scope == Some(self.memory.namespaces.len());
         self.note_tag();
         Ok(Token::StartTag(StartTag { name, namespace, offset }))
     }
@@ -120,12 +120,13 @@ impl<'a> Reader<'a> {
 
     #[cold]
     fn not_a_name(&self, at: usize, end: usize) -> Error {
+        if end - at > self.limits.name_length {
+            return self.limit(at, "a name longer than", self.limits.name_length, "bytes");
+        }
         if end > at {
-            let behind = self.input[end..].chars().next().map_or(0, char::len_utf8);
-            let message = format!(
-                "\"{}\" is not a qualified name: one colon at most, with names around it",
-                &self.input[at..end + behind]
-            );
+            let next = self.input[end..].chars().next().map_or(0, char::len_utf8);
+            let found = &self.input[at..end + next];
+            let message = format!("\"{found}\" is not a qualified name: one colon at most, with names around it");
             return Error::new(ErrorKind::Namespace, at, message);
         }
         Error::new(ErrorKind::Syntax, at, format!("{} where a name was expected", self.found(at)))

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, shown};
 use crate::name::end_of_ncname;
 use crate::token::Token;
 use crate::{escape, scan};
@@ -235,7 +235,7 @@ impl<'a> Reader<'a> {
                 }
             };
         }
-        let message = format!("the encoding \"{name}\" is declared, where UTF-8 was expected");
+        let message = format!("the encoding \"{}\" is declared, where UTF-8 was expected", shown(name));
         Err(Error::new(ErrorKind::Encoding, offset, message))
     }
 

@@ -1,0 +1,158 @@
+//! Lines as people lay them out.
+//!
+//! `prettyplease` breaks lines early and parts no items. What it broke and fits on a line is put back together; items
+//! and methods get a blank line before each. Only white space and commas change.
+
+/// How long a line may be that was put together.
+const WIDTH: usize = 120;
+
+/// Lays out what `prettyplease` wrote.
+pub(super) fn lay_out(source: &str) -> String {
+    let mut lines: Vec<String> = source.lines().map(str::to_owned).collect();
+    // From the end, so that what stands inside is one line when the outside is looked at.
+    for index in (0..lines.len()).rev() {
+        if is_documentation(&lines[index]) {
+            continue;
+        }
+        while let Some((count, joined)) = [group, chain, arm, closure, header]
+            .iter()
+            .find_map(|joined| joined(&lines[index..]))
+            .filter(|(_, joined)| fits(joined))
+        {
+            lines.splice(index..index + count, [joined]);
+        }
+    }
+    spaced(&lines)
+}
+
+/// `f(`, `a,`, `b,`, `)`: brackets around what is a line each.
+fn group(lines: &[String]) -> Option<(usize, String)> {
+    let (first, rest) = lines.split_first()?;
+    let close = match first.chars().last()? {
+        '(' => ')',
+        '[' => ']',
+        _ => return None,
+    };
+    let inner = rest.iter().take_while(|line| depth(line) == depth(first) + 4).count();
+    let (inner, rest) = rest.split_at(inner);
+    let last = rest.first().filter(|line| line.trim_start().starts_with(close) && depth(line) == depth(first))?;
+    if inner.iter().any(|line| is_documentation(line) || line.trim_start().starts_with(['.', '#'])) {
+        return None;
+    }
+    let inside: Vec<&str> = inner.iter().map(|line| line.trim()).collect();
+    let inside = inside.join(" ");
+    let joined = format!("{first}{}{}", inside.strip_suffix(',').unwrap_or(&inside), last.trim());
+    Some((inner.len() + 2, joined))
+}
+
+/// `a`, `.f()`, `.await`: calls that are a line each.
+fn chain(lines: &[String]) -> Option<(usize, String)> {
+    let (first, rest) = lines.split_first()?;
+    let is_call = |line: &&String| depth(line) == depth(first) + 4 && line.trim_start().starts_with('.');
+    let calls = rest.iter().take_while(is_call).count();
+    let is_whole = |line: &String| !line.ends_with(['(', '[', '{', '|']);
+    if calls == 0 || !rest[..calls].iter().all(is_whole) {
+        return None;
+    }
+    let joined = rest[..calls].iter().fold(first.clone(), |joined, call| joined + call.trim());
+    Some((calls + 1, joined))
+}
+
+/// `0 => {`, `value`, `}`: an arm's block around one value.
+fn arm(lines: &[String]) -> Option<(usize, String)> {
+    let (first, value, last) = block(lines)?;
+    let pattern = first.strip_suffix('{').filter(|pattern| pattern.ends_with("=> "))?;
+    (last == "}").then(|| (3, format!("{pattern}{value},")))
+}
+
+/// `f(|a| {`, `value`, `})`: a closure's block around one value.
+fn closure(lines: &[String]) -> Option<(usize, String)> {
+    let (first, value, last) = block(lines)?;
+    let parameters = first.strip_suffix('{').filter(|parameters| parameters.ends_with("| "))?;
+    Some((3, format!("{parameters}{value}{}", last.strip_prefix('}')?)))
+}
+
+/// A line that opens a block, the one value in it, and the line that closes it.
+fn block(lines: &[String]) -> Option<(&str, &str, &str)> {
+    let [first, value, last, ..] = lines else { return None };
+    let is_value = depth(value) == depth(first) + 4 && !value.ends_with([';', '{', '(', '[', ',']);
+    (is_value && depth(last) == depth(first)).then(|| (first.as_str(), value.trim(), last.trim()))
+}
+
+/// `impl A`, `for B {` and `while c`, `{`.
+fn header(lines: &[String]) -> Option<(usize, String)> {
+    let [first, next, ..] = lines else { return None };
+    let continues = next.trim() == "{" || first.starts_with("impl") && next.starts_with("for ");
+    (continues && depth(first) == depth(next)).then(|| (2, format!("{first} {}", next.trim())))
+}
+
+/// Items and methods with a blank line before each.
+fn spaced(lines: &[String]) -> String {
+    const BEGINNINGS: [&str; 11] =
+        ["///", "#[", "pub ", "static ", "const ", "impl", "struct ", "enum ", "fn ", "async fn ", "use "];
+    let mut out = String::new();
+    let mut previous = "";
+    for line in lines {
+        let text = line.trim_start();
+        let begins = BEGINNINGS.iter().any(|beginning| text.starts_with(beginning));
+        let ends = previous.ends_with(['}', ';']) && !is_documentation(previous);
+        // At the outermost level every item stands apart; inside, what has a body or documentation does.
+        let apart = depth(line) == 0 || ["///", "fn ", "pub fn "].iter().any(|beginning| text.starts_with(beginning));
+        let continues = previous.starts_with("const ") && text.starts_with("const ");
+        if begins && ends && depth(previous) == depth(line) && apart && !continues {
+            out.push('\n');
+        }
+        out.push_str(line);
+        out.push('\n');
+        previous = line;
+    }
+    out
+}
+
+fn depth(line: &str) -> usize {
+    line.len() - line.trim_start().len()
+}
+
+fn is_documentation(line: &str) -> bool {
+    line.trim_start().starts_with("///")
+}
+
+fn fits(line: &str) -> bool {
+    line.chars().count() <= WIDTH
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fits_on_a_line_is_one() {
+        for (source, expected) in [
+            ("fn f(\n    a: A,\n    b: B,\n) -> C {\n    d\n}\n", "fn f(a: A, b: B) -> C {\n    d\n}\n"),
+            ("a\n    .b()\n    .await\n", "a.b().await\n"),
+            (
+                "match a {\n    0 => {\n        b\n            .c(\n                d,\n            )\n    }\n}\n",
+                "match a {\n    0 => b.c(d),\n}\n",
+            ),
+            ("a\n    .b(|c| {\n        d\n    })\n", "a.b(|c| d)\n"),
+            ("impl<T> A<T>\nfor B<T> {\n    c\n}\n", "impl<T> A<T> for B<T> {\n    c\n}\n"),
+            ("while a\n{\n    b;\n}\n", "while a {\n    b;\n}\n"),
+        ] {
+            assert_eq!(lay_out(source), expected);
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_stays_as_it_is() {
+        let long = "a".repeat(WIDTH - 10);
+        let source = format!("f(\n    {long},\n    {long},\n);\n");
+        assert_eq!(lay_out(&source), source);
+    }
+
+    #[test]
+    fn items_stand_apart_and_documentation_is_left_alone() {
+        let source = "const A: B = C;\nconst D: E = F;\n/// One (\n///\n/// two;\n///\n/// three }\npub struct G {}\nimpl G {\n    fn f() {}\n    fn g() {}\n}\n";
+        let expected = "const A: B = C;\nconst D: E = F;\n\n/// One (\n///\n/// two;\n///\n/// three }\npub struct G {}\n\nimpl G {\n    fn f() {}\n\n    fn g() {}\n}\n";
+        assert_eq!(lay_out(source), expected);
+    }
+}

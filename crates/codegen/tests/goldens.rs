@@ -1,0 +1,131 @@
+//! What is generated from each directory of `features` is what stands there: `expected.rs`, or `diagnostics.txt` with
+//! the problems of the contract.
+//!
+//! `BLESS=1 cargo test -p castile-codegen` writes both anew, and the texts of errors that `features.rs` compares; the
+//! difference in git is the review. When what was generated before doesn't compile: `BLESS=1 cargo test -p
+//! castile-codegen --test goldens`.
+
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use castile_codegen::{Options, generate};
+
+/// The directories, in order.
+fn features() -> Vec<String> {
+    let directory = fs::read_dir("tests/features").unwrap();
+    let mut names: Vec<String> = directory.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+fn options(feature: &str) -> Options {
+    let mut options = Options::default();
+    options.server = feature != "client_only";
+    options.client = feature != "server_only";
+    options
+}
+
+#[test]
+fn what_is_generated_is_what_is_expected() {
+    let mut different = Vec::new();
+    for feature in features() {
+        let directory = Path::new("tests/features").join(&feature);
+        let (source, diagnostics) = match generate(&directory.join("service.wsdl"), &options(&feature)) {
+            Ok(generated) => (Some(generated.source), generated.diagnostics),
+            Err(diagnostics) => (None, diagnostics),
+        };
+        let diagnostics: String = diagnostics.iter().map(|diagnostic| format!("{diagnostic}\n\n")).collect();
+        let diagnostics = (!diagnostics.is_empty()).then_some(diagnostics);
+        for (file, found) in [("expected.rs", source), ("diagnostics.txt", diagnostics)] {
+            different.extend(support::compare(&directory.join(file), found.as_deref()));
+        }
+    }
+    assert!(different.is_empty(), "{}", different.join("\n"));
+}
+
+#[test]
+fn every_feature_is_run() {
+    let tests = fs::read_to_string("tests/features.rs").unwrap();
+    for feature in features() {
+        let has_code = Path::new("tests/features").join(&feature).join("expected.rs").exists();
+        let is_run = tests.contains(&format!("!({feature})")) || tests.contains(&format!("!({feature} {{"));
+        assert_eq!(has_code, is_run, "features.rs and the directory {feature}");
+    }
+}
+
+/// The lint `missing_docs` doesn't look into tests, so it is done here.
+#[test]
+fn everything_public_is_documented() {
+    for feature in features() {
+        let Ok(source) = fs::read_to_string(format!("tests/features/{feature}/expected.rs")) else { continue };
+        let lines: Vec<&str> = source.lines().map(str::trim).collect();
+        let mut in_trait = false;
+        for (index, line) in lines.iter().enumerate() {
+            in_trait =
+                line.starts_with("pub trait") || in_trait && !source.lines().nth(index).unwrap().starts_with('}');
+            let is_public = line.starts_with("pub ") || in_trait && line.starts_with("fn ");
+            let above = lines[..index].iter().rev().find(|line| !line.starts_with("#["));
+            assert!(
+                !is_public || above.is_some_and(|above| above.starts_with("///")),
+                "{feature}/expected.rs:{}: {line} has no documentation",
+                index + 1
+            );
+        }
+    }
+}
+
+/// Texts of a contract may hold anything; rustdoc warns of nothing in them, and takes none of them for a test.
+#[test]
+fn rustdoc_is_content() {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let mut documented =
+        String::from("//! Documentation of generated code.\n\n/// A port type.\npub trait Feature {}\n");
+    let mut number = 0;
+    for feature in features() {
+        let Ok(source) = fs::read_to_string(format!("tests/features/{feature}/expected.rs")) else { continue };
+        let mut lines = source.lines().map(str::trim).peekable();
+        while let Some(line) = lines.next() {
+            if line.starts_with("///") {
+                documented.push_str(&format!("{line}\n"));
+                if !lines.peek().is_some_and(|next| next.starts_with("///")) {
+                    documented.push_str(&format!("pub struct Documented{number};\n"));
+                    number += 1;
+                }
+            }
+        }
+    }
+    assert!(number > 100, "only {number} documented items were found");
+    let file = directory.join("documented.rs");
+    fs::write(&file, documented).unwrap();
+
+    let rustdoc = std::env::var_os("RUSTDOC").unwrap_or_else(|| "rustdoc".into());
+    let run = |more: &[&str]| {
+        let output = Command::new(&rustdoc)
+            .args(["--edition=2024", "-Dwarnings", "--crate-type=lib"])
+            .args(more)
+            .arg(&file)
+            .current_dir(directory)
+            .output()
+            .unwrap();
+        let printed = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
+        assert!(output.status.success(), "{printed}");
+        printed
+    };
+    run(&[]);
+    let tests = run(&["--test"]);
+    assert!(tests.contains("running 0 tests"), "{tests}");
+}
+
+#[test]
+fn a_missing_file_is_a_diagnostic() {
+    let diagnostics = generate(Path::new("tests/features/none.wsdl"), &Options::default()).unwrap_err();
+    let [diagnostic] = diagnostics.as_slice() else { panic!("{diagnostics:?}") };
+    let expected = "error: tests/features/none.wsdl can't be read: ";
+    assert!(diagnostic.to_string().starts_with(expected), "{diagnostic}");
+    assert!(diagnostic.to_string().ends_with("\n --> tests/features/none.wsdl"), "{diagnostic}");
+}

@@ -1,0 +1,118 @@
+//! Values that nest 100,000 deep do all that values do, on a stack of 1 MiB.
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
+
+mod common;
+
+use std::fmt::Write;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use castile_databinding::{Encoder, FromXml, ToXml};
+use castile_xml::{Limits, Memory};
+use common::{List, Tree, decode_with};
+
+const DEPTH: usize = 100_000;
+
+/// Does `work` where too deep a recursion would end the process.
+fn on_a_small_stack(work: impl FnOnce() + Send + 'static) {
+    std::thread::Builder::new().stack_size(1 << 20).spawn(work).unwrap().join().unwrap();
+}
+
+fn limits() -> Limits {
+    let mut limits = Limits::default();
+    limits.depth = DEPTH + 8;
+    limits
+}
+
+/// Reads, writes, copies, compares, prints, hashes and drops.
+fn live_through<T>(document: &str)
+where
+    T: FromXml + ToXml + Clone + PartialEq + Hash + std::fmt::Debug,
+{
+    let (value, memory) = decode_with::<T>(document, limits(), Memory::default()).unwrap();
+    let mut out = Encoder::default();
+    out.element("<root xmlns=\"urn:t\">", &value, "</root>");
+    assert_eq!(String::from_utf8(out.finish().unwrap()).unwrap(), document);
+    let copy = value.clone();
+    assert!(copy == value);
+    let hash = |value: &T| {
+        let mut hasher = DefaultHasher::new();
+        value.hash(&mut hasher);
+        hasher.finish()
+    };
+    assert_eq!(hash(&copy), hash(&value));
+    let mut printed = Count(0);
+    write!(printed, "{copy:?}").unwrap();
+    assert!(printed.0 > DEPTH, "{} bytes were printed", printed.0);
+    drop(copy);
+    // What was learned makes the second time another way through the reader.
+    let again = decode_with::<T>(document, limits(), memory).unwrap().0;
+    assert!(again == value);
+}
+
+/// Takes text and keeps its length.
+struct Count(usize);
+
+impl Write for Count {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        self.0 += text.len();
+        Ok(())
+    }
+}
+
+#[test]
+fn a_long_list_lives() {
+    on_a_small_stack(|| {
+        let mut document = String::from("<root xmlns=\"urn:t\"><i>0</i>");
+        for i in 1..DEPTH {
+            write!(document, "<next><i>{i}</i>").unwrap();
+        }
+        document.push_str(&"</next>".repeat(DEPTH - 1));
+        document.push_str("</root>");
+        live_through::<List>(&document);
+    });
+}
+
+#[test]
+fn a_deep_tree_lives() {
+    on_a_small_stack(|| {
+        let document = format!("<root xmlns=\"urn:t\">{}{}</root>", "<n><n></n>".repeat(DEPTH), "</n>".repeat(DEPTH));
+        live_through::<Tree>(&document);
+    });
+}
+
+#[test]
+fn a_list_that_is_wrong_at_its_end_is_refused() {
+    on_a_small_stack(|| {
+        let document = format!("<root xmlns=\"urn:t\">{}", "<i>0</i><next>".repeat(DEPTH));
+        let error = decode_with::<List>(&document, limits(), Memory::default()).unwrap_err();
+        let error = error.locate(document.as_bytes(), limits(), Some("root")).to_string();
+        assert!(error.contains("next/next/…/next/next"), "{error}");
+        assert!(error.contains("the document ends where </next> was expected"), "{error}");
+    });
+}
+
+#[test]
+fn a_list_that_differs_at_its_end_is_not_equal() {
+    on_a_small_stack(|| {
+        let list = |last| {
+            (0..DEPTH).fold(List { i: last, next: None }, |next, i| List { i: i as i32, next: Some(next.into()) })
+        };
+        assert!(list(1) != list(2));
+        let mut list = list(3);
+        let inner = list.next.take().unwrap().into_inner();
+        assert_eq!(inner.i, DEPTH as i32 - 2);
+    });
+}
+
+#[test]
+fn depth_is_refused_where_it_is_not_allowed() {
+    let mut few = Limits::default();
+    few.depth = 50;
+    let document = |depth| format!("<root xmlns='urn:t'>{}{}</root>", "<n>".repeat(depth), "</n>".repeat(depth));
+    let (_, memory) = decode_with::<Tree>(&document(49), few, Memory::default()).unwrap();
+    for memory in [memory, Memory::default()] {
+        let error = decode_with::<Tree>(&document(50), few, memory).err().unwrap();
+        assert_eq!(error.message(), "elements nested more than 50 deep, which is the limit");
+        assert_eq!(error.offset(), "<root xmlns='urn:t'>".len() + 49 * "<n>".len());
+    }
+}

@@ -1,0 +1,186 @@
+//! A service written by hand as the generator would write it.
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
+#![allow(dead_code, unreachable_pub, reason = "every test file has a copy of its own and uses a part of it")]
+
+use castile_databinding::schema::Element;
+use castile_databinding::{Decoder, Encoder, Error, FromXml, ToXml};
+use castile_soap::{
+    Description, Dispatch, Error as SoapError, Fault, FaultDetail, NoDetail, Operation, Payload, Pending, Root,
+    Service, SizeHint,
+};
+use castile_xml::Limits;
+use futures_util::FutureExt;
+
+/// The only content of all messages here: a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    pub text: String,
+}
+
+static NOTE: [Element; 1] = [Element::new("urn:n", "text", 0)];
+
+impl FromXml for Note {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+        decoder.complex(element, |decoder| Ok(Note { text: decoder.required(&NOTE, 0)? }))
+    }
+}
+
+impl ToXml for Note {
+    fn content(&self, out: &mut Encoder) {
+        out.element("<text>", &self.text, "</text>");
+    }
+}
+
+/// What faults of `echo` can say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    Sad(Note),
+    Angry(Note),
+}
+
+impl FaultDetail for Trouble {
+    const ELEMENTS: &'static [Element] = &[Element::new("urn:n", "sad", 10), Element::new("urn:n", "angry", 11)];
+
+    fn read(decoder: &mut Decoder<'_>, index: usize) -> Result<Self, Error> {
+        let element = &Self::ELEMENTS[index];
+        match index {
+            0 => decoder.root(element).map(Trouble::Sad),
+            _ => decoder.root(element).map(Trouble::Angry),
+        }
+    }
+
+    fn write(&self, out: &mut Encoder) {
+        match self {
+            Trouble::Sad(note) => out.element("<sad xmlns=\"urn:n\">", note, "</sad>"),
+            Trouble::Angry(note) => out.element("<angry xmlns=\"urn:n\">", note, "</angry>"),
+        }
+    }
+}
+
+const fn operation(name: &'static str, action: &'static str, request: Root) -> Operation {
+    let element = Element::new("urn:n", "answer", 7);
+    let response = Root { element, start: "<answer xmlns=\"urn:n\">", end: "</answer>" };
+    Operation { name, action, request, response, response_size: SizeHint::new() }
+}
+
+const ECHO: Root = Root { element: Element::new("urn:n", "echo", 1), start: "<echo xmlns=\"urn:n\">", end: "</echo>" };
+const SHARED: Root =
+    Root { element: Element::new("urn:n", "shared", 2), start: "<shared xmlns=\"urn:n\">", end: "</shared>" };
+
+pub static OPERATIONS: [Operation; 3] = [
+    operation("echo", "urn:n/echo", ECHO),
+    operation("first", "urn:n/first", SHARED),
+    operation("second", "urn:n/second", SHARED),
+];
+
+/// Echoes with the name of the operation, and does what the text says first.
+pub struct Notes;
+
+impl Dispatch for Notes {
+    const DESCRIPTION: &'static Description = &Description {
+        name: "Notes",
+        namespace: "urn:n",
+        documentation: "",
+        wsdl: "",
+        address: "",
+        operations: &OPERATIONS,
+    };
+
+    fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
+        match operation {
+            0 => payload.handle(move |request: Note| {
+                // A handler is a function that makes a future: this panics in the function, the others in the future.
+                assert_ne!(request.text, "panic at once");
+                echo(request)
+            }),
+            number => payload.handle(move |request: Note| async move {
+                Ok::<_, Fault<NoDetail>>(Note { text: format!("{}: {}", OPERATIONS[number].name, request.text) })
+            }),
+        }
+    }
+
+    fn understands(&self, namespace: &str, local: &str) -> bool {
+        (namespace, local) == ("urn:h", "known")
+    }
+}
+
+async fn echo(request: Note) -> Result<Note, Fault<Trouble>> {
+    match request.text.as_str() {
+        "panic" => panic!("as it was told"),
+        "panic later" => {
+            futures_util::future::ready(()).await;
+            tokio::task::yield_now().await;
+            panic!("as it was told, later");
+        }
+        "unwritable" => Ok(Note { text: "a\u{0}b".into() }),
+        "unwritable detail" => {
+            Err(Fault::sender("see detail").with_detail(Trouble::Sad(Note { text: "\u{1}".into() })))
+        }
+        "sad" => Err(Fault::sender("I am sad").with_detail(Trouble::Sad(request))),
+        _ => Ok(request),
+    }
+}
+
+/// What the service answers to a message: whether it is a fault, and the message.
+pub fn ask(action: &str, message: impl Into<String>) -> (bool, String) {
+    let message = message.into().into_bytes().into();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let reply = runtime.block_on(Notes.call(action, message, Limits::default()).boxed());
+    (reply.is_fault, String::from_utf8(reply.message.to_vec()).unwrap())
+}
+
+pub const ENVELOPE: &str = "http://schemas.xmlsoap.org/soap/envelope/";
+
+/// An envelope with this inside.
+pub fn envelope(content: &str) -> String {
+    format!("<e:Envelope xmlns:e=\"{ENVELOPE}\" xmlns=\"urn:n\">{content}</e:Envelope>")
+}
+
+/// An envelope with this in its body.
+pub fn body(content: &str) -> String {
+    envelope(&format!("<e:Body>{content}</e:Body>"))
+}
+
+/// A note to `echo`.
+pub fn note(text: &str) -> String {
+    body(&format!("<echo><text>{text}</text></echo>"))
+}
+
+/// Asserts that a message is answered with a fault of this code and reason, and that the next one is served. A reason
+/// without the place is looked for in the one that came.
+pub fn assert_fault(message: impl Into<String>, code: &str, reason: &str) {
+    let message = message.into();
+    let (is_fault, answer) = ask("", &message[..]);
+    let shown = format!("{message}\n{answer}");
+    assert!(is_fault, "{shown}");
+    let inner = |name: &str| {
+        answer.split_once(&format!("<{name}>")).and_then(|(_, rest)| rest.split_once("</")).map(|(inner, _)| inner)
+    };
+    assert_eq!(inner("faultcode"), Some(&*format!("soap:{code}")), "{shown}");
+    let found = inner("faultstring").unwrap().replace("&lt;", "<").replace("&gt;", ">");
+    if reason.ends_with(')') {
+        assert_eq!(found, reason, "{shown}");
+    } else {
+        assert!(found.contains(reason) && found.contains("(line "), "{shown}\n{reason}");
+    }
+    assert_eq!(ask("", note("next")), (false, OK.replace("TEXT", "next")));
+}
+
+pub const OK: &str = "<soap:Envelope xmlns:soap=\"http://schemas.xmlsoap.org/soap/envelope/\"><soap:Body>\
+    <answer xmlns=\"urn:n\"><text>TEXT</text></answer></soap:Body></soap:Envelope>";
+
+/// The message in which a fault is sent.
+pub fn answer_with(fault: Fault<Trouble>) -> String {
+    struct Faulty(Fault<Trouble>);
+    impl Dispatch for Faulty {
+        const DESCRIPTION: &'static Description = Notes::DESCRIPTION;
+
+        fn dispatch(&self, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
+            let fault = self.0.clone();
+            payload.handle(move |_: Note| async move { Err::<Note, _>(fault) })
+        }
+    }
+    let reply = Faulty(fault).call("", note("t").into(), Limits::default()).now_or_never().unwrap();
+    assert!(reply.is_fault);
+    String::from_utf8(reply.message.to_vec()).unwrap()
+}

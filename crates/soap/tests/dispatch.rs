@@ -1,0 +1,81 @@
+//! Requests find their operation, and what a handler does wrong harms its own request only.
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
+
+mod common;
+
+use common::{OK, ask, assert_fault, body, note};
+
+#[test]
+fn the_element_tells_the_operation() {
+    for action in ["", "urn:n/echo", "urn:n/first", "urn:other", "\"\""] {
+        assert_eq!(ask(action, note("t")), (false, OK.replace("TEXT", "t")), "{action}");
+    }
+}
+
+#[test]
+fn the_action_tells_operations_with_one_element_apart() {
+    let message = body("<shared><text>t</text></shared>");
+    for (action, operation) in [
+        ("urn:n/first", "first"),
+        ("urn:n/second", "second"),
+        ("", "first"),
+        ("urn:n/echo", "first"),
+        ("urn:x", "first"),
+    ] {
+        assert_eq!(ask(action, &message[..]), (false, OK.replace("TEXT", &format!("{operation}: t"))), "{action}");
+    }
+}
+
+#[test]
+fn unknown_elements_are_refused_with_what_was_expected() {
+    assert_fault(
+        body("\n<other/>"),
+        "Client",
+        "other: found <other> of \"urn:n\", where the element of an operation of Notes was expected (line 2, column 1)",
+    );
+    assert_fault(
+        body("<echo xmlns=''/>"),
+        "Client",
+        "echo: found <echo> of \"\", where the element of an operation of Notes was expected (line 1, column 87)",
+    );
+    let (is_fault, answer) = ask("urn:n/second", body("<other/>"));
+    assert!(is_fault);
+    let expected = "found &lt;other&gt; of \"urn:n\", where &lt;shared&gt; of \"urn:n\" for the action \"urn:n/second\" was expected";
+    assert!(answer.contains(expected), "{answer}");
+}
+
+#[test]
+fn panics_end_their_own_request() {
+    for text in ["panic at once", "panic", "panic later"] {
+        let (is_fault, answer) = ask("", note(text));
+        assert!(is_fault && answer.contains("soap:Server") && answer.contains("the service failed"), "{answer}");
+        assert_eq!(ask("", note("next")), (false, OK.replace("TEXT", "next")));
+    }
+}
+
+#[test]
+fn a_response_that_cant_be_written_is_a_fault() {
+    assert_fault(
+        note("unwritable"),
+        "Server",
+        "Envelope/Body/answer/text: a character that XML 1.0 can't carry (line 1, column 111)",
+    );
+}
+
+#[test]
+fn bad_payloads_never_reach_the_handler() {
+    // Were it called, it would answer "the service failed".
+    for (message, reason) in [
+        (
+            body("<echo><text>panic</text></echo><more/>"),
+            "more: found <more> of \"urn:n\", where </Body> was expected (line 1, column 118)",
+        ),
+        (note("panic") + "<", "a second root element"),
+        (
+            body("<echo><text>panic</text><text/></echo>"),
+            "echo/text[2]: found <text> of urn:n, where </echo> was expected",
+        ),
+    ] {
+        assert_fault(message, "Client", reason);
+    }
+}

@@ -41,6 +41,8 @@ pub struct Reader<'a> {
     is_decoded: bool,
     /// The XML declaration says `standalone="yes"`.
     is_standalone: bool,
+    /// Tokens go by way of [`next_in_document`](Self::next_in_document).
+    is_watched: bool,
     /// What only a document with a document type declaration needs.
     document: Option<Box<document::Document<'a>>>,
 }
@@ -160,6 +162,7 @@ impl<'a> Reader<'a> {
             begins_as_known: false,
             is_decoded,
             is_standalone: false,
+            is_watched: false,
             document: None,
         }
     }
@@ -236,13 +239,9 @@ impl<'a> Reader<'a> {
         reason = "a token borrows nothing from the reader, but errors end the document"
     )]
     pub fn next(&mut self) -> Result<Token<'a>, Error> {
-        if self.document.is_some() { self.next_in_document() } else { self.token() }
-    }
-
-    /// The next token of the text that is being read.
-    // Always, because handing the token on would cost a message as much as a tenth of its reading.
-    #[inline(always)]
-    fn token(&mut self) -> Result<Token<'a>, Error> {
+        if self.is_watched {
+            return self.next_in_document();
+        }
         if self.end_is_due {
             self.end_is_due = false;
             return Ok(self.close());

@@ -37,19 +37,19 @@ struct OpenEntity<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// Where in the document the entities are referred to that are being read.
-    fn reference(&self) -> Option<&OpenEntity<'a>> {
-        self.entities.first()
+    /// The innermost entity that is being read, and the outermost, which the document itself refers to.
+    fn reading(&self) -> Option<(&OpenEntity<'a>, &OpenEntity<'a>)> {
+        self.entities.last().zip(self.entities.first())
     }
 
     /// The offset in the document of one in the text that is being read.
     pub(super) fn offset(&self, offset: usize) -> usize {
-        self.reference().map_or(offset, |entity| entity.reference)
+        self.entities.first().map_or(offset, |entity| entity.reference)
     }
 
     /// The same for where reading goes on.
     pub(super) fn end_offset(&self, offset: usize) -> usize {
-        self.reference().map_or(offset, |entity| entity.end)
+        self.entities.first().map_or(offset, |entity| entity.end)
     }
 
     pub(super) fn text(&self) -> &'a str {
@@ -71,6 +71,7 @@ impl<'a> Reader<'a> {
                 tags: 0,
             })
         });
+        reader.is_watched = reader.document.is_some();
         reader
     }
 
@@ -84,15 +85,10 @@ impl<'a> Reader<'a> {
     #[cold]
     #[inline(never)]
     pub(super) fn next_in_document(&mut self) -> Result<Token<'a>, Error> {
-        let Some(document) = &self.document else { return self.token() };
-        let Some(entity) = document.entities.last() else {
-            if self.at == document.dtd.start && matches!(self.stage, Stage::Start | Stage::Prolog) {
-                self.at = document.dtd.end;
-                self.stage = Stage::Prolog;
-            }
-            return self.token();
+        let Some((entity, outermost)) = self.document.as_ref().and_then(|document| document.reading()) else {
+            return self.next_unwatched();
         };
-        let place = document.offset(0);
+        let place = outermost.reference;
         let inside = self.memory.open.len() > entity.depth;
         if !self.end_is_due && self.at == self.input.len() {
             if inside {
@@ -105,7 +101,7 @@ impl<'a> Reader<'a> {
             let message = format!("the entity \"{}\" has an end tag whose start tag is not in it", entity.name);
             return Err(Error::new(ErrorKind::WellFormedness, place, message));
         }
-        match self.token() {
+        match self.next_unwatched() {
             Ok(Token::StartTag(mut tag)) => {
                 tag.offset = place;
                 Ok(Token::StartTag(tag))
@@ -113,6 +109,27 @@ impl<'a> Reader<'a> {
             Ok(token) => Ok(token),
             Err(error) => Err(error.relocated(place)),
         }
+    }
+
+    /// The next token of the text that is being read, as in a message: the way of a message shall not be longer because
+    /// of what documents need.
+    fn next_unwatched(&mut self) -> Result<Token<'a>, Error> {
+        self.is_watched = false;
+        let token = self.next();
+        self.is_watched = true;
+        token
+    }
+
+    /// Passes over the document type declaration if it comes next; it was read before.
+    #[cold]
+    pub(super) fn pass_doctype(&mut self) -> bool {
+        let Some(document) = &self.document else { return false };
+        let is_next = self.at == document.dtd.start && matches!(self.stage, Stage::Start | Stage::Prolog);
+        if is_next {
+            self.at = document.dtd.end;
+            self.stage = Stage::Prolog;
+        }
+        is_next
     }
 
     /// Reads the reference at `at` in content, to an entity that is not predefined: what comes next is its replacement

@@ -106,6 +106,9 @@ impl<'a> Reader<'a> {
             return self.cdata();
         }
         if rest.starts_with(b"<!DOCTYPE") {
+            if self.pass_doctype() {
+                return self.next();
+            }
             return Err(Error::new(
                 ErrorKind::Doctype,
                 self.at,

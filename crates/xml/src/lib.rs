@@ -42,4 +42,4 @@ pub use location::Location;
 pub use name::{QName, is_name_char, is_name_start_char};
 pub use namespaces::{NamespaceId, XML_NAMESPACE, XMLNS_NAMESPACE};
 pub use reader::{Memory, Reader};
-pub use token::{Attribute, StartTag, Token};
+pub use token::{Attribute, Raw, StartTag, Token};

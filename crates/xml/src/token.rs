@@ -1,4 +1,5 @@
 use std::borrow::Cow;
+use std::fmt;
 
 use crate::{NamespaceId, QName};
 
@@ -13,17 +14,50 @@ pub enum Token<'a> {
     /// Comments, instructions, CDATA borders and the borders of entities split it, so neighbours belong together; some
     /// are empty.
     Text(Cow<'a, str>),
-    /// What stands between `<!--` and `-->`, line ends normalised.
-    Comment(Cow<'a, str>),
+    /// What stands between `<!--` and `-->`.
+    Comment(Raw<'a>),
     /// A processing instruction.
     Instruction {
         /// Its target.
         target: &'a str,
-        /// What follows the target and the white space behind it, line ends normalised.
-        data: Cow<'a, str>,
+        /// What follows the target and the white space behind it.
+        data: Raw<'a>,
     },
     /// The document is read, and well-formed.
     End,
+}
+
+/// The text of a comment or a processing instruction.
+///
+/// Few ask for it, so its line ends are normalised (XML 1.0 §2.11) only then, and a [`Token`] that is not text has
+/// nothing to drop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Raw<'a> {
+    written: &'a str,
+    /// It comes from an entity, whose line ends were normalised when it was declared.
+    in_entity: bool,
+}
+
+impl<'a> Raw<'a> {
+    pub(crate) fn new(written: &'a str, in_entity: bool) -> Self {
+        Raw { written, in_entity }
+    }
+
+    /// The text.
+    pub fn text(self) -> Cow<'a, str> {
+        if self.in_entity { Cow::Borrowed(self.written) } else { normalise_line_ends(self.written) }
+    }
+}
+
+impl fmt::Display for Raw<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text())
+    }
+}
+
+/// Each line end as one line feed (XML 1.0 §2.11).
+pub(crate) fn normalise_line_ends(text: &str) -> Cow<'_, str> {
+    if text.contains('\r') { Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n")) } else { Cow::Borrowed(text) }
 }
 
 /// A start tag. Its attributes are with the reader until the next token: [`Reader::attributes`](crate::Reader::attributes).

@@ -115,7 +115,7 @@ impl Subset {
         if rest.starts_with(b"<!--") || rest.starts_with(b"<?") {
             let (token, end) = read_misc(cursor.text, cursor.at, self.limits)?;
             if let Token::Instruction { target, data } = token {
-                self.dtd.instructions.push((target.to_owned(), data.into_owned()));
+                self.dtd.instructions.push((target.to_owned(), data.text().into_owned()));
             }
             cursor.at = end;
             Ok(())

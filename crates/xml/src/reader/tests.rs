@@ -46,6 +46,7 @@ fn documents_become_tokens() {
             "<a b=' x\n\ty&#10;&lt;' xml:lang='en'/>",
             "<{}a {}b=\" x  y\\n<\" {http://www.w3.org/XML/1998/namespace}lang=\"en\"></a>",
         ),
+        ("<?p a\r\nb?><a><!--a\rb--></a>", "<?p|a\nb?><{}a><!--a\nb--></a>"),
         ("<é.1-b/>", "<{}é.1-b></é.1-b>"),
         ("<a>\u{FFFD}\u{FF0C}</a>", "<{}a>\"\u{FFFD}\u{FF0C}\"</a>"),
     ] {

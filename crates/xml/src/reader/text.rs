@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::error::{Error, ErrorKind, shown};
 use crate::name::end_of_ncname;
-use crate::token::Token;
+use crate::token::{Raw, Token, normalise_line_ends};
 use crate::{escape, scan};
 
 use super::{Reader, Stage};
@@ -129,7 +129,7 @@ impl<'a> Reader<'a> {
         let comment = self.checked(start, end)?;
         self.leave_start();
         self.at = end + "-->".len();
-        Ok(Token::Comment(self.with_line_ends(comment)))
+        Ok(Token::Comment(Raw::new(comment, self.is_in_entity())))
     }
 
     fn cdata(&mut self) -> Result<Token<'a>, Error> {
@@ -138,16 +138,7 @@ impl<'a> Reader<'a> {
         let end = start + length;
         let text = self.checked(start, end)?;
         self.at = end + "]]>".len();
-        Ok(Token::Text(self.with_line_ends(text)))
-    }
-
-    /// Line ends normalised, in a text whose length is not what matters.
-    fn with_line_ends(&self, text: &'a str) -> Cow<'a, str> {
-        if text.contains('\r') && !self.is_in_entity() {
-            Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"))
-        } else {
-            Cow::Borrowed(text)
-        }
+        Ok(Token::Text(if self.is_in_entity() { Cow::Borrowed(text) } else { normalise_line_ends(text) }))
     }
 
     pub(super) fn instruction(&mut self) -> Result<Token<'a>, Error> {
@@ -175,7 +166,7 @@ impl<'a> Reader<'a> {
         }
         self.leave_start();
         self.at = end + "?>".len();
-        Ok(Token::Instruction { target, data: self.with_line_ends(data.trim_start_matches(is_white_space)) })
+        Ok(Token::Instruction { target, data: Raw::new(data.trim_start_matches(is_white_space), self.is_in_entity()) })
     }
 
     /// Checks `version="1.x" encoding="…"? standalone="…"?` (XML 1.0, productions 23 to 32 and 80). Returns whether the

@@ -181,6 +181,44 @@ fn limits_hold() {
     }
 }
 
+#[test]
+fn the_length_of_text_is_limited() {
+    let limits = Limits { text_length: 4, ..Limits::default() };
+    let read = |input: &str| {
+        let mut reader = Reader::new(input.as_bytes(), limits)?;
+        while reader.next()? != Token::End {}
+        Ok::<_, Error>(())
+    };
+    for (text, is_short) in [("1234", true), ("12345", false), ("&lt;", true), ("&#60;", false), ("12\r\n", true)] {
+        for input in [
+            format!("<a>{text}</a>"),
+            format!("<a b='{text}'/>"),
+            format!("<a><![CDATA[{text}]]></a>"),
+            format!("<a><!--{text}--></a>"),
+            format!("<a><?p{}?></a>", text.replacen('1', " ", 1).replacen('&', " ", 1)),
+        ] {
+            let result = read(&input).map_err(|error| error.kind());
+            assert_eq!(result, if is_short { Ok(()) } else { Err(ErrorKind::Limit) }, "{input}");
+        }
+    }
+    assert_eq!(read("<a>1234<!----> 234<b/>1234</a>"), Ok(()));
+}
+
+#[test]
+fn what_encoding_a_decoded_text_declares_does_not_matter() {
+    let text = "<?xml version='1.0' encoding='ISO-8859-1'?><a>\u{e9}</a>";
+    let mut reader = Reader::decoded(text, Limits::default(), Memory::default()).unwrap();
+    let Token::StartTag(tag) = reader.next().unwrap() else { panic!() };
+    reader.remember(tag, tag.namespace);
+    // What was learned from it doesn't hold for bytes that nobody decoded.
+    let mut bytes = Reader::with_memory(text.as_bytes(), Limits::default(), reader.into_memory()).unwrap();
+    assert_eq!(bytes.resume(), None);
+    assert_eq!(bytes.next().unwrap_err().kind(), ErrorKind::Encoding);
+    let ascii = "<?xml version='1.0' encoding='US-ASCII'?><a>\u{e9}</a>";
+    let error = tokens(ascii).unwrap_err();
+    assert_eq!((error.kind(), error.offset()), (ErrorKind::Encoding, ascii.find('\u{e9}').unwrap()));
+}
+
 mod learned {
     use super::*;
 

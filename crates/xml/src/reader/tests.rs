@@ -177,6 +177,21 @@ fn limits_hold() {
     }
 }
 
+/// Memory is kept for each thread: what one message took must not stay taken.
+#[test]
+fn an_unusual_document_leaves_usual_buffers() {
+    let limits = Limits { depth: 100_000, ..Limits::default() };
+    let deep = "<a>".repeat(100_000) + &"</a>".repeat(100_000);
+    let wide = format!("<a b='&amp;{}'/>", "x".repeat(1 << 20));
+    for input in [deep, wide] {
+        let mut reader = Reader::new(input.as_bytes(), limits).unwrap();
+        while reader.next().unwrap() != Token::End {}
+        let memory = reader.into_memory();
+        assert!(memory.open.capacity() <= 2 * KEPT_DEPTH, "{}", memory.open.capacity());
+        assert!(memory.values.capacity() <= 2 * KEPT_VALUES, "{}", memory.values.capacity());
+    }
+}
+
 mod learned {
     use super::*;
 

@@ -386,12 +386,14 @@ impl<'a> Decoder<'a> {
                 Token::EndTag(_) if self.reader.offset() == offset => Next::End { offset: self.inside(offset) },
                 Token::EndTag(_) => Next::End { offset },
                 Token::Text(text) => {
-                    let blank = text.trim_matches([' ', '\t', '\n', '\r']).is_empty();
-                    if blank {
+                    const WHITE: [char; 4] = [' ', '\t', '\n', '\r'];
+                    let text = text.trim_matches(WHITE);
+                    if text.is_empty() {
                         continue;
                     }
-                    let message = format!("text {}, where only elements were expected", quoted(text.trim()));
-                    return Err(Error::new(ErrorKind::Structure, offset, message));
+                    let message = format!("text {}, where only elements were expected", quoted(text));
+                    let rest = self.reader.input()[offset..].trim_start_matches(WHITE);
+                    return Err(Error::new(ErrorKind::Structure, self.reader.input().len() - rest.len(), message));
                 }
                 Token::Comment(_) | Token::Instruction { .. } => continue,
                 Token::End => return Err(self.ended()),

@@ -74,7 +74,8 @@ fn faults_of_others_are_read() {
             fault(FaultCode::Sender, None, Detail::Other(" <a b='1'><!-- c --></a>text".into())),
         ),
         (
-            format!("<!-- -->\n<faultcode>e:Client</faultcode>\n<faultstring>R <b/>&amp;<![CDATA[ D]]></faultstring>"),
+            "<!-- -->\n<faultcode>e:Client</faultcode>\n<faultstring>R <b/>&amp;<![CDATA[ D]]></faultstring>"
+                .to_owned(),
             fault(FaultCode::Sender, None, Detail::None),
         ),
     ] {

@@ -29,6 +29,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let item = vec![Item { i: 1, f: 0.5, s: "hello".into() }];
     println!("{:?}", client.echo_structs(&EchoStructs { item }).await?);
-    println!("{}", client.order(&Order::default()).await.unwrap_err());
+    println!("{}", client.order(&Order::default()).await.expect_err("it has no line"));
     Ok(())
 }

@@ -68,7 +68,9 @@ fn path_to(input: &[u8], offset: usize, limits: Limits, within: Option<&str>) ->
 
 /// Tells `tell` of the tags up to `offset`; `None` is an end tag.
 fn read_to<'a>(input: &'a [u8], offset: usize, limits: Limits, mut tell: impl FnMut(Option<StartTag<'a>>)) {
-    let Ok(mut reader) = Reader::new(input, limits) else { return };
+    // What stands before a byte that is not UTF-8 can be read all the same.
+    let readable = input.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+    let Ok(mut reader) = Reader::new(readable.as_bytes(), limits) else { return };
     while reader.offset() <= offset {
         match reader.next() {
             Ok(Token::StartTag(tag)) if tag.offset <= offset => tell(Some(tag)),

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 #![allow(dead_code, unreachable_pub, reason = "every test file has a copy of its own and uses a part of it")]
 
+pub mod http;
 pub mod layout;
 pub mod values;
 

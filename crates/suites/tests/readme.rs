@@ -1,0 +1,13 @@
+//! The README shows what runs.
+
+use std::fs;
+use std::path::Path;
+
+#[test]
+fn the_readme_shows_the_example() {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let example = fs::read_to_string(package.join("examples/echo.rs")).expect("the example is there");
+    let readme = fs::read_to_string(package.join("../../README.md")).expect("the README is there");
+    let (_, code) = example.split_once("\n\n").expect("documentation, then code");
+    assert!(readme.contains(code), "examples/echo.rs changed; README.md shows its code behind the documentation");
+}

@@ -1,0 +1,127 @@
+//! No document makes the reader panic or run past its input, however it is broken: thousands of random ones say so.
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
+
+use castile_xml::{Error, Limits, Location, Reader, Token};
+
+const PIECES: [&str; 48] = [
+    "<",
+    "</",
+    "/>",
+    ">",
+    "<!",
+    "<!--",
+    "-->",
+    "--",
+    "<![CDATA[",
+    "]]>",
+    "<?",
+    "?>",
+    "<?xml version='1.0'",
+    "<?xml",
+    "encoding='",
+    "<!DOCTYPE",
+    "&",
+    "&#",
+    "&#x",
+    ";",
+    "&amp;",
+    "'",
+    "\"",
+    "=",
+    " ",
+    "\n",
+    "\r",
+    "\t",
+    ":",
+    "a",
+    "b:",
+    "a:b",
+    "xmlns",
+    "xmlns:a='u'",
+    "xmlns=''",
+    " a='1'",
+    "<a>",
+    "</a>",
+    "<a:b>",
+    "<a/>",
+    "-",
+    "×",
+    "é",
+    "\u{FFFE}",
+    "\u{1F600}",
+    "\0",
+    "\u{FEFF}",
+    "text",
+];
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 20) as usize % end
+    }
+}
+
+/// Reads to the end or the error, and looks at all there is to look at.
+fn read(input: &[u8], limits: Limits) -> Result<usize, Error> {
+    let mut reader = Reader::new(input, limits)?;
+    let mut tokens = 0;
+    loop {
+        let before = reader.offset();
+        let token = reader.next()?;
+        assert!(reader.offset() >= before && reader.offset() <= input.len());
+        assert!(reader.depth() <= limits.depth);
+        tokens += 1;
+        match token {
+            Token::StartTag(tag) => {
+                assert_eq!(input[tag.offset], b'<');
+                assert!(!tag.name.local().is_empty());
+                for attribute in reader.attributes() {
+                    assert!(!attribute.name.local().is_empty() && attribute.offset < input.len());
+                }
+            }
+            Token::End => return Ok(tokens),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn nothing_panics() {
+    let mut random = Random(0x5DEE_CE66_D1CE_4E5B);
+    let (mut right, mut refused) = (0, 0);
+    for _ in 0..60_000 {
+        let mut input = String::new();
+        for _ in 0..1 + random.below(12) {
+            input.push_str(PIECES[random.below(PIECES.len())]);
+        }
+        if random.below(3) > 0 {
+            input = format!("<r xmlns:a='v'>{input}</r>");
+        }
+        let mut bytes = input.into_bytes();
+        if random.below(10) == 0 {
+            let at = random.below(bytes.len());
+            bytes[at] = random.below(256) as u8;
+        }
+        let mut limits = Limits::default();
+        if random.below(4) == 0 {
+            (limits.depth, limits.attributes, limits.namespaces, limits.name_length) = (2, 1, 2, 3);
+        }
+        match read(&bytes, limits) {
+            Ok(tokens) => right += usize::from(tokens > 3),
+            Err(error) => {
+                assert!(error.offset() <= bytes.len(), "{error}: {:?}", String::from_utf8_lossy(&bytes));
+                assert!(!error.message().is_empty());
+                refused += 1;
+                for offset in [error.offset(), random.below(bytes.len() + 2)] {
+                    let location = Location::of(&bytes, offset, limits, Some("r"));
+                    assert!(location.line >= 1 && location.column >= 1);
+                }
+            }
+        }
+    }
+    assert!(right > 1_000 && refused > 30_000, "{right} were right, {refused} refused: no fair attack");
+}

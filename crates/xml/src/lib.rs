@@ -1,7 +1,8 @@
 //! XML 1.0 (fifth edition) with Namespaces: bytes to tokens and back.
 //!
 //! [`Reader`] pulls [`Token`]s out of a document that lies in memory. It checks everything that well-formedness and
-//! namespaces ask for, refuses document type declarations and stays within [`Limits`]. [`Writer`] is its counterpart.
+//! namespaces ask for, refuses document type declarations and stays within [`Limits`]. [`escape`] is its counterpart for
+//! writing: what stands in tags is for the writer to know, what stands between them is made safe here.
 //!
 //! ```
 //! use castile_xml::{Limits, Reader, Token};

@@ -2,7 +2,9 @@
 //!
 //! [`Reader`] pulls [`Token`]s out of a document that lies in memory. It checks everything that well-formedness and
 //! namespaces ask for, refuses document type declarations and stays within [`Limits`]. Schemas and contracts may have
-//! one: they are read through [`DocumentEntity`]. [`decode`] comes before either, for what is not UTF-8.
+//! one: they are read through [`DocumentEntity`]. [`decode`] comes before either, for what is not UTF-8. [`escape`] is
+//! the counterpart for writing: what stands in tags is for the writer to know, what stands between them is made safe
+//! here.
 //!
 //! ```
 //! use castile_xml::{Limits, Reader, Token};

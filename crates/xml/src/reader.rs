@@ -107,6 +107,10 @@ enum Source {
     Default,
 }
 
+/// How many open elements, and how many bytes of attribute values, there is room for from one document to the next.
+const KEPT_DEPTH: usize = 1 << 10;
+const KEPT_VALUES: usize = 16 << 10;
+
 impl<'a> Reader<'a> {
     /// A reader of `input`, which is UTF-8 with or without a byte order mark.
     ///
@@ -167,8 +171,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The buffers, for the next document.
-    pub fn into_memory(self) -> Memory {
+    /// The buffers, for the next document, without what only an unusual one needs.
+    pub fn into_memory(mut self) -> Memory {
+        self.memory.open.clear();
+        self.memory.open.shrink_to(KEPT_DEPTH);
+        self.memory.values.clear();
+        self.memory.values.shrink_to(KEPT_VALUES);
         self.memory
     }
 

@@ -95,7 +95,9 @@ impl<'a> Reader<'a> {
 
     /// From here on tags may be learned and recognised, as far as no declaration is added to those in scope now.
     pub fn begin_layout(&mut self) {
-        if self.document.is_some() {
+        // Asked once for all texts: one that is recognised is not measured.
+        let may_be_too_long = self.input.len() > self.limits.text_length;
+        if may_be_too_long || self.document.is_some() {
             return;
         }
         self.memory.layouts.select(self.memory.namespaces.text());
@@ -212,9 +214,6 @@ impl<'a> Reader<'a> {
         let bytes = self.input.as_bytes();
         let content = slot.start.end_of_match(bytes, self.at)?;
         let (value, end) = value(self.input, content)?;
-        if end - content > self.limits.text_length {
-            return None;
-        }
         self.at = slot.end.end_of_match(bytes, end)?;
         self.previous_tag_end = end;
         self.tag_end = self.at;

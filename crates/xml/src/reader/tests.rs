@@ -219,6 +219,21 @@ fn what_encoding_a_decoded_text_declares_does_not_matter() {
     assert_eq!((error.kind(), error.offset()), (ErrorKind::Encoding, ascii.find('\u{e9}').unwrap()));
 }
 
+/// Memory is kept for each thread: what one message took must not stay taken.
+#[test]
+fn an_unusual_document_leaves_usual_buffers() {
+    let limits = Limits { depth: 100_000, ..Limits::default() };
+    let deep = "<a>".repeat(100_000) + &"</a>".repeat(100_000);
+    let wide = format!("<a b='&amp;{}'/>", "x".repeat(1 << 20));
+    for input in [deep, wide] {
+        let mut reader = Reader::new(input.as_bytes(), limits).unwrap();
+        while reader.next().unwrap() != Token::End {}
+        let memory = reader.into_memory();
+        assert!(memory.open.capacity() <= 2 * KEPT_DEPTH, "{}", memory.open.capacity());
+        assert!(memory.values.capacity() <= 2 * KEPT_VALUES, "{}", memory.values.capacity());
+    }
+}
+
 mod learned {
     use super::*;
 
@@ -294,6 +309,25 @@ mod learned {
         assert_eq!(reader.known_element(ITEM, text), None, "<i> means v:i here");
         reader.skip_element().unwrap();
         assert_eq!(reader.known_element(ITEM, text), Some("2"));
+    }
+
+    #[test]
+    fn a_text_that_is_too_long_is_not_recognised() {
+        let input = |text: &str| format!("<r><i>{text}</i></r>                ");
+        let (short, long) = (input("1"), input(&"1".repeat(100)));
+        let limits = Limits { text_length: 50, ..Limits::default() };
+        let read = |input: &'static str, memory| {
+            let mut reader = Reader::with_memory(input.as_bytes(), limits, memory).unwrap();
+            reader.next().unwrap();
+            reader.begin_layout();
+            reader
+        };
+        let mut reader = read(short.leak(), Memory::default());
+        learn(&mut reader);
+        let mut reader = read(long.leak(), reader.into_memory());
+        assert_eq!(reader.known_element(ITEM, text), None);
+        reader.next().unwrap();
+        assert_eq!(reader.next().unwrap_err().kind(), ErrorKind::Limit);
     }
 
     #[test]

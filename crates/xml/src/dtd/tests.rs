@@ -154,6 +154,17 @@ fn what_was_not_read_is_told() {
     assert_eq!(reader.unread_entity(), Some("e"));
 }
 
+#[test]
+fn the_attributes_of_a_tag_are_gone_with_the_text_that_it_stood_in() {
+    let text = with("<!ENTITY e 'x'>", "<a long='attribute'>&e;</a>");
+    let document = DocumentEntity::new(&text, Limits::default()).unwrap();
+    let mut reader = document.reader();
+    while !matches!(reader.next().unwrap(), Token::StartTag(_)) {}
+    assert_eq!(reader.attributes().count(), 1);
+    reader.next().unwrap();
+    assert_eq!(reader.attributes().count(), 0);
+}
+
 /// Entities that each refer to the one before many times.
 fn laughs(first: &str, times: usize, generations: usize) -> String {
     let mut subset = format!("<!ENTITY e0 '{first}'>");

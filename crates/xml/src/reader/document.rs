@@ -144,8 +144,7 @@ impl<'a> Reader<'a> {
                 document.expansion.open(index, name, text).map_err(failure)?;
                 let depth = self.memory.open.len();
                 document.entities.push(OpenEntity { index, name, outside: self.input, reference: at, end, depth });
-                self.input = text;
-                self.at = 0;
+                self.read_on(text, 0);
             }
             Reference::External | Reference::Unread => {
                 document.unread.get_or_insert(name);
@@ -177,10 +176,16 @@ impl<'a> Reader<'a> {
             && let Some(entity) = document.entities.pop()
         {
             document.expansion.close(entity.index);
-            self.input = entity.outside;
-            self.at = entity.end;
+            self.read_on(entity.outside, entity.end);
         }
         Token::Text("".into())
+    }
+
+    /// Goes on in another text. The attributes of the last tag lie in the one before, so they are gone.
+    fn read_on(&mut self, text: &'a str, at: usize) {
+        self.memory.attributes.clear();
+        self.input = text;
+        self.at = at;
     }
 
     /// Appends what the reference at `at` in an attribute value stands for to the values; returns where it ends.

@@ -38,9 +38,10 @@ impl<D> fmt::Display for CallError<D> {
 impl<D: fmt::Debug + 'static> std::error::Error for CallError<D> {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            CallError::Transport(error) => Some(error),
-            CallError::Protocol(error) => Some(error),
-            CallError::Fault(fault) => Some(fault),
+            // Their own words are the message already.
+            CallError::Transport(error) => error.source(),
+            CallError::Protocol(error) => error.source(),
+            CallError::Fault(fault) => fault.source(),
         }
     }
 }
@@ -83,7 +84,8 @@ impl Caller {
     /// # Errors
     /// That `url` is not an absolute `http` URL.
     pub fn new(url: &str) -> Result<Self, castile_http::Error> {
-        Caller::with_transport(url, Transport::new())
+        let url = client::http_url(url)?;
+        Ok(Caller { url, transport: Transport::new(), limits: Limits::default() })
     }
 }
 
@@ -91,7 +93,7 @@ impl<S: HttpService> Caller<S> {
     /// A caller over `transport`.
     ///
     /// # Errors
-    /// That `url` is not an absolute `http` URL.
+    /// That `url` is not an absolute URL.
     pub fn with_transport(url: &str, transport: S) -> Result<Self, castile_http::Error> {
         Ok(Caller { url: client::url(url)?, transport, limits: Limits::default() })
     }

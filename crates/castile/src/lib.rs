@@ -26,7 +26,8 @@ pub use castile_http as http;
 pub use castile_soap as soap;
 pub use castile_soap::{Detail, Fault, FaultCode, NoDetail};
 pub use castile_xml as xml;
-pub use client::CallError;
+pub use client::{CallError, HttpService};
+pub use codegen::RequestBody;
 
 /// Includes the module that `castile_codegen::compile("….wsdl")` wrote in the build script, by the name of the file
 /// without its ending.

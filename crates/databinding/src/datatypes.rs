@@ -33,7 +33,7 @@ pub trait SimpleType: Sized {
         Some((Self::parse(text).ok()?, end))
     }
 
-    /// Appends the canonical text. `false` if it holds a character that XML can't carry.
+    /// Appends the text. `false` if the value holds a character that XML can't carry, or is none of the type's.
     fn write(&self, out: &mut Vec<u8>) -> bool;
 }
 

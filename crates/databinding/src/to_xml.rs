@@ -100,7 +100,7 @@ impl Encoder {
     #[cold]
     fn fail(&mut self) {
         if self.failed.is_none() {
-            let message = "a character that XML 1.0 can't carry";
+            let message = "a value that XML 1.0 can't carry";
             self.failed = Some(Error::new(ErrorKind::Unwritable, self.out.len(), message));
         }
     }

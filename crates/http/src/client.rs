@@ -93,11 +93,22 @@ where
 /// The address of a service, from text.
 ///
 /// # Errors
-/// [`ErrorKind::Request`] if it is not an absolute `http` URL.
+/// [`ErrorKind::Request`] if it is not an absolute URL.
 pub fn url(text: &str) -> Result<Uri, Error> {
-    let refuse = || Error::new(ErrorKind::Request, format!("found {text:?}, expected a URL such as http://host/path"));
-    let url: Uri = text.parse().map_err(|error: http::uri::InvalidUri| refuse().because(error))?;
-    if url.scheme_str() == Some("http") && url.host().is_some() { Ok(url) } else { Err(refuse()) }
+    let url: Uri = text.parse().map_err(|error: http::uri::InvalidUri| no_url(text).because(error))?;
+    if url.scheme().is_some() && url.host().is_some() { Ok(url) } else { Err(no_url(text)) }
+}
+
+/// The address of a service that a [`Transport`] can reach, from text.
+///
+/// # Errors
+/// [`ErrorKind::Request`] if it is not an absolute `http` URL.
+pub fn http_url(text: &str) -> Result<Uri, Error> {
+    url(text).and_then(|url| if url.scheme_str() == Some("http") { Ok(url) } else { Err(no_url(text)) })
+}
+
+fn no_url(text: &str) -> Error {
+    Error::new(ErrorKind::Request, format!("found {text:?}, expected a URL such as http://host/path"))
 }
 
 fn request(url: &Uri, action: &str, message: Bytes) -> Result<Request<Full<Bytes>>, Error> {

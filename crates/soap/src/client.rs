@@ -32,25 +32,39 @@ fn read<R: FromXml, D: FaultDetail>(
     message: &[u8],
     limits: Limits,
 ) -> Result<Result<R, Fault<D>>, Error> {
-    let mut reader = Reader::new(message, limits)?;
-    let (envelope, payload) = Envelope::read(&mut reader)?;
+    let mut reader = message::reader(message, limits)?;
+    let answer = match answer(&mut reader, operation) {
+        Ok(Answer::Response) => return message::read_payload(Decoder::new(reader), &operation.response).map(Ok),
+        Ok(Answer::Fault) => {
+            read_fault(&mut reader, limits).and_then(|fault| Envelope::read_end(&mut reader).map(|()| Err(fault)))
+        }
+        Err(error) => Err(error),
+    };
+    message::keep(reader.into_memory());
+    answer
+}
+
+/// What the body of an answer holds.
+enum Answer {
+    Response,
+    Fault,
+}
+
+/// Reads up to the payload, its start tag included.
+fn answer(reader: &mut Reader<'_>, operation: &'static Operation) -> Result<Answer, Error> {
+    let (envelope, payload) = Envelope::read(reader)?;
     envelope.check_understood(|_, _| false)?;
     let expected = &operation.response.element;
     let Some(tag) = payload else {
         let message = format!("the body is empty, where <{}> was expected", expected.name);
-        return Err(Error::at(end_tag(&reader), ErrorKind::Document, message));
+        return Err(Error::at(end_tag(reader), ErrorKind::Document, message));
     };
     let (namespace, local) = (reader.namespace(tag.namespace), tag.name.local());
     if (namespace, local) == (expected.namespace, expected.name) {
-        let mut decoder = Decoder::new(reader);
-        let response = decoder.root(expected)?;
-        Envelope::read_end(decoder.reader())?;
-        return Ok(Ok(response));
+        return Ok(Answer::Response);
     }
     if local == "Fault" && namespace == envelope.version.namespace() {
-        let fault = read_fault(&mut reader, limits)?;
-        Envelope::read_end(&mut reader)?;
-        return Ok(Err(fault));
+        return Ok(Answer::Fault);
     }
     let message =
         format!("found <{local}> of {namespace:?}, where <{}> of {:?} was expected", expected.name, expected.namespace);

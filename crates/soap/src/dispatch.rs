@@ -1,6 +1,5 @@
 //! From a request message to a handler and back.
 
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bytes::Bytes;
@@ -50,7 +49,7 @@ impl<D: Dispatch> Service for D {
     fn call(&self, action: &str, message: Bytes, limits: Limits) -> Pending {
         // A panic while reading is an error of this engine or of a handler's own types; it ends this request only.
         catch_unwind(AssertUnwindSafe(|| start(self, action, &message, limits)))
-            .unwrap_or_else(|panic| Err(panicked(&*panic)))
+            .unwrap_or_else(|_| Err(panicked()))
             .unwrap_or_else(|fault| std::future::ready(fault_reply(Version::default(), &fault)).boxed())
     }
 }
@@ -58,22 +57,26 @@ impl<D: Dispatch> Service for D {
 /// Reads a request as far as it needs to be to find its operation, and hands it on.
 fn start<D: Dispatch>(service: &D, action: &str, message: &[u8], limits: Limits) -> Result<Pending, Fault> {
     let located = |error: Error| error.locate(message, limits);
-    let reader = Reader::with_memory(message, limits, message::memory()).map_err(|error| located(error.into()))?;
-    let (envelope, operation, decoder) = open(service, action, reader).map_err(located)?;
-    let payload = Payload { decoder, operation: &D::DESCRIPTION.operations[operation], version: envelope.version };
-    service.dispatch(operation, payload).map_err(|error| located(error).into())
+    let mut reader = message::reader(message, limits).map_err(located)?;
+    match open(service, action, &mut reader) {
+        Ok((envelope, operation)) => {
+            let (decoder, version) = (Decoder::new(reader), envelope.version);
+            let payload = Payload { decoder, operation: &D::DESCRIPTION.operations[operation], version };
+            service.dispatch(operation, payload).map_err(|error| located(error).into())
+        }
+        Err(error) => {
+            message::keep(reader.into_memory());
+            Err(located(error).into())
+        }
+    }
 }
 
-fn open<'a, D: Dispatch>(
-    service: &D,
-    action: &str,
-    mut reader: Reader<'a>,
-) -> Result<(Envelope, usize, Decoder<'a>), Error> {
-    let (envelope, payload) = Envelope::read(&mut reader)?;
+fn open<D: Dispatch>(service: &D, action: &str, reader: &mut Reader<'_>) -> Result<(Envelope, usize), Error> {
+    let (envelope, payload) = Envelope::read(reader)?;
     envelope.check_understood(|namespace, local| service.understands(namespace, local))?;
     let Some(tag) = payload else {
         let message = "the body is empty, where the element of an operation was expected";
-        return Err(Error::at(end_tag(&reader), ErrorKind::UnknownOperation, message));
+        return Err(Error::at(end_tag(reader), ErrorKind::UnknownOperation, message));
     };
     let (namespace, local) = (reader.namespace(tag.namespace), tag.name.local());
     let operations = D::DESCRIPTION.operations;
@@ -84,8 +87,14 @@ fn open<'a, D: Dispatch>(
     let operation = match (candidates.next(), candidates.next()) {
         (Some((index, _)), None) => index,
         // Operations that take the same element are told apart by their action.
-        (Some((first, _)), Some(_)) => {
-            operations.iter().position(|operation| operation.action == action && by_name(&operation)).unwrap_or(first)
+        (Some(_), Some(_)) => {
+            let meant = operations.iter().position(|operation| operation.action == action && by_name(&operation));
+            meant.ok_or_else(|| {
+                let actions = operations.iter().filter(by_name).map(|operation| format!("{:?}", operation.action));
+                let actions = actions.collect::<Vec<_>>().join(" or ");
+                let message = format!("found the action {action:?} with <{local}>, where {actions} was expected");
+                Error::at(tag.offset, ErrorKind::UnknownOperation, message)
+            })?
         }
         (None, _) => {
             let expected = operations.iter().find(|operation| !action.is_empty() && operation.action == action);
@@ -100,7 +109,7 @@ fn open<'a, D: Dispatch>(
             return Err(Error::at(tag.offset, ErrorKind::UnknownOperation, message));
         }
     };
-    Ok((envelope, operation, Decoder::new(reader)))
+    Ok((envelope, operation))
 }
 
 impl Payload<'_> {
@@ -118,12 +127,15 @@ impl Payload<'_> {
         let (operation, version) = (self.operation, self.version);
         let request: Q = message::read_payload(self.decoder, &operation.request)?;
         Ok(Box::pin(async move {
-            // A handler's panic is its own affair: it answers with a fault and leaves no state of ours behind.
-            match AssertUnwindSafe(async move { handler(request).await }).catch_unwind().await {
-                Ok(Ok(response)) => response_reply(version, operation, &response),
-                Ok(Err(fault)) => fault_reply(version, &fault),
-                Err(panic) => fault_reply(version, &panicked(&*panic)),
-            }
+            // A handler's panic is its own affair: it answers with a fault and leaves no state of ours behind. So is
+            // one of its types while they are written.
+            let reply = async move {
+                match handler(request).await {
+                    Ok(response) => response_reply(version, operation, &response),
+                    Err(fault) => fault_reply(version, &fault),
+                }
+            };
+            AssertUnwindSafe(reply).catch_unwind().await.unwrap_or_else(|_| fault_reply(version, &panicked()))
         }))
     }
 }
@@ -153,7 +165,7 @@ fn fault_reply<D: FaultDetail>(version: Version, fault: &Fault<D>) -> Reply {
     }
 }
 
-fn panicked(_panic: &(dyn Any + Send)) -> Fault {
+fn panicked() -> Fault {
     // What the panic says has been printed for the operator by the panic hook; it is not for the client.
     Fault::receiver("the service failed; the request may be tried again")
 }

@@ -47,9 +47,10 @@ impl Envelope {
     /// # Errors
     /// That the document is not well-formed or not an envelope.
     pub fn read<'a>(reader: &mut Reader<'a>) -> Result<(Envelope, Option<StartTag<'a>>), Error> {
-        if let Some((payload, root)) = reader.resume()
-            && let Some(version) = Version::of_namespace(reader.namespace(root))
-        {
+        if let Some((payload, root)) = reader.resume() {
+            let version = Version::of_namespace(reader.namespace(root));
+            // Only what is an envelope of a known version is remembered, below.
+            let version = version.ok_or_else(|| expected(0, "<Envelope>", "found another beginning"))?;
             return Ok((Envelope { version, header: Vec::new() }, Some(payload)));
         }
         let Some(root) = next_tag(reader)? else {

@@ -82,6 +82,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.0.source.as_ref().map(|error| error as _)
+        // Its own words are the message already.
+        self.0.source.as_ref().and_then(std::error::Error::source)
     }
 }

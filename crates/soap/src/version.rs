@@ -22,13 +22,6 @@ impl Version {
         }
     }
 
-    /// The media type of a message (SOAP 1.1 §6).
-    pub const fn media_type(self) -> &'static str {
-        match self {
-            Version::Soap11 => "text/xml",
-        }
-    }
-
     /// The actor that means whoever reads the message next (SOAP 1.1 §4.2.2).
     pub(crate) const fn next_actor(self) -> &'static str {
         match self {

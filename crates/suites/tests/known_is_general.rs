@@ -19,8 +19,13 @@ const SENDERS: usize = 60;
 const BROKEN: usize = 40;
 
 /// Reads a message as servers and clients do, and gives the memory back if it was a right one.
-fn read<T: FromXml>(root: &'static Root, input: &[u8], limits: Limits, memory: Memory) -> Result<(T, Memory), Error> {
-    let mut reader = Reader::with_memory(input, limits, memory)?;
+fn read<T: FromXml>(
+    root: &'static Root,
+    input: &[u8],
+    limits: Limits,
+    mut memory: Memory,
+) -> Result<(T, Memory), Error> {
+    let mut reader = Reader::with_memory(input, limits, &mut memory)?;
     let (envelope, payload) = Envelope::read(&mut reader)?;
     envelope.check_understood(|_, _| false)?;
     let name = payload.map(|tag| (reader.namespace(tag.namespace).to_owned(), tag.name.local().to_owned()));

@@ -43,7 +43,7 @@ impl<'t> DocumentEntity<'t> {
             entity_expansion: limits.entity_expansion.min(LARGEST),
             ..limits
         };
-        let mut reader = Reader::decoded(text, limits, Memory::default())?;
+        let mut reader = Reader::decoded(text, limits, &mut Memory::default())?;
         let dtd = loop {
             match reader.next() {
                 Ok(Token::StartTag(_) | Token::End) => break None,

@@ -15,12 +15,14 @@ pub struct Known {
     pub identity: usize,
 }
 
-/// How many slots a layout has at most: 160 KiB.
+/// How many slots a layout has at most, of 120 bytes each.
 const MOST_SLOTS: usize = 1024;
 /// How many layouts are kept: as many kinds of senders as are told apart.
 const MOST_LAYOUTS: usize = 8;
 /// The longest tag, with the white space before it, that is kept.
-const LONGEST: usize = 48;
+pub(crate) const LONGEST: usize = 48;
+/// The longest text of declarations that a layout is kept for.
+const LONGEST_DECLARATIONS: usize = 4 << 10;
 
 /// The layouts that were learned, one for each set of namespace declarations that payloads came with.
 #[derive(Debug, Default)]
@@ -55,10 +57,13 @@ pub(crate) struct Slot {
 }
 
 impl Layouts {
-    /// Turns to the layout for payloads under these declarations.
-    pub(crate) fn select(&mut self, declarations: &str) {
+    /// Turns to the layout for payloads under these declarations. `false` if there is none, since they are too long.
+    pub(crate) fn select(&mut self, declarations: &str) -> bool {
+        if declarations.len() > LONGEST_DECLARATIONS {
+            return false;
+        }
         if self.declarations == declarations {
-            return;
+            return true;
         }
         let known = self.others.iter().position(|layout| layout.declarations == declarations);
         let next = match known {
@@ -73,6 +78,7 @@ impl Layouts {
         if self.others.len() >= MOST_LAYOUTS {
             self.others.remove(0);
         }
+        true
     }
 
     #[inline]

@@ -70,7 +70,7 @@ fn path_to(input: &[u8], offset: usize, limits: Limits, within: Option<&str>) ->
 fn read_to<'a>(input: &'a [u8], offset: usize, limits: Limits, mut tell: impl FnMut(Option<StartTag<'a>>)) {
     // What stands before a byte that is not UTF-8 can be read all the same.
     let readable = input.utf8_chunks().next().map_or("", |chunk| chunk.valid());
-    let Ok(mut reader) = Reader::decoded(readable, limits, Memory::default()) else { return };
+    let Ok(mut reader) = Reader::decoded(readable, limits, &mut Memory::default()) else { return };
     while reader.offset() <= offset {
         match reader.next() {
             Ok(Token::StartTag(tag)) if tag.offset <= offset => tell(Some(tag)),

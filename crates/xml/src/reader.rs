@@ -117,14 +117,14 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// [`ErrorKind::Encoding`] if it is not UTF-8, [`ErrorKind::Limit`] if it is too large.
     pub fn new(input: &'a [u8], limits: Limits) -> Result<Self, Error> {
-        Self::with_memory(input, limits, Memory::default())
+        Self::with_memory(input, limits, &mut Memory::default())
     }
 
-    /// The same with the buffers of an earlier reader.
+    /// The same with the buffers of an earlier reader, which it takes.
     ///
     /// # Errors
-    /// As for [`new`](Self::new). The buffers are lost with it.
-    pub fn with_memory(input: &'a [u8], limits: Limits, memory: Memory) -> Result<Self, Error> {
+    /// As for [`new`](Self::new); the buffers are left where they are then.
+    pub fn with_memory(input: &'a [u8], limits: Limits, memory: &mut Memory) -> Result<Self, Error> {
         check_size(input.len(), limits)?;
         let input = match simdutf8::basic::from_utf8(input) {
             Ok(input) => input,
@@ -134,17 +134,17 @@ impl<'a> Reader<'a> {
                 return Err(Error::new(ErrorKind::Encoding, offset, message));
             }
         };
-        Ok(Self::over(input, limits, memory, false))
+        Ok(Self::over(input, limits, std::mem::take(memory), false))
     }
 
     /// A reader of a text that was decoded already ([`decode`](crate::decode)): the encoding that it declares is not
     /// looked at.
     ///
     /// # Errors
-    /// [`ErrorKind::Limit`] if it is too large.
-    pub fn decoded(text: &'a str, limits: Limits, memory: Memory) -> Result<Self, Error> {
+    /// [`ErrorKind::Limit`] if it is too large; the buffers are left where they are then.
+    pub fn decoded(text: &'a str, limits: Limits, memory: &mut Memory) -> Result<Self, Error> {
         check_size(text.len(), limits)?;
-        Ok(Self::over(text, limits, memory, true))
+        Ok(Self::over(text, limits, std::mem::take(memory), true))
     }
 
     fn over(input: &'a str, limits: Limits, mut memory: Memory, is_decoded: bool) -> Self {

@@ -37,13 +37,18 @@ impl DateTime {
     /// `None` if there is no such moment.
     pub fn utc(year: i64, month: u8, day: u8, hour: u8, minute: u8, second: u8) -> Option<Self> {
         let moment = DateTime { year, month, day, hour, minute, second, nanosecond: 0, offset_minutes: Some(0) };
-        let exists = year != 0
-            && (1..=12).contains(&month)
-            && (1..=days_in(year, month)).contains(&day)
-            && hour < 24
-            && minute < 60
-            && second < 60;
-        exists.then_some(moment)
+        moment.exists().then_some(moment)
+    }
+
+    fn exists(&self) -> bool {
+        self.year != 0
+            && (1..=12).contains(&self.month)
+            && (1..=days_in(self.year, self.month)).contains(&self.day)
+            && self.hour < 24
+            && self.minute < 60
+            && self.second < 60
+            && self.nanosecond < 1_000_000_000
+            && self.offset_minutes.is_none_or(|offset| offset.abs() <= FARTHEST_ZONE)
     }
 
     fn next_day(mut self) -> Self {
@@ -100,6 +105,9 @@ impl SimpleType for DateTime {
     }
 
     fn write(&self, out: &mut Vec<u8>) -> bool {
+        if !self.exists() {
+            return false;
+        }
         if self.year < 0 {
             out.push(b'-');
         }
@@ -220,6 +228,21 @@ mod tests {
             ("2004-01-01T00:00:00.1234567890000", "2004-01-01T00:00:00.123456789"),
         ] {
             assert_eq!(DateTime::parse(text).map(|moment| moment.to_string()).as_deref(), Ok(canonical));
+        }
+    }
+
+    #[test]
+    fn what_is_no_moment_is_not_written() {
+        let moment = DateTime::utc(2005, 7, 1, 12, 0, 0).unwrap();
+        assert!(moment.write(&mut Vec::new()));
+        for wrong in [
+            DateTime { month: 13, ..moment },
+            DateTime { year: 0, ..moment },
+            DateTime { hour: 24, ..moment },
+            DateTime { nanosecond: 1_000_000_000, ..moment },
+            DateTime { offset_minutes: Some(-841), ..moment },
+        ] {
+            assert!(!wrong.write(&mut Vec::new()), "{wrong:?}");
         }
     }
 

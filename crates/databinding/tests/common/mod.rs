@@ -130,8 +130,8 @@ impl<T: FromXml> FromXml for Item<T> {
 static ROOT: Element = Element::new("urn:t", "root", 50);
 
 /// Reads a document whose root element is a `T`, with what earlier documents left.
-pub fn decode_with<T: FromXml>(input: &str, limits: Limits, memory: Memory) -> Result<(T, Memory), Error> {
-    let mut reader = Reader::with_memory(input.as_bytes(), limits, memory)?;
+pub fn decode_with<T: FromXml>(input: &str, limits: Limits, mut memory: Memory) -> Result<(T, Memory), Error> {
+    let mut reader = Reader::with_memory(input.as_bytes(), limits, &mut memory)?;
     while !matches!(reader.next()?, Token::StartTag(_)) {}
     let mut decoder = Decoder::new(reader);
     let value = decoder.root(&ROOT)?;

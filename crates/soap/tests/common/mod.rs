@@ -27,6 +27,7 @@ impl FromXml for Note {
 
 impl ToXml for Note {
     fn content(&self, out: &mut Encoder) {
+        assert_ne!(self.text, "panic when written");
         out.element("<text>", &self.text, "</text>");
     }
 }

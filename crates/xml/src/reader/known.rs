@@ -3,7 +3,7 @@
 //! Everything here is a shorter way to the state that tokenising the same bytes leads to.
 
 use crate::QName;
-use crate::layout::Known;
+use crate::layout::{self, Known};
 use crate::namespaces::NamespaceId;
 use crate::token::StartTag;
 
@@ -97,10 +97,14 @@ impl<'a> Reader<'a> {
     pub fn begin_layout(&mut self) {
         // Asked once for all texts: one that is recognised is not measured.
         let may_be_too_long = self.input.len() > self.limits.text_length;
-        if may_be_too_long || self.document.is_some() {
+        // Nor are names measured: those in learned tags are shorter than this.
+        let names_are_short = self.limits.name_length >= layout::LONGEST;
+        if may_be_too_long || !names_are_short || self.document.is_some() {
             return;
         }
-        self.memory.layouts.select(self.memory.namespaces.text());
+        if !self.memory.layouts.select(self.memory.namespaces.text()) {
+            return;
+        }
         self.layout_scope = Some(self.memory.namespaces.len());
         self.layout_holds = !self.end_is_due;
     }

@@ -207,11 +207,11 @@ fn the_length_of_text_is_limited() {
 #[test]
 fn what_encoding_a_decoded_text_declares_does_not_matter() {
     let text = "<?xml version='1.0' encoding='ISO-8859-1'?><a>\u{e9}</a>";
-    let mut reader = Reader::decoded(text, Limits::default(), Memory::default()).unwrap();
+    let mut reader = Reader::decoded(text, Limits::default(), &mut Memory::default()).unwrap();
     let Token::StartTag(tag) = reader.next().unwrap() else { panic!() };
     reader.remember(tag, tag.namespace);
     // What was learned from it doesn't hold for bytes that nobody decoded.
-    let mut bytes = Reader::with_memory(text.as_bytes(), Limits::default(), reader.into_memory()).unwrap();
+    let mut bytes = Reader::with_memory(text.as_bytes(), Limits::default(), &mut reader.into_memory()).unwrap();
     assert_eq!(bytes.resume(), None);
     assert_eq!(bytes.next().unwrap_err().kind(), ErrorKind::Encoding);
     let ascii = "<?xml version='1.0' encoding='US-ASCII'?><a>\u{e9}</a>";
@@ -239,8 +239,8 @@ mod learned {
 
     const ITEM: Known = Known { slot: 0, identity: 1 };
 
-    fn at_payload(input: &str, memory: Memory) -> Reader<'_> {
-        let mut reader = Reader::with_memory(input.as_bytes(), Limits::default(), memory).unwrap();
+    fn at_payload(input: &str, mut memory: Memory) -> Reader<'_> {
+        let mut reader = Reader::with_memory(input.as_bytes(), Limits::default(), &mut memory).unwrap();
         reader.next().unwrap();
         reader.begin_layout();
         reader
@@ -312,12 +312,25 @@ mod learned {
     }
 
     #[test]
+    fn names_are_measured_where_a_learned_one_could_be_too_long() {
+        let input = "<r><a-long-name>1</a-long-name></r>                ";
+        let mut reader = at_payload(input, Memory::default());
+        learn(&mut reader);
+        let limits = Limits { name_length: 8, ..Limits::default() };
+        let mut reader = Reader::with_memory(input.as_bytes(), limits, &mut reader.into_memory()).unwrap();
+        reader.next().unwrap();
+        reader.begin_layout();
+        assert_eq!(reader.known_element(ITEM, text), None);
+        assert_eq!(reader.next().unwrap_err().kind(), ErrorKind::Limit);
+    }
+
+    #[test]
     fn a_text_that_is_too_long_is_not_recognised() {
         let input = |text: &str| format!("<r><i>{text}</i></r>                ");
         let (short, long) = (input("1"), input(&"1".repeat(100)));
         let limits = Limits { text_length: 50, ..Limits::default() };
-        let read = |input: &'static str, memory| {
-            let mut reader = Reader::with_memory(input.as_bytes(), limits, memory).unwrap();
+        let read = |input: &'static str, mut memory: Memory| {
+            let mut reader = Reader::with_memory(input.as_bytes(), limits, &mut memory).unwrap();
             reader.next().unwrap();
             reader.begin_layout();
             reader

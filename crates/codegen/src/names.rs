@@ -146,10 +146,9 @@ impl Scope {
         Scope(CLIENT_METHODS.map(str::to_owned).into())
     }
 
-    /// A name for a variant.
+    /// A name for a variant: always written behind its type's, so the library's names are free here.
     pub(crate) fn variant(&mut self, name: &str) -> Ident {
-        let name = upper(name);
-        self.unique(if is_reserved(&name) { format!("{name}Type") } else { name })
+        self.unique(upper(name))
     }
 
     /// A name for a field or a method.
@@ -248,6 +247,16 @@ mod tests {
             [("A1b", "A1B"), ("A1B", "A1B2"), ("_3d", "_3D"), ("Namespace", "NAMESPACE_TABLE"), ("日本", "日本_TABLE")]
         {
             assert_eq!(names.table(name).to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn variants_collide_with_each_other_alone() {
+        let mut names = Scope::default();
+        for (name, expected) in
+            [("error", "Error"), ("Error", "Error2"), ("none", "None"), ("self", "Self_"), ("3D", "_3d")]
+        {
+            assert_eq!(names.variant(name).to_string(), expected);
         }
     }
 

@@ -271,6 +271,9 @@ impl Planner<'_> {
         for particle in &particles {
             fields.push(self.field(particle, location, &mut names)?);
         }
+        if let Some(message) = ambiguity(order, &fields) {
+            return self.refuse(location, message);
+        }
         let documentation = definition.annotation().documentation.clone();
         let owner = match definition.owner() {
             Some(Owner::Element(owner)) => self.schema[owner].annotation.documentation.clone(),
@@ -332,6 +335,35 @@ impl Planner<'_> {
 /// The first text that is there.
 fn text(texts: &[&Option<String>]) -> Option<String> {
     texts.iter().find_map(|text| text.as_deref().filter(|text| !text.trim().is_empty())).map(str::to_owned)
+}
+
+/// Why fields can't be read by the name of the next element alone: unique particle attribution (XSD Part 1 §3.8.6), and
+/// what that allows and a reader that doesn't count would take for the element before.
+fn ambiguity(order: Order, fields: &[Field]) -> Option<String> {
+    let count = |field: &Field| (field.element.min_occurs, field.element.max_occurs);
+    for (index, field) in fields.iter().enumerate() {
+        // What is there exactly once is over when it was read. In xs:all it may be either of two.
+        if order == Order::Sequence && count(field) == (1, Some(1)) {
+            continue;
+        }
+        let Element { namespace, name, min_occurs, max_occurs, .. } = &field.element;
+        for next in &fields[index + 1..] {
+            if next.element.name == *name && next.element.namespace == *namespace {
+                let is_certain = Some(*min_occurs) == *max_occurs && order == Order::Sequence;
+                return Some(if is_certain || next.element.max_occurs == Some(0) {
+                    format!("a fixed number of <{name}> with another <{name}> after it is not generated yet")
+                } else {
+                    format!(
+                        "<{name}> may be followed by another <{name}>, which can't be told apart: XSD Part 1 §3.8.6"
+                    )
+                });
+            }
+            if order == Order::Sequence && next.element.min_occurs > 0 {
+                break;
+            }
+        }
+    }
+    None
 }
 
 /// Namespaces by how many elements they have, most first; in the order of the contract where that is equal.

@@ -7,7 +7,7 @@ mod types;
 
 use std::collections::HashSet;
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::quote;
 
 use crate::Options;
@@ -36,9 +36,20 @@ pub(crate) fn render(plan: &Plan, wsdl: &str, options: &Options) -> String {
 /// Adds all identifiers in `tokens` that could be names of imports: neither declared there nor inside a path.
 fn idents(tokens: TokenStream, found: &mut HashSet<String>) {
     let mut previous = String::new();
+    let mut in_enum = false;
     for token in tokens {
         match &token {
+            // Variants are declared, what they hold is not.
+            TokenTree::Group(variants) if in_enum && variants.delimiter() == Delimiter::Brace => {
+                in_enum = false;
+                for token in variants.stream() {
+                    if let TokenTree::Group(held) = token {
+                        idents(held.stream(), found);
+                    }
+                }
+            }
             TokenTree::Ident(ident) if previous != "type" && previous != "::" => {
+                in_enum |= ident == "enum";
                 found.insert(ident.to_string());
             }
             TokenTree::Group(group) => idents(group.stream(), found),

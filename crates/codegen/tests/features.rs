@@ -85,12 +85,12 @@ generated!(server_only);
 generated!(typed_faults);
 
 impl server_only::Feature for Echo {
-    async fn echo(&self, request: server_only::Value) -> Result<server_only::Value, Fault> {
+    async fn echo(&self, request: server_only::Value) -> Result<server_only::Value, Fault<server_only::EchoFault>> {
         Ok(request)
     }
 }
 
-/// One contract, of which each side generated what it needs.
+/// One contract, of which each side generated what it needs: its faults are called as what one half alone imports.
 #[tokio::test]
 async fn a_client_and_a_server_that_were_generated_apart() {
     let server = server_only::FeatureServer::new(Echo);
@@ -132,7 +132,7 @@ impl typed_faults::Feature for Shop {
         let fault = Fault::receiver("nothing doing");
         match request.ask.as_str() {
             "plain" => Err(fault),
-            "closed" => Err(fault.with_detail(EchoFault::ErrorType(CLOSED))),
+            "closed" => Err(fault.with_detail(EchoFault::Error(CLOSED))),
             item => Err(fault.with_detail(EchoFault::OutOfStock(OutOfStock { item: item.to_owned(), left: Some(0) }))),
         }
     }
@@ -149,7 +149,7 @@ async fn faults_arrive_as_the_types_that_were_sent() {
     let out_of_stock = OutOfStock { item: "<tea>".into(), left: Some(0) };
     for (ask, expected) in [
         ("plain", Detail::None),
-        ("closed", Detail::Declared(EchoFault::ErrorType(CLOSED))),
+        ("closed", Detail::Declared(EchoFault::Error(CLOSED))),
         ("<tea>", Detail::Declared(EchoFault::OutOfStock(out_of_stock))),
     ] {
         let answer = client.echo(&Value { ask: ask.into() }).await;

@@ -89,16 +89,17 @@ fn server(plan: &Service, wsdl: &str) -> TokenStream {
     } else {
         quote! { _ }
     };
+    let dispatch_documentation = format!(" Hands each request to the method of a [`{port_type}`] that answers it.");
     let server_documentation = format!(" A [`{port_type}`] as a tower service that speaks SOAP over HTTP.");
     quote! {
         #trait_documentation
-        #[allow(dead_code)]
+        #[allow(dead_code, reason = "a program may be a client alone")]
         pub trait #port_type: Send + Sync + 'static { #(#methods)* }
 
         #[doc = #server_documentation]
         pub struct #server<T>(Endpoint<#dispatch<T>>);
 
-        #[allow(dead_code)]
+        #[allow(dead_code, reason = "a program may use one constructor and not the other")]
         impl<T: #port_type> #server<T> {
             /// A server with the default options.
             pub fn new(service: T) -> Self {
@@ -139,6 +140,7 @@ fn server(plan: &Service, wsdl: &str) -> TokenStream {
             }
         }
 
+        #[doc = #dispatch_documentation]
         struct #dispatch<T>(Arc<T>);
 
         impl<T: #port_type> Dispatch for #dispatch<T> {
@@ -187,7 +189,7 @@ fn client(plan: &Service) -> TokenStream {
         #[derive(Clone, Debug)]
         pub struct #client<S = Transport>(Caller<S>);
 
-        #[allow(dead_code)]
+        #[allow(dead_code, reason = "a program may bring a transport of its own")]
         impl #client {
             #[doc = #connect_documentation]
             ///
@@ -198,7 +200,7 @@ fn client(plan: &Service) -> TokenStream {
             }
         }
 
-        #[allow(dead_code)]
+        #[allow(dead_code, reason = "a program may use some of this and not the rest")]
         impl<S: HttpService> #client<S> {
             /// A client over a transport of your own: any tower service that answers HTTP requests.
             ///

@@ -97,6 +97,9 @@ impl Server {
 
     /// The most requests at work at once, over all connections. 1,024 by default. Further ones are answered 503 with
     /// Retry-After as soon as their head is read.
+    ///
+    /// A request is at work from its head on, so this number times [`Limits::message_size`](castile_xml::Limits) is the
+    /// most memory that bodies can take together: lower one of them where memory is short.
     pub fn max_requests_in_flight(mut self, max: usize) -> Self {
         self.max_requests_in_flight = max;
         self

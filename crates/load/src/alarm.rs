@@ -59,7 +59,7 @@ mod linux {
 
     #[expect(
         deprecated,
-        reason = "its successor is unsafe, which this workspace forbids; the descriptor is owned by what is \
+        reason = "its successor is unsafe, which this workspace has only where it scans; the descriptor is owned by what is \
                   registered and closed after it, which is all the successor asks"
     )]
     fn register(timer: Timer) -> io::Result<AsyncFd<Timer>> {

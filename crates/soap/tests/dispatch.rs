@@ -21,7 +21,9 @@ fn the_action_tells_operations_with_one_element_apart() {
     // One that tells nothing must not run an operation that was perhaps not meant.
     for action in ["", "urn:n/echo", "urn:x"] {
         let (is_fault, answer) = ask(action, &message[..]);
-        let expected = format!("found the action {action:?} with &lt;shared&gt;, where \"urn:n/first\" or \"urn:n/second\" was expected");
+        let expected = format!(
+            "found the action {action:?} with &lt;shared&gt;, where \"urn:n/first\" or \"urn:n/second\" was expected"
+        );
         assert!(is_fault && answer.contains("soap:Client") && answer.contains(&expected), "{answer}");
     }
 }

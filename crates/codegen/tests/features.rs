@@ -68,6 +68,7 @@ echo!(collisions {
 });
 echo!(documentation);
 echo!(extension);
+echo!(imports);
 echo!(names { echo(names::Value), r#type(names::Types) });
 echo!(nillable);
 echo!(no_namespace);

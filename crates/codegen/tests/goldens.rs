@@ -48,6 +48,15 @@ fn what_is_generated_is_what_is_expected() {
     assert!(different.is_empty(), "{}", different.join("\n"));
 }
 
+/// What is served, and what cargo watches.
+#[test]
+fn the_contract_is_served_as_it_was_read() {
+    let generated = generate(Path::new("tests/features/imports/service.wsdl"), &Options::default()).unwrap();
+    let read = fs::read_to_string("tests/features/imports/service.wsdl").unwrap();
+    assert_eq!(generated.wsdl, read.replace("iso-8859-1", "UTF-8"));
+    assert_eq!(generated.files, ["tests/features/imports/service.wsdl", "tests/features/imports/types.xsd"]);
+}
+
 #[test]
 fn every_feature_is_run() {
     let tests = fs::read_to_string("tests/features.rs").unwrap();

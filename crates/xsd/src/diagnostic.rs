@@ -146,6 +146,11 @@ impl Sources {
         self.files.iter().skip(1).map(|source| &*source.name)
     }
 
+    /// The texts of all documents, in the order they were read.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.files.iter().skip(1).map(|source| &*source.text)
+    }
+
     /// Line and column, unless the document as a whole is meant.
     #[must_use]
     pub fn position(&self, location: Location) -> Option<Position> {

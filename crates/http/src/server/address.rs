@@ -59,16 +59,110 @@ fn asked(head: &Parts, scheme: &Scheme, trust_forwarded_proto: bool) -> Option<S
     Some(format!("{scheme}://{authority}{}", head.uri.path()))
 }
 
-/// Replaces `address` where it is the value of a `location` attribute, in either kind of quotes.
+/// Replaces `address` where it is the value of a `location` attribute, however it is written there.
 fn replace_location(wsdl: &str, address: &str, url: &str) -> String {
-    let mut rewritten = wsdl.to_owned();
-    for quote in ['"', '\''] {
-        let found = format!("location={quote}{address}{quote}");
-        rewritten = rewritten.replace(&found, &format!("location={quote}{url}{quote}"));
+    let mut rewritten = String::with_capacity(wsdl.len() + url.len());
+    let mut rest = wsdl;
+    while let Some((before, value, after)) = next_location(rest) {
+        rewritten.push_str(before);
+        // What was read is trimmed.
+        let is_address = unescape(value).trim_matches(WHITE_SPACE) == address;
+        rewritten.push_str(if is_address { url } else { value });
+        rest = after;
     }
-    rewritten
+    rewritten + rest
+}
+
+/// White space of XML (XML 1.0 §2.3).
+const WHITE_SPACE: [char; 4] = [' ', '\t', '\r', '\n'];
+
+/// The value of the next attribute `location`, and what stands before and after it.
+fn next_location(text: &str) -> Option<(&str, &str, &str)> {
+    const NAME: &str = "location";
+    text.match_indices(NAME).find_map(|(start, _)| {
+        text[..start].ends_with(WHITE_SPACE).then_some(())?;
+        let equals = text[start + NAME.len()..].trim_start_matches(WHITE_SPACE).strip_prefix('=')?;
+        let quoted = equals.trim_start_matches(WHITE_SPACE);
+        let quote = quoted.chars().next().filter(|quote| ['"', '\''].contains(quote))?;
+        let (value, _) = quoted[1..].split_once(quote)?;
+        let start = text.len() - quoted.len() + 1;
+        let (before, from) = text.split_at(start);
+        let (value, after) = from.split_at(value.len());
+        Some((before, value, after))
+    })
+}
+
+/// The value of an attribute from how it is written: references resolved, white space made spaces (XML 1.0 §3.3.3).
+fn unescape(value: &str) -> String {
+    let mut parts = value.split('&');
+    let mut unescaped = parts.next().unwrap_or_default().replace(WHITE_SPACE, " ");
+    for part in parts {
+        let reference = part.split_once(';').and_then(|(name, rest)| Some((referred(name)?, rest)));
+        let (c, rest) = reference.unwrap_or(('&', part));
+        unescaped.push(c);
+        unescaped.push_str(&rest.replace(WHITE_SPACE, " "));
+    }
+    unescaped
+}
+
+/// What a reference to a character or a predefined entity means (XML 1.0 §4.1, §4.6).
+fn referred(name: &str) -> Option<char> {
+    let number = |digits: &str, radix| u32::from_str_radix(digits, radix).ok().and_then(char::from_u32);
+    match name {
+        "amp" => Some('&'),
+        "lt" => Some('<'),
+        "gt" => Some('>'),
+        "quot" => Some('"'),
+        "apos" => Some('\''),
+        _ => match name.strip_prefix('#')? {
+            decimal if !decimal.starts_with('x') => number(decimal, 10),
+            hexadecimal => number(&hexadecimal[1..], 16),
+        },
+    }
 }
 
 fn escape(url: &str) -> String {
     url.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;").replace('\'', "&apos;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_is_found_however_it_is_written() {
+        for (address, wsdl, expected) in [
+            ("http://a/", "<b location=\"http://a/\"/>", "<b location=\"URL\"/>"),
+            ("http://a/", "<b location='http://a/'/>", "<b location='URL'/>"),
+            ("http://a/", "<b\n  location =\r\n\t' http://a/\n'/>", "<b\n  location =\r\n\t'URL'/>"),
+            ("http://a/?b&c", "<b location='http://a/?b&amp;c'/>", "<b location='URL'/>"),
+            ("http://a/?b&c", "<b location='http://a/?b&#38;c'/>", "<b location='URL'/>"),
+            ("http://a/?b&c", "<b location='http:&#x2f;/a/?b&#x26;c'/>", "<b location='URL'/>"),
+            ("<>\"'&lt;", "<b location='&lt;&gt;&quot;&apos;&amp;lt;'/>", "<b location='URL'/>"),
+            ("http://é/", "<é location='http://é/'>é</é>", "<é location='URL'>é</é>"),
+            (
+                "http://a/",
+                "<b location='http://c/'/><b location='http://a/'/><b location='http://a/'/>",
+                "<b location='http://c/'/><b location='URL'/><b location='URL'/>",
+            ),
+        ] {
+            assert_eq!(replace_location(wsdl, address, "URL"), expected, "{wsdl}");
+        }
+    }
+
+    #[test]
+    fn nothing_else_is_replaced() {
+        for wsdl in [
+            "",
+            "<b location='http://a/b'/>",
+            "<b schemaLocation='http://a/' x:location='http://a/' locations='http://a/'/>",
+            "<b>location http://a/</b>",
+            "the location = http://a/",
+            "<b location='http://a/",
+            "<b location='&&; &#; &#x; &#xD800; &none;'/>",
+            "<b location",
+        ] {
+            assert_eq!(replace_location(wsdl, "http://a/", "URL"), wsdl);
+        }
+    }
 }

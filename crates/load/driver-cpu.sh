@@ -32,6 +32,7 @@ answer EchoVoid ''
 answer GetOrder '<orderId>1</orderId><customerId>2</customerId>'
 taskset -c 0 "$castile" floor --addr $floor --answer "$work/EchoVoid" --answer "$work/GetOrder" >/dev/null &
 children+=($!)
+curl -s --retry 20 --retry-connrefused --retry-delay 1 -o "$work/ready" --data '' "http://$floor/0"
 
 index=0
 for operation in EchoVoid GetOrder; do

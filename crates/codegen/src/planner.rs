@@ -300,6 +300,10 @@ impl Planner<'_> {
             }
         };
         let declaration = &self.schema[id];
+        if declaration.value_constraint.is_some() {
+            let message = "the default or fixed value of this element is not applied yet".to_owned();
+            self.report(Severity::Warning, declaration.location, message);
+        }
         let recursive = self.in_progress.contains(&declaration.type_id);
         let base = self.base(declaration.type_id, id)?;
         let documentation = declaration.annotation.documentation.clone();

@@ -147,9 +147,11 @@ pub struct Value {
     pub base64_binary: Option<::castile::datatypes::Base64Binary>,
     /// The element `derived`.
     pub derived: Option<i32>,
+    /// The element `preset`.
+    pub preset: Option<i32>,
 }
 
-static VALUE: [Element; 15] = [
+static VALUE: [Element; 16] = [
     Element::new(NAMESPACE, "string", 0).occurs(0, Some(1)),
     Element::new(NAMESPACE, "boolean", 1).occurs(0, Some(1)),
     Element::new(NAMESPACE, "float", 2).occurs(0, Some(1)),
@@ -165,6 +167,7 @@ static VALUE: [Element; 15] = [
     Element::new(NAMESPACE, "dateTime", 12).occurs(0, Some(1)),
     Element::new(NAMESPACE, "base64Binary", 13).occurs(0, Some(1)),
     Element::new(NAMESPACE, "derived", 14).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "preset", 15).occurs(0, Some(1)),
 ];
 
 impl FromXml for Value {
@@ -186,6 +189,7 @@ impl FromXml for Value {
                 date_time: decoder.optional(&VALUE, 12)?,
                 base64_binary: decoder.optional(&VALUE, 13)?,
                 derived: decoder.optional(&VALUE, 14)?,
+                preset: decoder.optional(&VALUE, 15)?,
             })
         };
         decoder.complex(element, children)
@@ -209,6 +213,7 @@ impl ToXml for Value {
         out.optional("<dateTime>", &self.date_time, "</dateTime>");
         out.optional("<base64Binary>", &self.base64_binary, "</base64Binary>");
         out.optional("<derived>", &self.derived, "</derived>");
+        out.optional("<preset>", &self.preset, "</preset>");
     }
 }
 
@@ -218,12 +223,12 @@ pub static FEATURE_OPERATIONS: [Operation; 1] = [
         name: "echo",
         action: "echo",
         request: Root {
-            element: Element::new(NAMESPACE, "echo", 15),
+            element: Element::new(NAMESPACE, "echo", 16),
             start: "<echo xmlns=\"urn:simple_types\">",
             end: "</echo>",
         },
         response: Root {
-            element: Element::new(NAMESPACE, "echoResponse", 16),
+            element: Element::new(NAMESPACE, "echoResponse", 17),
             start: "<echoResponse xmlns=\"urn:simple_types\">",
             end: "</echoResponse>",
         },

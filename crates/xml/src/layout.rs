@@ -5,6 +5,8 @@
 //! place of tokenising them: equal bytes under equal namespace declarations mean equal tokens. Nothing is derived or
 //! guessed; what is kept is only ever what the tokeniser itself has read and checked.
 
+use crate::scan::{self, WIDTH};
+
 /// A place in a schema where an element may stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Known {
@@ -140,23 +142,10 @@ impl Layouts {
 pub(crate) struct Pattern {
     length: u8,
     /// The first word, filled up with zeros if the pattern is shorter.
-    first: [u8; WORD],
-    middle: [u8; WORD],
-    last: [u8; WORD],
+    first: [u8; WIDTH],
+    middle: [u8; WIDTH],
+    last: [u8; WIDTH],
 }
-
-const WORD: usize = 16;
-
-/// `MASKS[n]` keeps the first n bytes of a word.
-const MASKS: [u128; WORD + 1] = {
-    let mut masks = [u128::MAX; WORD + 1];
-    let mut length = 0;
-    while length < WORD {
-        masks[length] = (1 << (8 * length)) - 1;
-        length += 1;
-    }
-    masks
-};
 
 impl Pattern {
     fn new(bytes: &[u8]) -> Option<Pattern> {
@@ -167,7 +156,7 @@ impl Pattern {
         if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
             pattern.first = *first;
             pattern.last = *last;
-            pattern.middle = bytes.get(WORD..).and_then(<[u8]>::first_chunk).copied().unwrap_or_default();
+            pattern.middle = bytes.get(WIDTH..).and_then(<[u8]>::first_chunk).copied().unwrap_or_default();
         } else {
             pattern.first[..bytes.len()].copy_from_slice(bytes);
         }
@@ -179,15 +168,15 @@ impl Pattern {
     #[inline]
     pub(crate) fn end_of_match(&self, bytes: &[u8], at: usize) -> Option<usize> {
         let length = usize::from(self.length);
-        let word = |at: usize| bytes.get(at..).and_then(<[u8]>::first_chunk::<WORD>);
+        let word = |at: usize| bytes.get(at..).and_then(<[u8]>::first_chunk::<WIDTH>);
         let first = word(at)?;
         let matches = match length {
             0 => false,
-            1..WORD => (u128::from_le_bytes(*first) ^ u128::from_le_bytes(self.first)) & MASKS[length] == 0,
+            1..WIDTH => scan::prefix(first, length) == u128::from_le_bytes(self.first),
             _ => {
                 *first == self.first
-                    && word(at + length - WORD)? == &self.last
-                    && (length <= 2 * WORD || word(at + WORD)? == &self.middle)
+                    && word(at + length - WIDTH)? == &self.last
+                    && (length <= 2 * WIDTH || word(at + WIDTH)? == &self.middle)
             }
         };
         matches.then_some(at + length)

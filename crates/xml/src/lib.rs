@@ -27,6 +27,7 @@ mod layout;
 mod limits;
 mod location;
 mod name;
+mod names;
 mod namespaces;
 mod preamble;
 mod reader;

@@ -13,6 +13,11 @@ impl<'a> QName<'a> {
         QName { text, local: local as u32 }
     }
 
+    /// Where the local name begins, in bytes.
+    pub(crate) fn local_at(self) -> u32 {
+        self.local
+    }
+
     /// Prefix, colon and local name, as written.
     pub fn as_str(self) -> &'a str {
         self.text

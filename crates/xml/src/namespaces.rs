@@ -23,12 +23,16 @@ impl NamespaceId {
 pub(crate) struct Namespaces {
     text: String,
     bindings: Vec<Binding>,
+    /// How many declarations there ever were.
+    count: u64,
 }
 
 #[derive(Clone, Debug)]
 struct Binding {
     prefix: Range<u32>,
     name: Range<u32>,
+    /// Tells it from every other one, also from an equal one elsewhere.
+    number: u64,
 }
 
 impl Namespaces {
@@ -42,11 +46,19 @@ impl Namespaces {
         self.text.clear();
         self.text.push_str(&other.text);
         self.bindings.clone_from(&other.bindings);
+        self.count = self.count.max(other.count);
     }
 
     /// How many declarations are in scope.
     pub(crate) fn len(&self) -> usize {
         self.bindings.len()
+    }
+
+    /// A number for the declarations in scope: equal numbers mean equal declarations, also between documents. 0 if there
+    /// are none.
+    #[inline]
+    pub(crate) fn scope(&self) -> u64 {
+        self.bindings.last().map_or(0, |binding| binding.number)
     }
 
     /// All declarations in scope, as text that is equal only for equal declarations in equal order.
@@ -63,7 +75,8 @@ impl Namespaces {
         self.text.push_str(name);
         let end = self.text.len() as u32;
         self.text.push('\u{1}');
-        self.bindings.push(Binding { prefix: start..equals, name: equals + 1..end });
+        self.count += 1;
+        self.bindings.push(Binding { prefix: start..equals, name: equals + 1..end, number: self.count });
     }
 
     /// Forgets all but the first `len` declarations.

@@ -76,7 +76,7 @@ impl Preamble {
     }
 
     /// Whether what is open here is what was open around the last element of the beginning.
-    fn is_left(&self, open: &[Open]) -> bool {
+    pub(crate) fn is_left(&self, open: &[Open]) -> bool {
         let outside = self.open.split_last().map(|(_, outside)| outside).unwrap_or_default();
         // An element is known by where its name stands; what it is in stands before it, where the bytes are equal.
         outside.len() == open.len() && outside.last().map(|open| open.name) == open.last().map(|open| open.name)
@@ -87,10 +87,10 @@ impl Preamble {
         !self.rest.is_empty() && self.rest == bytes && self.is_left(open)
     }
 
-    /// Keeps the end of a document with this beginning, from where the element was closed. `open` is what was open
-    /// there.
-    pub(crate) fn keep_rest(&mut self, open: &[Open], bytes: &[u8]) {
-        if bytes.len() <= LONGEST && self.is_left(open) {
+    /// Keeps the end of a document with this beginning, from where the element was closed; only what was open around
+    /// it [is left](Self::is_left) there.
+    pub(crate) fn keep_rest(&mut self, bytes: &[u8]) {
+        if bytes.len() <= LONGEST {
             self.rest.clear();
             self.rest.extend_from_slice(bytes);
         }

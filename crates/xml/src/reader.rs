@@ -8,6 +8,7 @@ mod text;
 
 use crate::error::{Error, ErrorKind};
 use crate::layout::Layouts;
+use crate::names::Names;
 use crate::namespaces::{NamespaceId, Namespaces};
 use crate::preamble::Preambles;
 use crate::token::{Attribute, Token};
@@ -53,8 +54,11 @@ pub struct Memory {
     open: Vec<Open>,
     namespaces: Namespaces,
     attributes: Vec<RawAttribute>,
+    /// The order of many attributes by name.
+    order: Vec<usize>,
     /// Attribute values that differ from what the document says.
     values: String,
+    names: Names,
     layouts: Layouts,
     preambles: Preambles,
 }
@@ -247,19 +251,29 @@ impl<'a> Reader<'a> {
         reason = "a token borrows nothing from the reader, but errors end the document"
     )]
     pub fn next(&mut self) -> Result<Token<'a>, Error> {
-        if self.is_watched {
-            return self.next_in_document();
+        if self.is_watched | self.end_is_due {
+            return self.next_but_not_here();
         }
-        if self.end_is_due {
-            self.end_is_due = false;
-            return Ok(self.close());
-        }
-        match self.input.as_bytes().get(self.at) {
-            Some(b'<') => self.markup(),
+        let bytes = self.input.as_bytes();
+        match bytes.get(self.at) {
+            Some(b'<') if bytes.get(self.at + 1) == Some(&b'/') => self.end_tag(),
+            Some(b'<') => match self.kept_start_tag() {
+                Some(tag) => Ok(Token::StartTag(tag)),
+                None => self.markup(),
+            },
             Some(_) if self.stage == Stage::Content => self.text(),
             Some(_) => self.between(),
             None => self.end(),
         }
+    }
+
+    /// The next token where it isn't the next of the text that is being read.
+    fn next_but_not_here(&mut self) -> Result<Token<'a>, Error> {
+        if self.is_watched {
+            return self.next_in_document();
+        }
+        self.end_is_due = false;
+        Ok(self.close())
     }
 
     /// Reads on to the end tag of the element that was opened last, checking all on the way.
@@ -274,9 +288,9 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    /// What begins with `<`, end tags apart.
     fn markup(&mut self) -> Result<Token<'a>, Error> {
         match self.input.as_bytes().get(self.at + 1) {
-            Some(b'/') => self.end_tag(),
             Some(b'?') => self.instruction(),
             Some(b'!') => self.declaration(),
             _ => self.start_tag(),

@@ -1,20 +1,51 @@
 //! Looking at many bytes at once. Everything here has a plain twin that the tests compare it with.
 
 /// How many bytes are looked at together.
-const WIDTH: usize = 16;
+pub(crate) const WIDTH: usize = 16;
 
 /// Where character data that can be taken as it stands ends: at `<`, `&` or a carriage return, at `]]>`, at a
 /// character that XML 1.0 §2.2 forbids, or at the end of `bytes`, which are UTF-8.
 #[inline]
 pub fn end_of_character_data(bytes: &[u8], at: usize) -> usize {
     // Most texts are short and end at a tag, which one look finds.
+    let mut from = at;
     if let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk::<WIDTH>) {
-        let end = at + hits::<b']'>(chunk).trailing_zeros() as usize;
-        if bytes.get(end) == Some(&b'<') && end < at + WIDTH {
+        let hits = hits::<b']'>(chunk);
+        let end = at + hits.trailing_zeros() as usize;
+        if hits == 0 {
+            from += WIDTH;
+        } else if bytes.get(end) == Some(&b'<') {
             return end;
         }
     }
-    end_of_long_character_data(bytes, at)
+    end_of_long_character_data(bytes, from)
+}
+
+/// The first `length` bytes of a chunk as a number, so that they can be compared at once.
+#[inline]
+pub(crate) fn prefix(chunk: &[u8; WIDTH], length: usize) -> u128 {
+    u128::from_le_bytes(*chunk) & PREFIXES[length]
+}
+
+/// `PREFIXES[n]` keeps the first n bytes of a chunk.
+pub(crate) const PREFIXES: [u128; WIDTH + 1] = {
+    let mut masks = [u128::MAX; WIDTH + 1];
+    let mut length = 0;
+    while length < WIDTH {
+        masks[length] = (1 << (8 * length)) - 1;
+        length += 1;
+    }
+    masks
+};
+
+/// Whether the same `length` bytes stand at both places.
+#[inline]
+pub(crate) fn is_same(bytes: &[u8], one: usize, other: usize, length: usize) -> bool {
+    let chunk = |at: usize| bytes.get(at..).and_then(<[u8]>::first_chunk::<WIDTH>);
+    match (chunk(one), chunk(other)) {
+        (Some(one), Some(other)) if length <= WIDTH => prefix(one, length) == prefix(other, length),
+        _ => bytes.get(one..one + length).is_some_and(|one| bytes.get(other..other + length) == Some(one)),
+    }
 }
 
 fn end_of_long_character_data(bytes: &[u8], mut at: usize) -> usize {
@@ -51,6 +82,13 @@ pub fn end_of_attribute_piece(bytes: &[u8], at: usize, quote: u8) -> usize {
     // Tabs and line feeds are rare here, so they may cost a second look.
     let piece = &bytes[at..end.min(bytes.len())];
     piece.iter().position(|byte| matches!(byte, b'\t' | b'\n')).map_or(end, |white| at + white)
+}
+
+/// Where in a chunk a name ends that begins with it: at white space, `=`, `/` or `>`, or with the chunk. Whether what
+/// stands before is a name is not looked at.
+#[inline]
+pub(crate) fn end_of_name(chunk: &[u8; WIDTH]) -> usize {
+    (name_hits(chunk) | 1 << WIDTH).trailing_zeros() as usize
 }
 
 /// The first byte from `at` on that needs a look: `<`, `&`, the `FOURTH`, the control characters but tab and line
@@ -114,15 +152,57 @@ fn hits<const FOURTH: u8>(chunk: &[u8; WIDTH]) -> u32 {
 #[target_feature(enable = "sse2")]
 fn hits_sse2<const FOURTH: u8>(chunk: &[u8; WIDTH]) -> u32 {
     use std::arch::x86_64::*;
-    let (low, high) = chunk.split_at(WIDTH / 2);
-    let [low, high] = [low, high].map(|half| half.first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes)));
-    let data = _mm_set_epi64x(high, low);
+    let data = load(chunk);
     let is = |byte: u8| _mm_cmpeq_epi8(data, _mm_set1_epi8(byte as i8));
     let hits = _mm_or_si128(_mm_or_si128(is(b'<'), is(b'&')), _mm_or_si128(is(FOURTH), is(0xEF)));
     let control = _mm_cmpeq_epi8(_mm_min_epu8(data, _mm_set1_epi8(0x1F)), data);
     let white = _mm_or_si128(is(b'\t'), is(b'\n'));
     _mm_movemask_epi8(_mm_or_si128(hits, _mm_andnot_si128(white, control))) as u32
 }
+
+#[inline]
+fn ends_name(byte: u8) -> bool {
+    byte <= b' ' || byte == b'=' || byte == b'/' || byte == b'>'
+}
+
+/// A bit for each byte that ends a name, lowest first.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[allow(unsafe_code, reason = "the plain twin costs several times as much, on every name")]
+fn name_hits(chunk: &[u8; WIDTH]) -> u32 {
+    // SAFETY: SSE2 is part of x86-64, so every machine this is compiled for has it.
+    unsafe { name_hits_sse2(chunk) }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "sse2")]
+fn name_hits_sse2(chunk: &[u8; WIDTH]) -> u32 {
+    use std::arch::x86_64::*;
+    let data = load(chunk);
+    let is = |byte: u8| _mm_cmpeq_epi8(data, _mm_set1_epi8(byte as i8));
+    let white = _mm_cmpeq_epi8(_mm_min_epu8(data, _mm_set1_epi8(b' ' as i8)), data);
+    let ends = _mm_or_si128(_mm_or_si128(is(b'='), is(b'>')), is(b'/'));
+    _mm_movemask_epi8(_mm_or_si128(ends, white)) as u32
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "sse2")]
+fn load(chunk: &[u8; WIDTH]) -> std::arch::x86_64::__m128i {
+    let (low, high) = chunk.split_at(WIDTH / 2);
+    let [low, high] = [low, high].map(|half| half.first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes)));
+    std::arch::x86_64::_mm_set_epi64x(high, low)
+}
+
+/// The same, byte by byte.
+#[cfg(any(test, not(target_arch = "x86_64")))]
+fn name_hits_plain(chunk: &[u8; WIDTH]) -> u32 {
+    chunk.iter().enumerate().fold(0, |hits, (bit, &byte)| hits | u32::from(ends_name(byte)) << bit)
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+use name_hits_plain as name_hits;
 
 /// The same, byte by byte.
 #[cfg(any(test, not(target_arch = "x86_64")))]
@@ -161,6 +241,7 @@ mod tests {
                 let mut chunk = [b'x'; WIDTH];
                 chunk[place] = byte;
                 assert_eq!(hits::<b'>'>(&chunk), hits_plain::<b'>'>(&chunk), "byte {byte} at {place}");
+                assert_eq!(name_hits(&chunk), name_hits_plain(&chunk), "byte {byte} at {place}");
             }
         }
     }

@@ -40,8 +40,8 @@ impl<'a> Reader<'a> {
             return Err(self.limit(offset, "a tag with more than", self.limits.attributes, "attributes"));
         }
         let bytes = self.input.as_bytes();
-        let (name, at) = self.qname(offset)?;
-        let equals = end_of_white_space(bytes, at);
+        let (name, _) = self.name(offset)?;
+        let equals = end_of_white_space(bytes, offset + name.as_str().len());
         if bytes.get(equals) != Some(&b'=') {
             let message = format!(
                 "{} after the attribute name \"{}\", where \"=\" was expected",
@@ -66,7 +66,7 @@ impl<'a> Reader<'a> {
         self.memory.attributes.push(RawAttribute {
             name: offset as u32,
             name_length: name.as_str().len() as u32,
-            local: (name.as_str().len() - name.local().len()) as u32,
+            local: name.local_at(),
             namespace: NamespaceId::NONE,
             value,
         });
@@ -188,31 +188,39 @@ impl<'a> Reader<'a> {
     }
 
     /// XML 1.0 §3.1 and Namespaces in XML 1.0 §6.3: no two attributes of one name, as written or as meant.
-    fn refuse_duplicates(&self) -> Result<(), Error> {
-        let attributes = &self.memory.attributes;
-        if attributes.len() < 2 {
+    fn refuse_duplicates(&mut self) -> Result<(), Error> {
+        if self.memory.attributes.len() < 2 {
             return Ok(());
         }
-        let key = |raw: &RawAttribute| {
-            let namespace = if self.declares(raw) { XMLNS_NAMESPACE } else { self.namespace(raw.namespace) };
-            (self.raw_name(raw).local(), namespace)
-        };
-        let duplicate = if attributes.len() <= FEW_ATTRIBUTES {
-            (1..attributes.len())
-                .find(|&index| attributes[..index].iter().any(|earlier| key(earlier) == key(&attributes[index])))
-        } else {
-            let mut order: Vec<usize> = (0..attributes.len()).collect();
-            order.sort_unstable_by(|&a, &b| key(&attributes[a]).cmp(&key(&attributes[b])).then(a.cmp(&b)));
-            order.windows(2).find(|pair| key(&attributes[pair[0]]) == key(&attributes[pair[1]])).map(|pair| pair[1])
-        };
+        // Out of the memory meanwhile, so that the names can be asked for.
+        let mut order = std::mem::take(&mut self.memory.order);
+        let duplicate = self.duplicate(&mut order);
+        self.memory.order = order;
         match duplicate {
             None => Ok(()),
             Some(index) => {
-                let raw = &attributes[index];
+                let raw = &self.memory.attributes[index];
                 let message = format!("the attribute \"{}\" stands twice in one tag", self.raw_name(raw).as_str());
                 Err(Error::new(ErrorKind::WellFormedness, raw.name as usize, message))
             }
         }
+    }
+
+    /// The number of the first attribute that has the name of an earlier one. `order` is a buffer.
+    fn duplicate(&self, order: &mut Vec<usize>) -> Option<usize> {
+        let attributes = &self.memory.attributes;
+        let key = |raw: &RawAttribute| {
+            let namespace = if self.declares(raw) { XMLNS_NAMESPACE } else { self.namespace(raw.namespace) };
+            (self.raw_name(raw).local(), namespace)
+        };
+        if attributes.len() <= FEW_ATTRIBUTES {
+            return (1..attributes.len())
+                .find(|&index| attributes[..index].iter().any(|earlier| key(earlier) == key(&attributes[index])));
+        }
+        order.clear();
+        order.extend(0..attributes.len());
+        order.sort_unstable_by(|&a, &b| key(&attributes[a]).cmp(&key(&attributes[b])).then(a.cmp(&b)));
+        order.windows(2).filter(|pair| key(&attributes[pair[0]]) == key(&attributes[pair[1]])).map(|pair| pair[1]).min()
     }
 
     pub(super) fn declares(&self, raw: &RawAttribute) -> bool {

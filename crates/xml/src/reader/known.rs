@@ -78,15 +78,18 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// What `read` says.
     pub fn remember_rest<E>(&mut self, read: impl FnOnce(&mut Self) -> Result<(), E>) -> Result<(), E> {
-        let (offset, open) = (self.at, self.memory.open.clone());
+        let offset = self.at;
+        let Memory { preambles, open, .. } = &mut self.memory;
+        let is_left = preambles.first().is_some_and(|preamble| preamble.is_left(open));
         let whole = self.begins_as_known && !self.end_is_due;
         read(self)?;
         if whole
+            && is_left
             && self.stage == Stage::Epilog
             && self.at == self.input.len()
             && let Some(preamble) = self.memory.preambles.first()
         {
-            preamble.keep_rest(&open, &self.input.as_bytes()[offset..]);
+            preamble.keep_rest(&self.input.as_bytes()[offset..]);
         }
         Ok(())
     }

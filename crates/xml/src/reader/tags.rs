@@ -3,18 +3,51 @@
 use crate::QName;
 use crate::error::{Error, ErrorKind};
 use crate::name::end_of_ncname;
+use crate::names::{self, Found};
+use crate::namespaces::NamespaceId;
+use crate::scan;
 use crate::token::{StartTag, Token};
 
 use super::{Open, Reader, Stage, end_of_white_space};
 
 impl<'a> Reader<'a> {
+    /// Reads a start tag that has nothing but a name, which was met before under the declarations that are in scope.
+    /// Others are left to [`start_tag`](Self::start_tag).
+    #[inline]
+    pub(super) fn kept_start_tag(&mut self) -> Option<StartTag<'a>> {
+        let offset = self.at;
+        let bytes = self.input.as_bytes();
+        let found = self.memory.names.find(bytes, offset + 1)?;
+        let end = offset + 1 + found.length();
+        if bytes.get(end) != Some(&b'>') {
+            return None;
+        }
+        let namespace = self.memory.names.namespace(found, self.memory.namespaces.scope())?;
+        let is_usual = self.stage == Stage::Content
+            && self.memory.open.len() < self.limits.depth
+            && self.names_are_kept()
+            && self.document.is_none();
+        if !is_usual {
+            return None;
+        }
+        let name = QName::new(&self.input[offset + 1..end], found.local());
+        self.memory.attributes.clear();
+        self.open(offset, name, self.memory.namespaces.len());
+        self.at = end + 1;
+        self.layout_holds = self.layout_scope == Some(self.memory.namespaces.len());
+        self.note_tag();
+        Some(StartTag { name, namespace, offset })
+    }
+
+    #[inline(never)]
     pub(super) fn start_tag(&mut self) -> Result<Token<'a>, Error> {
         let offset = self.at;
         match self.stage {
             Stage::Epilog => return Err(self.syntax(offset, "a second root element; a document has one")),
             _ => self.stage = Stage::Content,
         }
-        let (name, mut at) = self.qname(offset + 1)?;
+        let (name, found) = self.name(offset + 1)?;
+        let mut at = offset + 1 + name.as_str().len();
         self.memory.attributes.clear();
         let outside = self.memory.namespaces.len();
         let bytes = self.input.as_bytes();
@@ -29,41 +62,49 @@ impl<'a> Reader<'a> {
         if self.memory.open.len() >= self.limits.depth {
             return Err(self.limit(offset, "elements nested more than", self.limits.depth, "deep"));
         }
-        self.memory.open.push(Open {
-            name: (offset + 1) as u32,
-            name_length: name.as_str().len() as u32,
-            local: (name.as_str().len() - name.local().len()) as u32,
-            namespaces: outside as u32,
-            learned: 0,
-        });
-        let Some(namespace) = self.memory.namespaces.resolve(name.prefix()) else {
-            return Err(self.unbound(name, offset + 1));
-        };
+        self.open(offset, name, outside);
+        let namespace = self.namespace_of(name, found, offset + 1)?;
         self.layout_holds = !empty && self.layout_scope == Some(self.memory.namespaces.len());
         self.note_tag();
         Ok(Token::StartTag(StartTag { name, namespace, offset }))
     }
 
+    /// Opens the element whose start tag begins at `offset`, with `outside` declarations in scope around it.
+    #[inline]
+    fn open(&mut self, offset: usize, name: QName<'a>, outside: usize) {
+        self.memory.open.push(Open {
+            name: (offset + 1) as u32,
+            name_length: name.as_str().len() as u32,
+            local: name.local_at(),
+            namespaces: outside as u32,
+            learned: 0,
+        });
+    }
+
+    #[inline]
     pub(super) fn end_tag(&mut self) -> Result<Token<'a>, Error> {
         let bytes = self.input.as_bytes();
         let offset = self.at;
         let Some(open) = self.memory.open.last() else {
             return Err(self.syntax(offset, "an end tag where no element is open"));
         };
-        let name = &bytes[open.name as usize..(open.name + open.name_length) as usize];
-        let name_end = offset + 2 + name.len();
-        if bytes.get(offset + 2..name_end) != Some(name) {
+        let length = open.name_length as usize;
+        let mut end = offset + 2 + length;
+        if !scan::is_same(bytes, open.name as usize, offset + 2, length) {
             return Err(self.mismatch(offset));
         }
-        let end = end_of_white_space(bytes, name_end);
         if bytes.get(end) != Some(&b'>') {
-            return Err(self.mismatch(offset));
+            end = end_of_white_space(bytes, end);
+            if bytes.get(end) != Some(&b'>') {
+                return Err(self.mismatch(offset));
+            }
         }
         self.at = end + 1;
         Ok(self.close())
     }
 
     /// Pops the innermost element, whose end has been read.
+    #[inline]
     pub(super) fn close(&mut self) -> Token<'a> {
         let Some(open) = self.memory.open.pop() else { return Token::End };
         self.closed = open.learned;
@@ -98,6 +139,42 @@ impl<'a> Reader<'a> {
     pub(super) fn note_tag(&mut self) {
         self.previous_tag_end = self.tag_end;
         self.tag_end = self.at;
+    }
+
+    /// Reads a qualified name, which is kept if it is short.
+    pub(super) fn name(&mut self, at: usize) -> Result<(QName<'a>, Option<Found>), Error> {
+        let bytes = self.input.as_bytes();
+        let names_are_kept = self.names_are_kept();
+        if names_are_kept && let Some(found) = self.memory.names.find(bytes, at) {
+            return Ok((QName::new(&self.input[at..at + found.length()], found.local()), Some(found)));
+        }
+        let (name, end) = self.qname(at)?;
+        let local = name.local_at() as usize;
+        let found = if names_are_kept { self.memory.names.keep(bytes, at, end - at, local) } else { None };
+        Ok((name, found))
+    }
+
+    /// The length of names that are kept is not measured.
+    fn names_are_kept(&self) -> bool {
+        self.limits.name_length >= names::LONGEST
+    }
+
+    /// The namespace of an element whose declarations are in scope.
+    #[inline]
+    fn namespace_of(&mut self, name: QName<'a>, found: Option<Found>, offset: usize) -> Result<NamespaceId, Error> {
+        let scope = self.memory.namespaces.scope();
+        if let Some(found) = found
+            && let Some(namespace) = self.memory.names.namespace(found, scope)
+        {
+            return Ok(namespace);
+        }
+        let Some(namespace) = self.memory.namespaces.resolve(name.prefix()) else {
+            return Err(self.unbound(name, offset));
+        };
+        if let Some(found) = found {
+            self.memory.names.keep_namespace(found, scope, namespace);
+        }
+        Ok(namespace)
     }
 
     /// Reads a qualified name (Namespaces in XML 1.0, production 7) and returns where it ends.

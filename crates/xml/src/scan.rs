@@ -160,11 +160,6 @@ fn hits_sse2<const FOURTH: u8>(chunk: &[u8; WIDTH]) -> u32 {
     _mm_movemask_epi8(_mm_or_si128(hits, _mm_andnot_si128(white, control))) as u32
 }
 
-#[inline]
-fn ends_name(byte: u8) -> bool {
-    byte <= b' ' || byte == b'=' || byte == b'/' || byte == b'>'
-}
-
 /// A bit for each byte that ends a name, lowest first.
 #[cfg(target_arch = "x86_64")]
 #[inline]
@@ -198,6 +193,7 @@ fn load(chunk: &[u8; WIDTH]) -> std::arch::x86_64::__m128i {
 /// The same, byte by byte.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 fn name_hits_plain(chunk: &[u8; WIDTH]) -> u32 {
+    let ends_name = |byte: u8| byte <= b' ' || byte == b'=' || byte == b'/' || byte == b'>';
     chunk.iter().enumerate().fold(0, |hits, (bit, &byte)| hits | u32::from(ends_name(byte)) << bit)
 }
 

@@ -28,6 +28,9 @@ pub enum ErrorKind {
     Doctype,
     /// More of something than [`Limits`](crate::Limits) allow.
     Limit,
+    /// What was asked for or referred to is not in the document: an element to make canonical, or an entity that is
+    /// part of the canonical form ([`c14n`](crate::c14n)).
+    Absent,
 }
 
 impl Error {

@@ -4,7 +4,7 @@
 //! namespaces ask for, refuses document type declarations and stays within [`Limits`]. Schemas and contracts may have
 //! one: they are read through [`DocumentEntity`]. [`decode`] comes before either, for what is not UTF-8. [`escape`] is
 //! the counterpart for writing: what stands in tags is for the writer to know, what stands between them is made safe
-//! here.
+//! here. [`c14n`] writes documents in their canonical form.
 //!
 //! ```
 //! use castile_xml::{Limits, Reader, Token};
@@ -18,6 +18,7 @@
 //! # Ok::<(), castile_xml::Error>(())
 //! ```
 
+pub mod c14n;
 mod document;
 mod dtd;
 mod encoding;

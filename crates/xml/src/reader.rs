@@ -232,6 +232,13 @@ impl<'a> Reader<'a> {
         self.memory.namespaces.iter()
     }
 
+    /// The namespace declarations of the innermost element that is open, each prefix with its namespace name, last one
+    /// first. The empty prefix is the default namespace's, the empty name undeclares it.
+    pub fn declarations(&self) -> impl Iterator<Item = (&str, &str)> {
+        let outside = self.memory.open.last().map_or(0, |open| open.namespaces as usize);
+        self.memory.namespaces.iter().take(self.memory.namespaces.len() - outside)
+    }
+
     /// The attributes of the start tag that was read last, namespace declarations left out.
     pub fn attributes(&self) -> impl Iterator<Item = Attribute<'_>> {
         self.memory.attributes.iter().filter(|raw| !self.declares(raw)).map(|raw| self.attribute(raw))

@@ -1,0 +1,250 @@
+//! Tokens to canonical text (Canonical XML 1.0 §2.3; Exclusive XML Canonicalization §3).
+
+use crate::error::Error;
+use crate::namespaces::Namespaces;
+use crate::token::{Raw, StartTag};
+use crate::{QName, Reader, XML_NAMESPACE, scan};
+
+use super::ancestors::{Ancestors, Inherited};
+use super::{Method, Version};
+
+pub(super) struct Output<'m, O> {
+    method: &'m Method,
+    out: O,
+    /// The tag that is being written.
+    tag: String,
+    /// What the tags around have declared in the output, and how much of it around each open element.
+    rendered: Namespaces,
+    scopes: Vec<usize>,
+    place: Place,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    BeforeRoot,
+    Inside,
+    AfterRoot,
+}
+
+/// An attribute to be written, in the order in which they are (§2.2: by namespace name, then by local name).
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Attribute<'r> {
+    namespace: &'r str,
+    local: &'r str,
+    name: &'r str,
+    value: &'r str,
+}
+
+impl<'m, O: FnMut(&str)> Output<'m, O> {
+    pub(super) fn new(method: &'m Method, out: O) -> Self {
+        Output {
+            method,
+            out,
+            tag: String::new(),
+            rendered: Namespaces::default(),
+            scopes: Vec::new(),
+            place: Place::BeforeRoot,
+        }
+    }
+
+    /// The start tag of an element that is taken out of its document.
+    pub(super) fn apex(&mut self, reader: &Reader<'_>, tag: StartTag<'_>, ancestors: &Ancestors) -> Result<(), Error> {
+        let inherited = ancestors.inherited(self.method.algorithm.version, reader, tag.offset)?;
+        self.tag(reader, tag, Some(&inherited));
+        Ok(())
+    }
+
+    /// The start tag of the root, or of an element whose parent has been written.
+    pub(super) fn start_tag(&mut self, reader: &Reader<'_>, tag: StartTag<'_>) {
+        self.tag(reader, tag, None);
+    }
+
+    fn tag(&mut self, reader: &Reader<'_>, tag: StartTag<'_>, apex: Option<&Inherited>) {
+        self.place = Place::Inside;
+        self.scopes.push(self.rendered.len());
+        self.tag.clear();
+        self.tag.push('<');
+        self.tag.push_str(tag.name.as_str());
+        self.namespaces(reader, tag, apex.is_some());
+        let own = reader.attributes().map(|attribute| Attribute {
+            namespace: attribute.namespace,
+            local: attribute.name.local(),
+            name: attribute.name.as_str(),
+            value: attribute.value,
+        });
+        let mut attributes: Vec<Attribute<'_>> = match apex {
+            None => own.collect(),
+            Some(inherited) => {
+                let kept = own.filter(|own| !(own.namespace == XML_NAMESPACE && inherited.replaces(own.local)));
+                let inherited = inherited.attributes().map(|(name, value)| Attribute {
+                    namespace: XML_NAMESPACE,
+                    local: name.strip_prefix("xml:").unwrap_or(name),
+                    name,
+                    value,
+                });
+                kept.chain(inherited).collect()
+            }
+        };
+        attributes.sort_unstable();
+        for Attribute { name, value, .. } in attributes {
+            self.tag.push(' ');
+            self.tag.push_str(name);
+            push_value(&mut self.tag, value);
+        }
+        self.tag.push('>');
+        (self.out)(&self.tag);
+    }
+
+    /// Declares what has to be: what the form asks for and the tags around don't say already.
+    fn namespaces(&mut self, reader: &Reader<'_>, tag: StartTag<'_>, is_apex: bool) {
+        let mut wanted: Vec<(&str, &str)> = Vec::new();
+        // At the apex all is looked at, since what is undeclared hides what was declared further out.
+        let is_wanted = |&(prefix, name): &(&str, &str)| is_apex || !self.is_rendered(prefix, name);
+        if self.method.algorithm.version == Version::Exclusive10 {
+            // Visibly utilised: by the element, and by attributes with a prefix.
+            let element = (tag.name.prefix(), reader.namespace(tag.namespace));
+            let attributes = reader.attributes().filter(|attribute| !attribute.name.prefix().is_empty());
+            let attributes = attributes.map(|attribute| (attribute.name.prefix(), attribute.namespace));
+            wanted.extend(std::iter::once(element).chain(attributes).filter(is_wanted));
+        }
+        let is_inclusive = |(prefix, _): &(&str, &str)| self.is_inclusive(prefix);
+        if is_apex {
+            // Innermost first, so that a stable sort leaves the nearest of each prefix first.
+            wanted.extend(reader.namespaces().filter(is_inclusive));
+        } else {
+            wanted.extend(reader.declarations().filter(is_inclusive).filter(is_wanted));
+        }
+        wanted.sort_by_key(|(prefix, _)| *prefix);
+        wanted.dedup_by_key(|(prefix, _)| *prefix);
+        for (prefix, name) in wanted {
+            if self.is_rendered(prefix, name) {
+                continue;
+            }
+            self.rendered.declare(prefix, name);
+            self.tag.push_str(if prefix.is_empty() { " xmlns" } else { " xmlns:" });
+            self.tag.push_str(prefix);
+            push_value(&mut self.tag, name);
+        }
+    }
+
+    /// Whether the tags around have declared just that; `xml` never has to be.
+    fn is_rendered(&self, prefix: &str, name: &str) -> bool {
+        prefix == "xml" || self.rendered.resolve(prefix).is_some_and(|id| self.rendered.name(id) == name)
+    }
+
+    /// Whether declarations of the prefix are written where they stand, used or not.
+    fn is_inclusive(&self, prefix: &str) -> bool {
+        let prefixes = &self.method.inclusive_prefixes;
+        self.method.algorithm.version != Version::Exclusive10
+            || prefixes.binary_search_by(|known| known.as_str().cmp(prefix)).is_ok()
+    }
+
+    pub(super) fn end_tag(&mut self, name: QName<'_>) {
+        if let Some(scope) = self.scopes.pop() {
+            self.rendered.truncate(scope);
+        }
+        self.leave_out();
+        self.tag.clear();
+        self.tag.push_str("</");
+        self.tag.push_str(name.as_str());
+        self.tag.push('>');
+        (self.out)(&self.tag);
+    }
+
+    /// An element has ended, whether it was written or not.
+    pub(super) fn leave_out(&mut self) {
+        if self.scopes.is_empty() {
+            self.place = Place::AfterRoot;
+        }
+    }
+
+    pub(super) fn text(&mut self, text: &str) {
+        let mut rest = text;
+        loop {
+            let (plain, special) = rest.split_at(scan::end_of_unescaped(rest.as_bytes()));
+            if !plain.is_empty() {
+                (self.out)(plain);
+            }
+            let Some(c) = special.chars().next() else { return };
+            let (c, behind) = special.split_at(c.len_utf8());
+            (self.out)(match c {
+                "<" => "&lt;",
+                ">" => "&gt;",
+                "&" => "&amp;",
+                "\r" => "&#xD;",
+                _ => c,
+            });
+            rest = behind;
+        }
+    }
+
+    pub(super) fn comment(&mut self, comment: Raw<'_>) {
+        if self.method.algorithm.with_comments {
+            self.before_misc();
+            (self.out)("<!--");
+            self.raw(&comment.text());
+            (self.out)("-->");
+            self.after_misc();
+        }
+    }
+
+    pub(super) fn instruction(&mut self, target: &str, data: Raw<'_>) {
+        self.before_misc();
+        (self.out)("<?");
+        (self.out)(target);
+        let data = data.text();
+        if !data.is_empty() {
+            (self.out)(" ");
+            self.raw(&data);
+        }
+        (self.out)("?>");
+        self.after_misc();
+    }
+
+    /// A carriage return can only come from an entity. The recommendations don't say what becomes of it here; libxml2
+    /// and Santuario write it as in text, where it is kept by whoever reads it.
+    fn raw(&mut self, text: &str) {
+        let mut pieces = text.split('\r');
+        (self.out)(pieces.next().unwrap_or_default());
+        for piece in pieces {
+            (self.out)("&#xD;");
+            (self.out)(piece);
+        }
+    }
+
+    // Outside the root element each comment and instruction has a line of its own.
+
+    fn before_misc(&mut self) {
+        if self.place == Place::AfterRoot {
+            (self.out)("\n");
+        }
+    }
+
+    fn after_misc(&mut self) {
+        if self.place == Place::BeforeRoot {
+            (self.out)("\n");
+        }
+    }
+}
+
+/// Appends `="value"`.
+fn push_value(tag: &mut String, value: &str) {
+    tag.push_str("=\"");
+    let mut copied = 0;
+    for (at, byte) in value.bytes().enumerate() {
+        let escape = match byte {
+            b'&' => "&amp;",
+            b'<' => "&lt;",
+            b'"' => "&quot;",
+            b'\t' => "&#x9;",
+            b'\n' => "&#xA;",
+            b'\r' => "&#xD;",
+            _ => continue,
+        };
+        tag.push_str(&value[copied..at]);
+        tag.push_str(escape);
+        copied = at + 1;
+    }
+    tag.push_str(&value[copied..]);
+    tag.push('"');
+}

@@ -1,0 +1,240 @@
+//! Canonical forms are those that the recommendations ask for. The documents stand in `c14n/`, `c14n/cases.tsv` says
+//! what becomes of which.
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
+
+#[path = "w3c/catalogue.rs"]
+#[allow(dead_code, reason = "only the documents of the suite are read here")]
+mod catalogue;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use castile_xml::c14n::{Algorithm, Method, Subset, Version, canonical};
+use castile_xml::{DocumentEntity, Error, ErrorKind, Limits, Reader, decode};
+
+const CANONICAL_10: Algorithm = Algorithm { version: Version::Canonical10, with_comments: false };
+const CANONICAL_11: Algorithm = Algorithm { version: Version::Canonical11, with_comments: false };
+const EXCLUSIVE_10: Algorithm = Algorithm { version: Version::Exclusive10, with_comments: false };
+
+#[test]
+fn canonical_forms_are_as_expected() {
+    for case in Case::all() {
+        let found = case.canonical(&fs::read(&case.input).unwrap()).unwrap_or_else(|error| error.to_string());
+        let expected = fs::read_to_string(&case.expected).unwrap();
+        assert_eq!(found, expected, "{}", case.expected.display());
+    }
+}
+
+#[test]
+fn canonical_forms_are_their_own() {
+    for case in Case::all() {
+        let expected = fs::read_to_string(&case.expected).unwrap();
+        let again = write(&case.method, &expected, Subset::default());
+        assert_eq!(again.as_ref(), Ok(&expected), "{}", case.expected.display());
+    }
+}
+
+#[test]
+fn messages_have_the_form_that_documents_have() {
+    for case in Case::all() {
+        let input = fs::read(&case.input).unwrap();
+        let Ok(mut reader) = Reader::new(&input, Limits::default()) else { continue };
+        let mut found = String::new();
+        match case.method.write(&mut reader, case.subset(&input), |piece| found.push_str(piece)) {
+            Ok(()) => assert_eq!(found, fs::read_to_string(&case.expected).unwrap(), "{}", case.expected.display()),
+            Err(error) => assert!([ErrorKind::Doctype, ErrorKind::Encoding].contains(&error.kind()), "{error}"),
+        }
+    }
+}
+
+#[test]
+fn every_file_belongs_to_a_case() {
+    let cases = Case::all();
+    let known: BTreeSet<&Path> = cases.iter().flat_map(|case| [&*case.input, &*case.expected]).collect();
+    for folder in fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()) {
+        for file in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            // Those are only refused.
+            assert!(known.contains(&*file) || file.ends_with("spec/3.5.xml"), "{} is in no case", file.display());
+        }
+    }
+}
+
+#[test]
+fn algorithms_have_uris() {
+    for version in [Version::Canonical10, Version::Canonical11, Version::Exclusive10] {
+        for with_comments in [false, true] {
+            let algorithm = Algorithm { version, with_comments };
+            assert_eq!(Algorithm::from_uri(algorithm.uri()), Some(algorithm));
+            assert_eq!(algorithm.uri().ends_with("#WithComments"), with_comments);
+        }
+    }
+    assert_eq!(Algorithm::from_uri("http://www.w3.org/2001/10/xml-exc-c14n"), None);
+    assert_eq!(Method::new(CANONICAL_11).algorithm(), CANONICAL_11);
+}
+
+#[test]
+fn what_has_no_canonical_form_is_an_error() {
+    let external = fs::read_to_string(folder().join("spec/3.5.xml")).unwrap();
+    let in_attribute = "<!DOCTYPE a SYSTEM 'd' [<!ENTITY % p SYSTEM 'p'> %p;]><a b='&e;'/>";
+    for algorithm in [CANONICAL_10, CANONICAL_11, EXCLUSIVE_10] {
+        for (document, apex, without, kind, message) in [
+            ("<a xmlns='b'/>", None, None, ErrorKind::Namespace, "the relative namespace name \"b\""),
+            ("<a><b xmlns:p='../x:y'/></a>", None, None, ErrorKind::Namespace, "\"../x:y\", where an absolute one"),
+            ("<a xmlns='b'><c xmlns=''/></a>", Some("<c"), None, ErrorKind::Namespace, "\"b\""),
+            ("<a><b xmlns='b'/></a>", Some("<b"), None, ErrorKind::Namespace, "\"b\""),
+            ("<a/>", Some("a"), None, ErrorKind::Absent, "no element begins here, where one to make canonical"),
+            ("<a b='<'/>", None, None, ErrorKind::WellFormedness, "\"<\" in the value"),
+            ("<a><b></a>", Some("<b"), None, ErrorKind::WellFormedness, "</b> was expected"),
+            ("<a>", None, None, ErrorKind::Syntax, "where </a> was expected"),
+            ("<a><b/></a>", None, Some("b"), ErrorKind::Absent, "where one to leave out was expected"),
+            ("<a><b/><c/></a>", Some("<b"), Some("<c"), ErrorKind::Absent, "where one to leave out was expected"),
+            ("<a><b/></a>", Some("<b"), Some("<b"), ErrorKind::Absent, "where one to leave out was expected"),
+            (&external, None, None, ErrorKind::Absent, "reference to the entity \"ent2\" outside the document"),
+            (in_attribute, None, None, ErrorKind::Absent, "reference to the entity \"e\" outside the document"),
+        ] {
+            let subset = subset(document, apex, without);
+            let error = write(&Method::new(algorithm), document, subset).expect_err(document);
+            assert_eq!(error.kind(), kind, "{document}: {error}");
+            assert!(error.message().contains(message), "{document}: {error}");
+        }
+    }
+}
+
+#[test]
+fn what_follows_the_apex_is_not_read() {
+    let document = "<a><b>1</b><c></a>";
+    let mut reader = Reader::new(document.as_bytes(), Limits::default()).unwrap();
+    let mut found = String::new();
+    let subset = subset(document, Some("<b"), None);
+    Method::new(CANONICAL_10).write(&mut reader, subset, |piece| found.push_str(piece)).unwrap();
+    assert_eq!((found.as_str(), &document[reader.offset()..]), ("<b>1</b>", "<c></a>"));
+}
+
+#[test]
+fn a_joined_base_is_limited() {
+    let limits = Limits::default();
+    let base = "a/".repeat(limits.name_length / 2 - 1);
+    for (more, is_accepted) in [("b/", true), ("bc/", false)] {
+        let document = format!("<a xml:base='{base}'><b xml:base='{more}'><c/></b></a>");
+        let found = write(&Method::new(CANONICAL_11), &document, subset(&document, Some("<c"), None));
+        match found {
+            Ok(found) => assert_eq!((found, is_accepted), (format!("<c xml:base=\"{base}{more}\"></c>"), true)),
+            Err(error) => assert_eq!((error.kind(), is_accepted), (ErrorKind::Limit, false), "{error}"),
+        }
+    }
+}
+
+/// Attributes that are inherited are as many as the limits allow, and so are namespaces in scope.
+#[test]
+fn crowded_ancestors_cost_no_more_than_they_say() {
+    let limits = Limits::default();
+    let mut document = String::new();
+    for depth in 0..limits.depth - 1 {
+        document.push_str("<a");
+        (0..limits.attributes - 1).for_each(|index| document.push_str(&format!(" xml:a{depth}-{index}=''")));
+        document.push_str(&if depth < limits.namespaces {
+            format!(" xmlns:n{depth}='urn:{depth}'>")
+        } else {
+            ">".into()
+        });
+    }
+    document.push_str("<b/>");
+    document.push_str(&"</a>".repeat(limits.depth - 1));
+    let found = write(&Method::new(CANONICAL_10), &document, subset(&document, Some("<b"), None)).unwrap();
+    assert_eq!(found.matches(" xml:a").count(), (limits.depth - 1) * (limits.attributes - 1));
+    assert_eq!(found.matches(" xmlns:n").count(), limits.namespaces);
+}
+
+#[test]
+fn documents_that_say_the_same_are_equal() {
+    let same = canonical(b"<a xmlns='urn:a' xmlns:b='urn:b' y='2' b:x='1'><c>&#x41;</c></a>").unwrap();
+    for document in [
+        "<?xml version='1.0'?><a b:x=\"1\" y='2' xmlns:unused='urn:u' xmlns:b='urn:b' xmlns='urn:a'><c><![CDATA[A]]></c ></a>",
+        "<!DOCTYPE a [<!ATTLIST a xmlns CDATA 'urn:a' y CDATA '2'>]><a xmlns:b='urn:b' b:x='1'><c>A<!-- --></c></a>\n",
+    ] {
+        assert_eq!(canonical(document.as_bytes()).as_ref(), Ok(&same));
+    }
+    for document in ["<a/>", "<a xmlns='urn:a' xmlns:b='urn:b' y='2' b:x='1'><c> A</c></a>"] {
+        assert_ne!(canonical(document.as_bytes()).as_ref(), Ok(&same));
+    }
+}
+
+/// Whatever the W3C's suite has: the canonical form is a document, and its own canonical form.
+#[test]
+fn documents_of_the_w3c_have_one_form() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/conformance/xml/xmlts20130923.zip");
+    let Some(suite) = catalogue::Suite::open(&path) else {
+        println!("skipped: {} is not there", path.display());
+        return;
+    };
+    let mut count = 0;
+    for case in suite.cases() {
+        let Ok(text) = decode(suite.file(&case.uri), None) else { continue };
+        for version in [Version::Canonical10, Version::Exclusive10] {
+            let method = Method::new(Algorithm { version, with_comments: true });
+            let Ok(form) = write(&method, &text, Subset::default()) else { continue };
+            assert_eq!(write(&method, &form, Subset::default()).as_ref(), Ok(&form), "{}", case.uri);
+            count += 1;
+        }
+    }
+    println!("{count} canonical forms are their own");
+    assert!(count > 1_000, "{count}");
+}
+
+/// A line of `cases.tsv`.
+struct Case {
+    input: PathBuf,
+    expected: PathBuf,
+    method: Method,
+    apex: Option<&'static str>,
+    without: Option<&'static str>,
+}
+
+impl Case {
+    fn all() -> Vec<Case> {
+        let lines = include_str!("c14n/cases.tsv").lines().filter(|line| !line.starts_with('#'));
+        let cases: Vec<Case> = lines.map(Case::read).collect();
+        assert!(!cases.is_empty());
+        cases
+    }
+
+    fn read(line: &'static str) -> Case {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let field = |index: usize| fields.get(index).copied().filter(|field| !field.is_empty());
+        let algorithm = Algorithm::from_uri(fields[2]).expect(line);
+        let input = folder().join(fields[0]);
+        Case {
+            expected: input.with_file_name(fields[1]),
+            input,
+            method: Method::new(algorithm).with_inclusive_namespaces(field(3).unwrap_or_default()),
+            apex: field(4),
+            without: field(5),
+        }
+    }
+
+    fn canonical(&self, input: &[u8]) -> Result<String, Error> {
+        write(&self.method, &decode(input, None)?, self.subset(input))
+    }
+
+    fn subset(&self, input: &[u8]) -> Subset {
+        subset(&String::from_utf8_lossy(input), self.apex, self.without)
+    }
+}
+
+/// The subset of which the tags begin with these texts.
+fn subset(document: &str, apex: Option<&str>, without: Option<&str>) -> Subset {
+    let offset = |text: &str| document.find(text).expect(text);
+    Subset { apex: apex.map(offset), without: without.map(offset) }
+}
+
+fn write(method: &Method, document: &str, subset: Subset) -> Result<String, Error> {
+    let document = DocumentEntity::new(document, Limits::default())?;
+    let mut form = String::new();
+    method.write(&mut document.reader(), subset, |piece| form.push_str(piece))?;
+    Ok(form)
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c14n")
+}

@@ -15,9 +15,9 @@
 //! # Ok::<(), castile_xml::Error>(())
 //! ```
 //!
-//! The canonical form is one of the document as it is read. A [`DocumentEntity`](crate::DocumentEntity) has the defaults
-//! of its attributes, their types and its entities in it; a reference to what stands outside is an error, since without
-//! that the form would be another one.
+//! The canonical form is one of the document as it is read. That of a [`DocumentEntity`] has the defaults of its
+//! attributes, their types and its entities in it; a reference to what stands outside is an error, since without that
+//! the form would be another one.
 
 mod ancestors;
 mod output;
@@ -127,7 +127,7 @@ impl Method {
     ///
     /// # Errors
     /// Whatever the reader finds; [`ErrorKind::Namespace`] for a relative namespace name, on which all three
-    /// recommendations ask for failure (Canonical XML 1.0 §1.3); [`ErrorKind::Absent`] if an element of `subset`, or an
+    /// recommendations ask for failure (Canonical XML 1.0 §2.1); [`ErrorKind::Absent`] if an element of `subset`, or an
     /// entity that is referred to, is not in the document. What was written till then is worth nothing.
     pub fn write(&self, reader: &mut Reader<'_>, subset: Subset, out: impl FnMut(&str)) -> Result<(), Error> {
         let mut output = Output::new(self, out);

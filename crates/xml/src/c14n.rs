@@ -72,7 +72,8 @@ impl Algorithm {
         URIS.iter().find(|(known, _)| *known == uri).map(|(_, algorithm)| *algorithm)
     }
 
-    /// The URI that identifies it (Canonical XML 1.0 §2.1, 1.1 §2.1; Exclusive XML Canonicalization §4).
+    /// The URI that identifies it (XML Signature 1.1 §6.5; Exclusive XML
+    /// Canonicalization §4).
     pub fn uri(self) -> &'static str {
         URIS.iter().find(|(_, algorithm)| *algorithm == self).map_or("", |(uri, _)| uri)
     }

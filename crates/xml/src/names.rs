@@ -35,7 +35,7 @@ struct Place {
 const NOTHING: Place =
     Place { first: u128::MAX, second: 0, scope: u64::MAX, namespace: NamespaceId::NONE, length: 0, local: 0 };
 
-/// A name that is kept, until the next one is.
+/// A name that is kept; the next one that is may take its place.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Found {
     place: u8,
@@ -81,21 +81,21 @@ impl Names {
     }
 
     /// Keeps the name that stands at `at` and was checked: its length, and where its local name begins.
-    pub(crate) fn keep(&mut self, input: &[u8], at: usize, length: usize, local: usize) -> Option<Found> {
-        if length > LONGEST {
-            return None;
-        }
-        let first = scan::prefix(input.get(at..)?.first_chunk()?, length.min(WIDTH));
+    pub(crate) fn keep(&mut self, input: &[u8], at: usize, length: usize, local: usize) {
+        let chunk = |at: usize| input.get(at..).and_then(<[u8]>::first_chunk);
+        let Some(first) = chunk(at).filter(|_| length <= LONGEST) else { return };
+        let first = scan::prefix(first, length.min(WIDTH));
         let second = match length.checked_sub(WIDTH) {
             None => 0,
-            Some(rest) => scan::prefix(input.get(at + WIDTH..)?.first_chunk()?, rest),
+            Some(rest) => match chunk(at + WIDTH) {
+                Some(second) => scan::prefix(second, rest),
+                None => return,
+            },
         };
-        let place = place_of(first);
-        // All three fit: so short is a name that is kept.
-        let (length, local) = (length as u8, local as u8);
         self.places.resize(PLACES, NOTHING);
-        self.places[place] = Place { first, second, length, local, ..NOTHING };
-        Some(Found { place: place as u8, length, local })
+        // Both fit: so short is a name that is kept.
+        let (length, local) = (length as u8, local as u8);
+        self.places[place_of(first)] = Place { first, second, length, local, ..NOTHING };
     }
 
     /// The namespace of a name, if `scope` is that in which it was met last.
@@ -137,7 +137,7 @@ mod tests {
             let mut names = Names::default();
             let name = &letters[..length];
             assert!(names.find(&input(name, ">"), 0).is_none());
-            names.keep(&input(name, ">"), 0, length, 0).unwrap();
+            names.keep(&input(name, ">"), 0, length, 0);
             for behind in [">", "/>", " x='1'>", "='1'", "\n", "\t"] {
                 let found = names.find(&input(name, behind), 0).unwrap();
                 assert_eq!((found.length(), found.local()), (length, 0), "{name}{behind}");
@@ -149,13 +149,16 @@ mod tests {
                 assert!(names.find(&input(name, behind), 0).is_none(), "{name}{behind}");
             }
         }
-        assert!(Names::default().keep(&input(&letters, ">"), 0, LONGEST + 1, 0).is_none());
+        let mut names = Names::default();
+        names.keep(&input(&letters, ">"), 0, LONGEST + 1, 0);
+        assert!(names.places.is_empty(), "a name that is too long");
     }
 
     #[test]
     fn a_namespace_is_that_of_its_scope() {
         let mut names = Names::default();
-        let found = names.keep(&input("p:a", ">"), 0, 3, 2).unwrap();
+        names.keep(&input("p:a", ">"), 0, 3, 2);
+        let found = names.find(&input("p:a", ">"), 0).unwrap();
         assert_eq!(names.namespace(found, 0), None);
         names.keep_namespace(found, 7, NamespaceId::XML);
         assert_eq!(names.namespace(found, 7), Some(NamespaceId::XML));

@@ -10,7 +10,7 @@ pub fn end_of_character_data(bytes: &[u8], at: usize) -> usize {
     // Most texts are short and end at a tag, which one look finds.
     let mut from = at;
     if let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk::<WIDTH>) {
-        let hits = hits::<b']'>(chunk);
+        let hits = hits::<b']', false>(chunk);
         let end = at + hits.trailing_zeros() as usize;
         if hits == 0 {
             from += WIDTH;
@@ -50,7 +50,7 @@ pub(crate) fn is_same(bytes: &[u8], one: usize, other: usize, length: usize) -> 
 
 fn end_of_long_character_data(bytes: &[u8], mut at: usize) -> usize {
     loop {
-        at = end_of_plain::<b']'>(bytes, at);
+        at = end_of_plain::<b']', false>(bytes, at);
         match bytes.get(at) {
             Some(b']') if !bytes[at..].starts_with(b"]]>") => at += 1,
             // U+FFFE and U+FFFF are EF BF BE and EF BF BF.
@@ -64,9 +64,9 @@ fn end_of_long_character_data(bytes: &[u8], mut at: usize) -> usize {
 /// character that XML 1.0 can't carry. `bytes` are UTF-8.
 #[inline]
 pub fn end_of_unescaped(bytes: &[u8]) -> usize {
-    let mut at = end_of_plain::<b'>'>(bytes, 0);
+    let mut at = end_of_plain::<b'>', false>(bytes, 0);
     while bytes.get(at) == Some(&0xEF) && !matches!(bytes.get(at + 1..at + 3), Some([0xBF, 0xBE..=0xBF])) {
-        at = end_of_plain::<b'>'>(bytes, at + 3);
+        at = end_of_plain::<b'>', false>(bytes, at + 3);
     }
     at.min(bytes.len())
 }
@@ -76,12 +76,10 @@ pub fn end_of_unescaped(bytes: &[u8]) -> usize {
 #[inline]
 pub fn end_of_attribute_piece(bytes: &[u8], at: usize, quote: u8) -> usize {
     let end = match quote {
-        b'"' => end_of_plain::<b'"'>(bytes, at),
-        _ => end_of_plain::<b'\''>(bytes, at),
+        b'"' => end_of_plain::<b'"', true>(bytes, at),
+        _ => end_of_plain::<b'\'', true>(bytes, at),
     };
-    // Tabs and line feeds are rare here, so they may cost a second look.
-    let piece = &bytes[at..end.min(bytes.len())];
-    piece.iter().position(|byte| matches!(byte, b'\t' | b'\n')).map_or(end, |white| at + white)
+    end.min(bytes.len())
 }
 
 /// Where in a chunk a name ends that begins with it: at white space, `=`, `/` or `>`, or with the chunk. Whether what
@@ -91,12 +89,12 @@ pub(crate) fn end_of_name(chunk: &[u8; WIDTH]) -> usize {
     (name_hits(chunk) | 1 << WIDTH).trailing_zeros() as usize
 }
 
-/// The first byte from `at` on that needs a look: `<`, `&`, the `FOURTH`, the control characters but tab and line
-/// feed, or 0xEF, which may begin U+FFFE or U+FFFF. The length if there is none.
+/// The first byte from `at` on that needs a look: `<`, `&`, the `FOURTH`, the control characters, tab and line feed only
+/// with `WHITE`, or 0xEF, which may begin U+FFFE or U+FFFF. The length if there is none.
 #[inline]
-fn end_of_plain<const FOURTH: u8>(bytes: &[u8], mut at: usize) -> usize {
+fn end_of_plain<const FOURTH: u8, const WHITE: bool>(bytes: &[u8], mut at: usize) -> usize {
     while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk::<WIDTH>) {
-        let hits = hits::<FOURTH>(chunk);
+        let hits = hits::<FOURTH, WHITE>(chunk);
         if hits != 0 {
             return at + hits.trailing_zeros() as usize;
         }
@@ -106,58 +104,59 @@ fn end_of_plain<const FOURTH: u8>(bytes: &[u8], mut at: usize) -> usize {
     if rest.is_empty() {
         return bytes.len();
     }
-    at + (tail_hits::<FOURTH>(bytes, rest) | 1 << rest.len()).trailing_zeros() as usize
+    at + (tail_hits::<FOURTH, WHITE>(bytes, rest) | 1 << rest.len()).trailing_zeros() as usize
 }
 
 /// The same bits for the last, shorter piece: what is looked at twice counts once.
 #[inline]
-fn tail_hits<const FOURTH: u8>(bytes: &[u8], rest: &[u8]) -> u32 {
+fn tail_hits<const FOURTH: u8, const WHITE: bool>(bytes: &[u8], rest: &[u8]) -> u32 {
     if let Some(chunk) = bytes.last_chunk::<WIDTH>() {
-        return hits::<FOURTH>(chunk) >> (WIDTH - rest.len());
+        return hits::<FOURTH, WHITE>(chunk) >> (WIDTH - rest.len());
     }
     // Two halves that overlap: those of the second one stand where they are in the text.
     if let (Some(first), Some(last)) = (rest.first_chunk::<8>(), rest.last_chunk::<8>()) {
         let mut chunk = [0; WIDTH];
         chunk[..8].copy_from_slice(first);
         chunk[8..].copy_from_slice(last);
-        let hits = hits::<FOURTH>(&chunk);
+        let hits = hits::<FOURTH, WHITE>(&chunk);
         return hits & 0xFF | (hits >> 8) << (rest.len() - 8);
     }
     if let (Some(first), Some(last)) = (rest.first_chunk::<4>(), rest.last_chunk::<4>()) {
         let mut chunk = [0; WIDTH];
         chunk[..4].copy_from_slice(first);
         chunk[4..8].copy_from_slice(last);
-        let hits = hits::<FOURTH>(&chunk);
+        let hits = hits::<FOURTH, WHITE>(&chunk);
         return hits & 0xF | (hits >> 4 & 0xF) << (rest.len() - 4);
     }
-    rest.iter().enumerate().fold(0, |hits, (bit, &byte)| hits | u32::from(stops::<FOURTH>(byte)) << bit)
+    rest.iter().enumerate().fold(0, |hits, (bit, &byte)| hits | u32::from(stops::<FOURTH, WHITE>(byte)) << bit)
 }
 
 #[inline]
-fn stops<const FOURTH: u8>(byte: u8) -> bool {
-    byte == b'<' || byte == b'&' || byte == FOURTH || byte == 0xEF || (byte < 0x20 && byte != b'\t' && byte != b'\n')
+fn stops<const FOURTH: u8, const WHITE: bool>(byte: u8) -> bool {
+    let passes = byte >= b' ' || (!WHITE && matches!(byte, b'\t' | b'\n'));
+    !passes || byte == b'<' || byte == b'&' || byte == FOURTH || byte == 0xEF
 }
 
 /// A bit for each byte that stops, lowest first.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[allow(unsafe_code, reason = "the plain twin costs four times as much on the text of a message")]
-fn hits<const FOURTH: u8>(chunk: &[u8; WIDTH]) -> u32 {
+fn hits<const FOURTH: u8, const WHITE: bool>(chunk: &[u8; WIDTH]) -> u32 {
     // SAFETY: SSE2 is part of x86-64, so every machine this is compiled for has it.
-    unsafe { hits_sse2::<FOURTH>(chunk) }
+    unsafe { hits_sse2::<FOURTH, WHITE>(chunk) }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "sse2")]
-fn hits_sse2<const FOURTH: u8>(chunk: &[u8; WIDTH]) -> u32 {
+fn hits_sse2<const FOURTH: u8, const WHITE: bool>(chunk: &[u8; WIDTH]) -> u32 {
     use std::arch::x86_64::*;
     let data = load(chunk);
     let is = |byte: u8| _mm_cmpeq_epi8(data, _mm_set1_epi8(byte as i8));
     let hits = _mm_or_si128(_mm_or_si128(is(b'<'), is(b'&')), _mm_or_si128(is(FOURTH), is(0xEF)));
     let control = _mm_cmpeq_epi8(_mm_min_epu8(data, _mm_set1_epi8(0x1F)), data);
-    let white = _mm_or_si128(is(b'\t'), is(b'\n'));
-    _mm_movemask_epi8(_mm_or_si128(hits, _mm_andnot_si128(white, control))) as u32
+    let control = if WHITE { control } else { _mm_andnot_si128(_mm_or_si128(is(b'\t'), is(b'\n')), control) };
+    _mm_movemask_epi8(_mm_or_si128(hits, control)) as u32
 }
 
 /// A bit for each byte that ends a name, lowest first.
@@ -202,8 +201,8 @@ use name_hits_plain as name_hits;
 
 /// The same, byte by byte.
 #[cfg(any(test, not(target_arch = "x86_64")))]
-fn hits_plain<const FOURTH: u8>(chunk: &[u8; WIDTH]) -> u32 {
-    chunk.iter().enumerate().fold(0, |hits, (bit, &byte)| hits | u32::from(stops::<FOURTH>(byte)) << bit)
+fn hits_plain<const FOURTH: u8, const WHITE: bool>(chunk: &[u8; WIDTH]) -> u32 {
+    chunk.iter().enumerate().fold(0, |hits, (bit, &byte)| hits | u32::from(stops::<FOURTH, WHITE>(byte)) << bit)
 }
 
 #[cfg(not(target_arch = "x86_64"))]
@@ -236,7 +235,10 @@ mod tests {
             for place in 0..WIDTH {
                 let mut chunk = [b'x'; WIDTH];
                 chunk[place] = byte;
-                assert_eq!(hits::<b'>'>(&chunk), hits_plain::<b'>'>(&chunk), "byte {byte} at {place}");
+                let (text, plain) = (hits::<b'>', false>(&chunk), hits_plain::<b'>', false>(&chunk));
+                assert_eq!(text, plain, "byte {byte} at {place}");
+                let (value, plain) = (hits::<b'"', true>(&chunk), hits_plain::<b'"', true>(&chunk));
+                assert_eq!(value, plain, "byte {byte} at {place}");
                 assert_eq!(name_hits(&chunk), name_hits_plain(&chunk), "byte {byte} at {place}");
             }
         }
@@ -249,9 +251,9 @@ mod tests {
                 for place in 0..length {
                     let mut bytes = vec![b'x'; length];
                     bytes[place] = byte;
-                    let expected = if stops::<b']'>(byte) { place } else { length };
+                    let expected = if stops::<b']', false>(byte) { place } else { length };
                     for start in 0..=place {
-                        let found = end_of_plain::<b']'>(&bytes, start);
+                        let found = end_of_plain::<b']', false>(&bytes, start);
                         assert_eq!(found, expected, "byte {byte} at {place} of {length} from {start}");
                     }
                 }

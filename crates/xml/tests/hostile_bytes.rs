@@ -125,3 +125,43 @@ fn nothing_panics() {
     }
     assert!(right > 1_000 && refused > 30_000, "{right} were right, {refused} refused: no fair attack");
 }
+
+/// Whatever is repeated, the work is linear: these would take hours otherwise.
+#[test]
+fn nothing_is_quadratic() {
+    const SIZE: usize = 1 << 18;
+    let mut limits = Limits::default();
+    (limits.depth, limits.namespaces, limits.attributes) = (SIZE, SIZE, 1 << 12);
+    for (before, piece, after) in [
+        ("<a b='", "\t", "'/>"),
+        ("<a b='", "\n", "'/>"),
+        ("<a b='", "\r\n", "'/>"),
+        ("<a b='", "&#9;", "'/>"),
+        ("<a b='", "\u{FF0C}", "'/>"),
+        ("<a b='", "\"", "'/>"),
+        ("<a>", "\t", "</a>"),
+        ("<a>", "\r", "</a>"),
+        ("<a>", "]", "</a>"),
+        ("<a>", "]] >", "</a>"),
+        ("<a>", "&lt;", "</a>"),
+        ("<a>", "&#x000000000000000000000000000000000000000000041;", "</a>"),
+        ("<a>", "\u{FF0C}", "</a>"),
+        ("<a>", "<![CDATA[]]>", "</a>"),
+        ("<a><![CDATA[", "]", "]]></a>"),
+        ("<a><!--", "- ", "--></a>"),
+        ("<a><?b ", "?", "?></a>"),
+        ("<a>", "<b/>", "</a>"),
+        ("<a>", "<b x='1' y='2'></b>", "</a>"),
+        ("<a", " ", "/>"),
+        ("<a>", "<b>", ""),
+        ("<a>", "<b xmlns:b='urn:b'>", ""),
+        ("<", "a", "/>"),
+        ("<a>&", "a", ";</a>"),
+        ("", " ", "<a/>"),
+        ("", "<!---->", "<a/>"),
+    ] {
+        let document = format!("{before}{}{after}", piece.repeat(SIZE / piece.len()));
+        let mut reader = Reader::new(document.as_bytes(), limits).unwrap();
+        while reader.next().is_ok_and(|token| token != Token::End) {}
+    }
+}

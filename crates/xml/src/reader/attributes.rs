@@ -40,7 +40,7 @@ impl<'a> Reader<'a> {
             return Err(self.limit(offset, "a tag with more than", self.limits.attributes, "attributes"));
         }
         let bytes = self.input.as_bytes();
-        let (name, _) = self.name(offset)?;
+        let name = self.name(offset)?;
         let equals = end_of_white_space(bytes, offset + name.as_str().len());
         if bytes.get(equals) != Some(&b'=') {
             let message = format!(

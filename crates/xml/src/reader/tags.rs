@@ -3,7 +3,7 @@
 use crate::QName;
 use crate::error::{Error, ErrorKind};
 use crate::name::end_of_ncname;
-use crate::names::{self, Found};
+use crate::names;
 use crate::namespaces::NamespaceId;
 use crate::scan;
 use crate::token::{StartTag, Token};
@@ -46,7 +46,7 @@ impl<'a> Reader<'a> {
             Stage::Epilog => return Err(self.syntax(offset, "a second root element; a document has one")),
             _ => self.stage = Stage::Content,
         }
-        let (name, found) = self.name(offset + 1)?;
+        let name = self.name(offset + 1)?;
         let mut at = offset + 1 + name.as_str().len();
         self.memory.attributes.clear();
         let outside = self.memory.namespaces.len();
@@ -63,7 +63,7 @@ impl<'a> Reader<'a> {
             return Err(self.limit(offset, "elements nested more than", self.limits.depth, "deep"));
         }
         self.open(offset, name, outside);
-        let namespace = self.namespace_of(name, found, offset + 1)?;
+        let namespace = self.namespace_of(name, offset + 1)?;
         self.layout_holds = !empty && self.layout_scope == Some(self.memory.namespaces.len());
         self.note_tag();
         Ok(Token::StartTag(StartTag { name, namespace, offset }))
@@ -142,16 +142,17 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a qualified name, which is kept if it is short.
-    pub(super) fn name(&mut self, at: usize) -> Result<(QName<'a>, Option<Found>), Error> {
+    pub(super) fn name(&mut self, at: usize) -> Result<QName<'a>, Error> {
         let bytes = self.input.as_bytes();
         let names_are_kept = self.names_are_kept();
         if names_are_kept && let Some(found) = self.memory.names.find(bytes, at) {
-            return Ok((QName::new(&self.input[at..at + found.length()], found.local()), Some(found)));
+            return Ok(QName::new(&self.input[at..at + found.length()], found.local()));
         }
         let (name, end) = self.qname(at)?;
-        let local = name.local_at() as usize;
-        let found = if names_are_kept { self.memory.names.keep(bytes, at, end - at, local) } else { None };
-        Ok((name, found))
+        if names_are_kept {
+            self.memory.names.keep(bytes, at, end - at, name.local_at() as usize);
+        }
+        Ok(name)
     }
 
     /// The length of names that are kept is not measured.
@@ -159,20 +160,14 @@ impl<'a> Reader<'a> {
         self.limits.name_length >= names::LONGEST
     }
 
-    /// The namespace of an element whose declarations are in scope.
-    #[inline]
-    fn namespace_of(&mut self, name: QName<'a>, found: Option<Found>, offset: usize) -> Result<NamespaceId, Error> {
-        let scope = self.memory.namespaces.scope();
-        if let Some(found) = found
-            && let Some(namespace) = self.memory.names.namespace(found, scope)
-        {
-            return Ok(namespace);
-        }
+    /// The namespace of the element whose name stands at `at` and whose declarations are in scope.
+    fn namespace_of(&mut self, name: QName<'a>, at: usize) -> Result<NamespaceId, Error> {
         let Some(namespace) = self.memory.namespaces.resolve(name.prefix()) else {
-            return Err(self.unbound(name, offset));
+            return Err(self.unbound(name, at));
         };
-        if let Some(found) = found {
-            self.memory.names.keep_namespace(found, scope, namespace);
+        // A name in the attributes may have taken the place of this one meanwhile.
+        if let Some(found) = self.memory.names.find(self.input.as_bytes(), at) {
+            self.memory.names.keep_namespace(found, self.memory.namespaces.scope(), namespace);
         }
         Ok(namespace)
     }

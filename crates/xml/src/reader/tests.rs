@@ -157,6 +157,24 @@ fn many_attributes_are_told_apart() {
 }
 
 #[test]
+fn an_attribute_with_the_place_of_its_element_leaves_namespaces_alone() {
+    // Among so many names some take the place of the element's, whatever the places are.
+    for number in 0..500 {
+        let document = format!("<r xmlns:p='urn:p'><e xmlns='urn:x' p:n{number}=''><p:n{number}/></e></r>");
+        let mut reader = Reader::new(document.as_bytes(), Limits::default()).unwrap();
+        let mut namespaces = Vec::new();
+        loop {
+            match reader.next().unwrap() {
+                Token::StartTag(tag) => namespaces.push(reader.namespace(tag.namespace).to_owned()),
+                Token::End => break,
+                _ => {}
+            }
+        }
+        assert_eq!(namespaces, ["", "urn:x", "urn:p"], "{document}");
+    }
+}
+
+#[test]
 fn limits_hold() {
     let limits =
         Limits { depth: 3, attributes: 2, namespaces: 2, name_length: 8, message_size: 200, ..Limits::default() };

@@ -38,7 +38,7 @@ mod writer;
 
 pub use document::DocumentEntity;
 pub use dtd::Notation;
-pub use encoding::decode;
+pub use encoding::{Charset, decode};
 pub use error::{Error, ErrorKind};
 pub use layout::Known;
 pub use limits::Limits;

@@ -276,7 +276,11 @@ mod tests {
         for (bytes, charset, message) in [
             (&b"<a>\xFF"[..], None, "byte 0xFF is not UTF-8, the encoding that was expected (byte 3)"),
             (b"a\xE9", Some("us-ascii"), "byte 0xE9 is not US-ASCII, the encoding that was expected (byte 1)"),
-            (b"<?xml version='1.0' encoding='klingon'?>", None, "the encoding \"klingon\" is not known; UTF-8 and UTF-16 always are (byte 0)"),
+            (
+                b"<?xml version='1.0' encoding='klingon'?>",
+                None,
+                "the encoding \"klingon\" is not known; UTF-8 and UTF-16 always are (byte 0)",
+            ),
             (
                 b"\0<\0a",
                 None,

@@ -117,7 +117,7 @@ impl<S: HttpService> Caller<S> {
         let reply = client::call(transport, &self.url, operation.action, message, self.limits.message_size)
             .await
             .map_err(CallError::Transport)?;
-        match castile_soap::client::response(operation, &reply.message, self.limits) {
+        match castile_soap::client::response(operation, &reply.message, reply.charset, self.limits) {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(fault)) => Err(CallError::Fault(fault)),
             Err(error) => Err(CallError::Protocol(error)),

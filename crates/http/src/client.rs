@@ -5,12 +5,13 @@ mod transport;
 use std::future::poll_fn;
 
 use bytes::Bytes;
+use castile_xml::Charset;
 use http::{HeaderValue, Request, Response, StatusCode, Uri, header};
 use http_body::Body;
 use http_body_util::Full;
 
 use crate::body::{self, Failure};
-use crate::headers::{MESSAGE_TYPE, SOAP_ACTION, is_message};
+use crate::headers::{MESSAGE_TYPE, SOAP_ACTION, Unread, message_charset};
 use crate::{BoxError, Error, ErrorKind};
 
 pub use self::transport::{Options, ResponseBody, Transport};
@@ -23,6 +24,8 @@ const EXCERPT: usize = 1024;
 pub struct ClientReply {
     /// 200, or 500 for a fault (SOAP 1.1 §6.2). Some servers send faults with 200: the message decides.
     pub status: StatusCode,
+    /// The charset of the content type, if it has one (RFC 7303 §3.2): whoever reads the message needs it.
+    pub charset: Option<Charset>,
     /// The envelope.
     pub message: Bytes,
 }
@@ -64,19 +67,14 @@ where
     let (head, body) = response.map_err(|error| exchange_failed(error.into()))?.into_parts();
 
     let status = head.status;
-    let content_type = head.headers.get(header::CONTENT_TYPE);
-    let is_message = content_type.is_some_and(is_message);
-    match status {
-        StatusCode::OK | StatusCode::INTERNAL_SERVER_ERROR if is_message => {
+    match (status, message_charset(head.headers.get(header::CONTENT_TYPE))) {
+        (StatusCode::OK | StatusCode::INTERNAL_SERVER_ERROR, Ok(charset)) => {
             let message = body::read(body, max_message_size).await;
             let message = message.map_err(|failure| body_failed(failure, max_message_size))?;
-            Ok(ClientReply { status, message })
+            Ok(ClientReply { status, charset, message })
         }
-        StatusCode::OK => {
-            let found = content_type.map(|found| String::from_utf8_lossy(found.as_bytes()));
-            let found = found.as_deref().unwrap_or("no content type");
-            let message = format!("found {found}, expected text/xml in utf-8 (SOAP 1.1)");
-            Err(Error::new(ErrorKind::ContentType, message))
+        (StatusCode::OK, Err(unread)) | (StatusCode::INTERNAL_SERVER_ERROR, Err(unread @ Unread::Charset { .. })) => {
+            Err(Error::new(ErrorKind::ContentType, unread.to_string()))
         }
         _ => {
             let mut message = format!("the server answered {status}, expected 200, or 500 with a fault");

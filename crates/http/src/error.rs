@@ -34,7 +34,7 @@ pub enum ErrorKind {
     Exchange,
     /// The server answered with a status that carries no SOAP message (SOAP 1.1 §6.2 knows 200 and 500).
     Status(StatusCode),
-    /// The content type of the response is not that of a SOAP message.
+    /// The content type of the response is not that of a SOAP message, or names a charset that is not known.
     ContentType,
     /// The message is larger than the caller allowed.
     TooLarge,

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use castile_databinding::{Decoder, FromXml, ToXml};
-use castile_xml::{Limits, Reader, Token};
+use castile_xml::{Charset, Limits, Reader, Token};
 
 use crate::envelope::end_tag;
 use crate::{Detail, Envelope, Error, ErrorKind, Fault, FaultCode, FaultDetail, Operation, Version, message};
@@ -15,33 +15,28 @@ pub fn request<Q: ToXml>(operation: &Operation, request: &Q) -> Result<Bytes, Er
     Ok(message::write(Version::default(), &operation.request, request, Vec::new())?.into())
 }
 
-/// Reads the answer to a request: a response, or a fault.
+/// Reads the answer to a request: a response, or a fault. `charset` is what the media type says, as in
+/// [`Request`](crate::Request).
 ///
 /// # Errors
 /// That the message is neither, with the place.
 pub fn response<R: FromXml, D: FaultDetail>(
     operation: &'static Operation,
     message: &[u8],
+    charset: Option<Charset>,
     limits: Limits,
 ) -> Result<Result<R, Fault<D>>, Error> {
-    read(operation, message, limits).map_err(|error| error.locate(message, limits))
-}
-
-fn read<R: FromXml, D: FaultDetail>(
-    operation: &'static Operation,
-    message: &[u8],
-    limits: Limits,
-) -> Result<Result<R, Fault<D>>, Error> {
-    let mut reader = message::reader(message, limits)?;
-    let answer = match answer(&mut reader, operation) {
-        Ok(Answer::Response) => return message::read_payload(Decoder::new(reader), &operation.response).map(Ok),
-        Ok(Answer::Fault) => {
-            read_fault(&mut reader, limits).and_then(|fault| Envelope::read_end(&mut reader).map(|()| Err(fault)))
-        }
-        Err(error) => Err(error),
-    };
-    message::keep(reader.into_memory());
-    answer
+    message::read_with(message, charset, limits, |mut reader| {
+        let answer = match answer(&mut reader, operation) {
+            Ok(Answer::Response) => return message::read_payload(Decoder::new(reader), &operation.response).map(Ok),
+            Ok(Answer::Fault) => {
+                read_fault(&mut reader, limits).and_then(|fault| Envelope::read_end(&mut reader).map(|()| Err(fault)))
+            }
+            Err(error) => Err(error),
+        };
+        message::keep(reader.into_memory());
+        answer
+    })
 }
 
 /// What the body of an answer holds.

@@ -2,7 +2,6 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use bytes::Bytes;
 use castile_databinding::{Decoder, Encoder, FromXml, ToXml};
 use castile_xml::{Limits, Reader};
 use futures_util::FutureExt;
@@ -10,7 +9,8 @@ use futures_util::future::BoxFuture;
 
 use crate::envelope::end_tag;
 use crate::{
-    Description, Envelope, Error, ErrorKind, Fault, FaultDetail, NoDetail, Operation, Reply, Service, Version, message,
+    Description, Envelope, Error, ErrorKind, Fault, FaultDetail, NoDetail, Operation, Reply, Request, Service, Version,
+    message,
 };
 
 /// A service as generated code writes it: which operations there are, and a handler for each.
@@ -46,29 +46,29 @@ impl<D: Dispatch> Service for D {
         D::DESCRIPTION
     }
 
-    fn call(&self, action: &str, message: Bytes, limits: Limits) -> Pending {
+    fn call(&self, request: Request<'_>, limits: Limits) -> Pending {
         // A panic while reading is an error of this engine or of a handler's own types; it ends this request only.
-        catch_unwind(AssertUnwindSafe(|| start(self, action, &message, limits)))
+        catch_unwind(AssertUnwindSafe(|| start(self, &request, limits).map_err(Fault::from)))
             .unwrap_or_else(|_| Err(panicked()))
             .unwrap_or_else(|fault| std::future::ready(fault_reply(Version::default(), &fault)).boxed())
     }
 }
 
 /// Reads a request as far as it needs to be to find its operation, and hands it on.
-fn start<D: Dispatch>(service: &D, action: &str, message: &[u8], limits: Limits) -> Result<Pending, Fault> {
-    let located = |error: Error| error.locate(message, limits);
-    let mut reader = message::reader(message, limits).map_err(located)?;
-    match open(service, action, &mut reader) {
-        Ok((envelope, operation)) => {
-            let (decoder, version) = (Decoder::new(reader), envelope.version);
-            let payload = Payload { decoder, operation: &D::DESCRIPTION.operations[operation], version };
-            service.dispatch(operation, payload).map_err(|error| located(error).into())
+fn start<D: Dispatch>(service: &D, request: &Request<'_>, limits: Limits) -> Result<Pending, Error> {
+    message::read_with(&request.message, request.charset, limits, |mut reader| {
+        match open(service, request.action, &mut reader) {
+            Ok((envelope, operation)) => {
+                let (decoder, version) = (Decoder::new(reader), envelope.version);
+                let payload = Payload { decoder, operation: &D::DESCRIPTION.operations[operation], version };
+                service.dispatch(operation, payload)
+            }
+            Err(error) => {
+                message::keep(reader.into_memory());
+                Err(error)
+            }
         }
-        Err(error) => {
-            message::keep(reader.into_memory());
-            Err(located(error).into())
-        }
-    }
+    })
 }
 
 fn open<D: Dispatch>(service: &D, action: &str, reader: &mut Reader<'_>) -> Result<(Envelope, usize), Error> {

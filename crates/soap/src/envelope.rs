@@ -18,7 +18,7 @@ pub struct Envelope {
     pub header: Vec<HeaderBlock>,
 }
 
-/// A child of the header, kept as the bytes that came.
+/// A child of the header, kept as it came.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeaderBlock {
     /// The namespace name of the element.
@@ -29,7 +29,8 @@ pub struct HeaderBlock {
     pub must_understand: bool,
     /// Whom it is for, a URI; `None` is the ultimate recipient (SOAP 1.1 §4.2.2).
     pub actor: Option<String>,
-    /// Where in the message its bytes lie, from its start tag to its end tag.
+    /// Where in the document that the reader reads it lies, from its start tag to its end tag. That is the message, or
+    /// the text that was decoded from it.
     pub bytes: Range<usize>,
 }
 

@@ -42,6 +42,12 @@ impl Error {
         self.0.kind
     }
 
+    /// Whether the bytes were not what the reader takes: they may be in another encoding.
+    pub(crate) fn is_of_encoding(&self) -> bool {
+        use castile_databinding::ErrorKind::Xml;
+        self.0.source.as_ref().is_some_and(|source| source.kind() == Xml(castile_xml::ErrorKind::Encoding))
+    }
+
     /// The same error with path, line and column, where it has a place in the document that was read.
     pub(crate) fn locate(mut self, message: &[u8], limits: Limits) -> Self {
         if let Some(source) = self.0.source.take() {

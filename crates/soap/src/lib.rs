@@ -1,7 +1,7 @@
 //! SOAP messages: values ↔ envelopes, without I/O (SOAP 1.1).
 //!
 //! A server is a [`Dispatch`]: it tells which [`Operation`]s it has and hands each [`Payload`] to a handler. Every
-//! `Dispatch` is a [`Service`], which turns a request message into a [`Reply`]; `castile-http` carries those. A client
+//! `Dispatch` is a [`Service`], which turns a [`Request`] into a [`Reply`]; `castile-http` carries those. A client
 //! writes a request with [`client::request`] and reads the answer with [`client::response`].
 
 pub mod client;
@@ -19,5 +19,5 @@ pub use dispatch::{Dispatch, Payload, Pending};
 pub use envelope::{Envelope, HeaderBlock};
 pub use error::{Error, ErrorKind};
 pub use fault::{Detail, Fault, FaultCode, FaultDetail, NoDetail};
-pub use service::{Reply, Service};
+pub use service::{Reply, Request, Service};
 pub use version::Version;

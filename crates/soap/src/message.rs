@@ -1,9 +1,10 @@
 //! Whole messages: an envelope with one payload.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 
 use castile_databinding::{Decoder, Encoder, FromXml, ToXml};
-use castile_xml::{Limits, Memory, Reader};
+use castile_xml::{Charset, Limits, Memory, Reader};
 
 use crate::envelope::end_tag;
 use crate::{Envelope, Error, ErrorKind, Root, Version};
@@ -13,10 +14,59 @@ thread_local! {
     static MEMORY: Cell<Memory> = Cell::default();
 }
 
-/// A reader of `message` with the buffers of this thread.
-pub(crate) fn reader(message: &[u8], limits: Limits) -> Result<Reader<'_>, Error> {
+/// What `read` makes of a message.
+///
+/// Nearly all messages are UTF-8 and are read as they came. Others are decoded first, once: those whose `charset` says
+/// so, and those that the reader finds in another encoding, which it does before the root element.
+///
+/// # Errors
+/// What `read` says, with its place in the decoded text, or that the message can't be decoded.
+pub(crate) fn read_with<T>(
+    message: &[u8],
+    charset: Option<Charset>,
+    limits: Limits,
+    read: impl Fn(Reader<'_>) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let mut text = None;
+    if charset.is_some_and(|charset| charset != Charset::UTF_8) || is_utf16_without_mark(message) {
+        text = Some(castile_xml::decode(message, charset)?);
+    }
+    loop {
+        let error = match reader(message, text.as_deref(), limits).and_then(&read) {
+            Ok(value) => return Ok(value),
+            Err(error) => error,
+        };
+        match &text {
+            Some(text) => return Err(error.locate(text.as_bytes(), limits)),
+            None if error.is_of_encoding() => text = Some(decode(message, charset, error, limits)?),
+            None => return Err(error.locate(message, limits)),
+        }
+    }
+}
+
+/// The text of a message that is not what UTF-8 would be.
+#[cold]
+fn decode(message: &[u8], charset: Option<Charset>, error: Error, limits: Limits) -> Result<Cow<'_, str>, Error> {
+    castile_xml::decode(message, charset).map_err(|reason| {
+        let reason = Error::from(reason);
+        // Lines and columns are those of UTF-8.
+        if reason == error { error.locate(message, limits) } else { reason }
+    })
+}
+
+/// Whether a message is UTF-16 without a byte order mark (XML 1.0, appendix F.1), or nothing: in UTF-8 it would have a
+/// character that XML lacks.
+fn is_utf16_without_mark(message: &[u8]) -> bool {
+    matches!(message, [0, ..] | [_, 0, ..])
+}
+
+/// A reader with the buffers of this thread.
+fn reader<'a>(message: &'a [u8], text: Option<&'a str>, limits: Limits) -> Result<Reader<'a>, Error> {
     let mut memory = MEMORY.take();
-    let reader = Reader::with_memory(message, limits, &mut memory);
+    let reader = match text {
+        None => Reader::with_memory(message, limits, &mut memory),
+        Some(text) => Reader::decoded(text, limits, &mut memory),
+    };
     if reader.is_err() {
         keep(memory);
     }
@@ -41,22 +91,19 @@ pub fn write<T: ToXml>(version: Version, root: &Root, value: &T, mut out: Vec<u8
     Ok(out.finish()?)
 }
 
-/// Reads a message whose payload is the element `root`, with no header block that must be understood.
+/// Reads a message whose payload is the element `root`, with no header block that must be understood, in the encoding
+/// that it says to be in.
 ///
 /// # Errors
 /// That it is something else, with the place.
 pub fn read<T: FromXml>(root: &'static Root, message: &[u8], limits: Limits) -> Result<T, Error> {
-    let read = || {
-        let mut reader = reader(message, limits)?;
-        match find(&mut reader, root) {
-            Ok(()) => read_payload(Decoder::new(reader), root),
-            Err(error) => {
-                keep(reader.into_memory());
-                Err(error)
-            }
+    read_with(message, None, limits, |mut reader| match find(&mut reader, root) {
+        Ok(()) => read_payload(Decoder::new(reader), root),
+        Err(error) => {
+            keep(reader.into_memory());
+            Err(error)
         }
-    };
-    read().map_err(|error: Error| error.locate(message, limits))
+    })
 }
 
 /// Reads up to the payload, which must be `root`.

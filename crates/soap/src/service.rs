@@ -1,7 +1,7 @@
 //! The seam between messages and whatever carries them.
 
 use bytes::Bytes;
-use castile_xml::Limits;
+use castile_xml::{Charset, Limits};
 use futures_util::future::BoxFuture;
 
 use crate::{Description, Version};
@@ -11,11 +11,22 @@ pub trait Service: Send + Sync + 'static {
     /// What the service offers, known before any message comes.
     fn description(&self) -> &'static Description;
 
-    /// Answers one request message, which may take what `limits` say.
+    /// Answers one request, whose message may take what `limits` say.
     ///
-    /// `action` is the value of the `SOAPAction` header without its quotes, empty if there was none (SOAP 1.1 §6.1.1).
     /// Every failure, a handler's panic included, is a fault in the [`Reply`].
-    fn call(&self, action: &str, message: Bytes, limits: Limits) -> BoxFuture<'static, Reply>;
+    fn call(&self, request: Request<'_>, limits: Limits) -> BoxFuture<'static, Reply>;
+}
+
+/// A message that asks for something, and what its carrier says of it.
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    /// The value of the `SOAPAction` header without its quotes, empty if there was none (SOAP 1.1 §6.1.1).
+    pub action: &'a str,
+    /// The charset of the media type, if it has one: it comes before what the message says of its encoding, and behind
+    /// a byte order mark (RFC 7303 §3).
+    pub charset: Option<Charset>,
+    /// The envelope.
+    pub message: Bytes,
 }
 
 /// The answer to one request.

@@ -9,7 +9,7 @@ use common::{Note, OPERATIONS, Trouble, ask, body, note};
 
 /// What a client of `echo` makes of an answer.
 fn read(answer: &str) -> Fault<Trouble> {
-    client::response::<Note, Trouble>(&OPERATIONS[0], answer.as_bytes(), Limits::default())
+    client::response::<Note, Trouble>(&OPERATIONS[0], answer.as_bytes(), None, Limits::default())
         .expect(answer)
         .expect_err(answer)
 }
@@ -140,7 +140,7 @@ fn what_is_no_answer_is_an_error_with_its_place() {
         ),
     ] {
         let error =
-            client::response::<Note, NoDetail>(&OPERATIONS[0], answer.as_bytes(), Limits::default()).unwrap_err();
+            client::response::<Note, NoDetail>(&OPERATIONS[0], answer.as_bytes(), None, Limits::default()).unwrap_err();
         assert!(error.to_string().contains(expected), "{answer}\n{error}");
     }
 }

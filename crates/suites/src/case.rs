@@ -33,6 +33,7 @@ pub(crate) fn case<Q: ToXml, R: FromXml + 'static>(
     let check = move |message: &[u8]| match castile::soap::client::response::<R, NoDetail>(
         operation,
         message,
+        None,
         Limits::default(),
     ) {
         Ok(Ok(response)) if is_right(&response) => Ok(()),

@@ -132,13 +132,12 @@ fn other_encodings() {
     let utf16 = |order: fn(u16) -> [u8; 2], mark: &str| -> Vec<u8> {
         format!("{mark}{}", body("<a/>")).encode_utf16().flat_map(order).collect()
     };
-    let reason = "byte 0xFF is not UTF-8, the encoding that was expected (line 1, column 1)";
-    assert_fault(&server, utf16(u16::to_le_bytes, "\u{FEFF}"), "Client", reason);
-    let reason = "byte 0xFE is not UTF-8, the encoding that was expected (line 1, column 1)";
-    assert_fault(&server, utf16(u16::to_be_bytes, "\u{FEFF}"), "Client", reason);
     assert_fault(&server, utf16(u16::to_le_bytes, ""), "Client", "U+0000 where a name was expected (line 1, column 2)");
+    // These are read: a byte order mark comes before the charset, and the charset before the declaration.
+    let reason = "a: found <a> of \"\", where the element of an operation of Benchmark was expected (line 2, column 1)";
+    assert_fault(&server, utf16(u16::to_le_bytes, "\u{FEFF}"), "Client", reason);
+    assert_fault(&server, utf16(u16::to_be_bytes, "\u{FEFF}"), "Client", reason);
     let declared = format!("<?xml version='1.0' encoding='ISO-8859-1'?>{}", body("<a/>"));
-    let reason = "the encoding \"ISO-8859-1\" is declared, where UTF-8 was expected (line 1, column 6)";
     assert_fault(&server, declared, "Client", reason);
 }
 
@@ -168,12 +167,12 @@ fn what_http_refuses() {
         (
             request("POST", "/", "application/soap+xml"),
             415,
-            "found content type application/soap+xml, expected text/xml in utf-8 (SOAP 1.1)\n",
+            "found content type application/soap+xml, expected text/xml (SOAP 1.1)\n",
         ),
         (
-            request("POST", "/", "text/xml; charset=utf-16"),
+            request("POST", "/", "text/xml; charset=klingon"),
             415,
-            "found content type text/xml; charset=utf-16, expected text/xml in utf-8 (SOAP 1.1)\n",
+            "found charset \"klingon\", expected one that is known, such as utf-8 or utf-16\n",
         ),
     ] {
         let (found, _, answer) = send(&server, request);

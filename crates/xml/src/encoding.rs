@@ -16,9 +16,6 @@ const LONGEST_DECLARATION: usize = 1024;
 /// if the declaration names another encoding than the one that the bytes are in; with one, the declaration says
 /// nothing. A byte order mark is kept in the text, where readers pass over it.
 ///
-/// Encodings are named as in the IANA registry. UTF-8, UTF-16, US-ASCII and ISO-8859-1 are read to the letter, the
-/// others as the WHATWG's Encoding Standard has them. UTF-32, UTF-7 and EBCDIC are not understood.
-///
 /// ```
 /// let bytes = b"<?xml version='1.0' encoding='ISO-8859-1'?><a>\xE9</a>";
 /// assert!(castile_xml::decode(bytes, None)?.ends_with("<a>é</a>"));
@@ -27,13 +24,10 @@ const LONGEST_DECLARATION: usize = 1024;
 ///
 /// # Errors
 /// [`ErrorKind::Encoding`] if the encoding is not known, is not the declared one, or the bytes are not in it.
-pub fn decode<'b>(bytes: &'b [u8], charset: Option<&str>) -> Result<Cow<'b, str>, Error> {
+pub fn decode(bytes: &[u8], charset: Option<Charset>) -> Result<Cow<'_, str>, Error> {
     let encoding = match (Encoding::of_mark(bytes), charset) {
         (Some(encoding), _) => encoding,
-        (None, Some(charset)) => {
-            let known = Encoding::of_label(charset).ok_or_else(|| not_known(charset))?;
-            known.with_order_of(bytes)
-        }
+        (None, Some(Charset(encoding))) => encoding.with_order_of(bytes),
         (None, None) => of_first_bytes(bytes)?,
     };
     let text = encoding.decode(bytes)?;
@@ -48,6 +42,23 @@ pub fn decode<'b>(bytes: &'b [u8], charset: Option<&str>) -> Result<Cow<'b, str>
         }
     }
     Ok(text)
+}
+
+/// An encoding that is known, as the charset of a media type names it (RFC 7303 §3).
+///
+/// Encodings are named as in the IANA registry. UTF-8, UTF-16, US-ASCII and ISO-8859-1 are read to the letter, the
+/// others as the WHATWG's Encoding Standard has them. UTF-32, UTF-7 and EBCDIC are not understood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Charset(Encoding);
+
+impl Charset {
+    /// UTF-8.
+    pub const UTF_8: Charset = Charset(Encoding::Utf8);
+
+    /// The encoding that is registered as `label`, whatever its case; `None` if it is not known.
+    pub fn of_label(label: &str) -> Option<Charset> {
+        Encoding::of_label(label).map(Charset)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -244,9 +255,20 @@ mod tests {
             (b"\x82\xA0".to_vec(), Some("Shift_JIS"), "あ".to_owned()),
             (b"a".to_vec(), Some("us-ascii"), "a".to_owned()),
         ] {
-            assert_eq!(decode(&bytes, charset).as_deref(), Ok(expected.as_str()), "{charset:?}");
+            let of = charset.map(|label| Charset::of_label(label).unwrap());
+            assert_eq!(decode(&bytes, of).as_deref(), Ok(expected.as_str()), "{charset:?}");
         }
         assert!(matches!(decode("é".as_bytes(), None), Ok(Cow::Borrowed(_))));
+    }
+
+    #[test]
+    fn charsets_are_known_by_their_labels() {
+        assert_eq!(Charset::of_label("Utf8"), Some(Charset::UTF_8));
+        assert_eq!(Charset::of_label("LATIN1"), Charset::of_label("ISO-8859-1"));
+        assert_ne!(Charset::of_label("windows-1252"), Charset::of_label("ISO-8859-1"));
+        for label in ["", "klingon", "utf-32", "utf-7", "x-user-defined", "replacement", "iso-2022-kr"] {
+            assert_eq!(Charset::of_label(label), None, "{label}");
+        }
     }
 
     #[test]
@@ -254,7 +276,11 @@ mod tests {
         for (bytes, charset, message) in [
             (&b"<a>\xFF"[..], None, "byte 0xFF is not UTF-8, the encoding that was expected (byte 3)"),
             (b"a\xE9", Some("us-ascii"), "byte 0xE9 is not US-ASCII, the encoding that was expected (byte 1)"),
-            (b"a", Some("klingon"), "the encoding \"klingon\" is not known; UTF-8 and UTF-16 always are (byte 0)"),
+            (
+                b"<?xml version='1.0' encoding='klingon'?>",
+                None,
+                "the encoding \"klingon\" is not known; UTF-8 and UTF-16 always are (byte 0)",
+            ),
             (
                 b"\0<\0a",
                 None,
@@ -275,6 +301,7 @@ mod tests {
             (b"ab\x82", Some("shift_jis"), "byte 0x82 is not Shift_JIS, the encoding that was expected (byte 2)"),
             (b"<\0\0\0", None, "the encoding \"UTF-32\" is not known; UTF-8 and UTF-16 always are (byte 0)"),
         ] {
+            let charset = charset.map(|label| Charset::of_label(label).unwrap());
             assert_eq!(decode(bytes, charset).unwrap_err().to_string(), message);
         }
     }

@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-/// Why a document could not be read.
+/// Why a document could not be read or written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(Box<Inner>);
 
@@ -10,9 +10,11 @@ struct Inner {
     kind: ErrorKind,
     offset: usize,
     message: Cow<'static, str>,
+    /// The elements that were open when it happened, known only when writing.
+    path: String,
 }
 
-/// What rule a document broke.
+/// What rule a document broke, or would have broken had it been written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -35,7 +37,13 @@ pub enum ErrorKind {
 
 impl Error {
     pub(crate) fn new(kind: ErrorKind, offset: usize, message: impl Into<Cow<'static, str>>) -> Self {
-        Error(Box::new(Inner { kind, offset, message: message.into() }))
+        Error(Box::new(Inner { kind, offset, message: message.into(), path: String::new() }))
+    }
+
+    /// The same error with the elements that were open.
+    pub(crate) fn with_path(mut self, path: String) -> Self {
+        self.0.path = path;
+        self
     }
 
     /// The same error somewhere else.
@@ -49,9 +57,15 @@ impl Error {
         self.0.kind
     }
 
-    /// Where: a byte offset into the document. [`Location::of`](crate::Location::of) turns it into line and column.
+    /// Where: a byte offset into the document. [`Location::of`](crate::Location::of) turns it into path, line and
+    /// column; an error of a [`Writer`](crate::Writer) comes with its path.
     pub fn offset(&self) -> usize {
         self.0.offset
+    }
+
+    /// The elements that were open, outermost first, if this is an error of a [`Writer`](crate::Writer).
+    pub fn path(&self) -> &str {
+        &self.0.path
     }
 
     /// What was found and what was expected, without the place.
@@ -67,7 +81,8 @@ pub(crate) fn shown(name: &str) -> &str {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} (byte {})", self.0.message, self.0.offset)
+        let colon = if self.0.path.is_empty() { "" } else { ": " };
+        write!(f, "{}{colon}{} (byte {})", self.0.path, self.0.message, self.0.offset)
     }
 }
 

@@ -72,7 +72,12 @@ pub fn push_text(out: &mut Vec<u8>, text: &str) -> Result<(), usize> {
 /// # Errors
 /// As for [`push_text`].
 pub fn push_attribute(out: &mut Vec<u8>, value: &str) -> Result<(), usize> {
-    push_rest(out, value, 0, true)
+    let end = crate::scan::end_of_unescaped(value.as_bytes());
+    let plain = &value.as_bytes()[..end];
+    // Most values have none of these, so a second look is cheap.
+    let end = plain.iter().position(|byte| matches!(byte, b'"' | b'\n' | b'\t')).unwrap_or(end);
+    out.extend_from_slice(&plain[..end]);
+    if end == value.len() { Ok(()) } else { push_rest(out, value, end, true) }
 }
 
 #[cold]

@@ -2,9 +2,9 @@
 //!
 //! [`Reader`] pulls [`Token`]s out of a document that lies in memory. It checks everything that well-formedness and
 //! namespaces ask for, refuses document type declarations and stays within [`Limits`]. Schemas and contracts may have
-//! one: they are read through [`DocumentEntity`]. [`decode`] comes before either, for what is not UTF-8. [`escape`] is
-//! the counterpart for writing: what stands in tags is for the writer to know, what stands between them is made safe
-//! here. [`c14n`] writes documents in their canonical form.
+//! one: they are read through [`DocumentEntity`]. [`decode`] comes before either, for what is not UTF-8. [`Writer`] is
+//! the counterpart: whatever it is given, what it writes is well-formed. [`escape`] is for those who write constant tags
+//! themselves: what stands between them is made safe there. [`c14n`] writes documents in their canonical form.
 //!
 //! ```
 //! use castile_xml::{Limits, Reader, Token};
@@ -35,10 +35,11 @@ mod reader;
 pub mod scan;
 mod token;
 pub mod tree;
+mod writer;
 
 pub use document::DocumentEntity;
 pub use dtd::Notation;
-pub use encoding::decode;
+pub use encoding::{Charset, decode};
 pub use error::{Error, ErrorKind};
 pub use layout::Known;
 pub use limits::Limits;
@@ -47,3 +48,4 @@ pub use name::{QName, is_name_char, is_name_start_char};
 pub use namespaces::{NamespaceId, XML_NAMESPACE, XMLNS_NAMESPACE};
 pub use reader::{Memory, Reader};
 pub use token::{Attribute, Raw, StartTag, Token};
+pub use writer::{Prefixes, Writer};

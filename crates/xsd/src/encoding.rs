@@ -8,8 +8,9 @@ use std::borrow::Cow;
 /// # Errors
 /// What is wrong with the encoding, see [`castile_xml::decode`].
 pub fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, String> {
-    let text = castile_xml::decode(bytes, None)
-        .or_else(|error| castile_xml::decode(bytes, Some("utf-8")).map_err(|_| error.to_string()))?;
+    let text = castile_xml::decode(bytes, None).or_else(|error| {
+        castile_xml::decode(bytes, Some(castile_xml::Charset::UTF_8)).map_err(|_| error.to_string())
+    })?;
     Ok(match text {
         Cow::Borrowed(text) => text.strip_prefix('\u{FEFF}').unwrap_or(text).into(),
         Cow::Owned(mut text) => {

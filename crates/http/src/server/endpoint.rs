@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use castile_soap::{Description, Reply};
-use castile_xml::Limits;
+use castile_xml::{Charset, Limits};
 use futures_util::future::BoxFuture;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
@@ -17,7 +17,7 @@ use http_body_util::Full;
 
 use super::address::{self, Address};
 use super::refusal::Refusal;
-use crate::headers::{MESSAGE_TYPE, SOAP_ACTION, is_message};
+use crate::headers::{MESSAGE_TYPE, SOAP_ACTION, message_charset};
 use crate::timeout::within;
 use crate::{BoxError, body};
 
@@ -34,7 +34,7 @@ pub(super) type Answer = BoxFuture<'static, Result<Response<Full<Bytes>>, Infall
 /// | POST of `text/xml` | the reply: 200, or 500 when it is a fault (SOAP 1.1 §6.2) |
 /// | GET `?wsdl` | the contract, its `soap:address` made the one that was asked |
 /// | any other method | 405 |
-/// | another content type, charset or coding | 415 |
+/// | another content type, a charset that is not known, a content coding | 415 |
 /// | a body too large, too slow, broken off | 413, 408, 400 |
 /// | a handler too slow | 503 |
 ///
@@ -104,18 +104,19 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
         B::Error: Into<BoxError>,
     {
         let (head, body) = request.into_parts();
-        let early = match head.method {
-            Method::POST => refuse_content(&head.headers).err().map(Refusal::into_response),
-            Method::GET | Method::HEAD if asks_for_wsdl(&head) => Some(self.wsdl(&head)),
-            _ => Some(Refusal::Method.into_response()),
+        let charset = match head.method {
+            Method::POST => charset(&head.headers).map_err(Refusal::into_response),
+            Method::GET | Method::HEAD if asks_for_wsdl(&head) => Err(self.wsdl(&head)),
+            _ => Err(Refusal::Method.into_response()),
         };
-        if let Some(response) = early {
-            return Box::pin(ready(Ok(response)));
-        }
+        let charset = match charset {
+            Ok(charset) => charset,
+            Err(response) => return Box::pin(ready(Ok(response))),
+        };
         let shared = self.shared.clone();
         let action = head.headers.get(SOAP_ACTION).cloned();
         Box::pin(async move {
-            Ok(match shared.answer(action, body).await {
+            Ok(match shared.answer(action, charset, body).await {
                 Ok(reply) => message(reply),
                 Err(refusal) => refusal.into_response(),
             })
@@ -131,7 +132,7 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
 }
 
 impl<S: castile_soap::Service + ?Sized> Shared<S> {
-    async fn answer<B>(&self, action: Option<HeaderValue>, body: B) -> Result<Reply, Refusal>
+    async fn answer<B>(&self, action: Option<HeaderValue>, charset: Option<Charset>, body: B) -> Result<Reply, Refusal>
     where
         B: Body<Data = Bytes>,
         B::Error: Into<BoxError>,
@@ -142,7 +143,8 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
             .map_err(|_| Refusal::BodyTimeout { limit: body_read_timeout })?
             .map_err(|failure| Refusal::of_body(failure, limits.message_size))?;
         let action = soap_action(action.as_ref())?;
-        within(request_timeout, self.service.call(action, message, limits))
+        let request = castile_soap::Request { action, charset, message };
+        within(request_timeout, self.service.call(request, limits))
             .await
             .map_err(|_| Refusal::HandlerTimeout { limit: request_timeout })
     }
@@ -187,20 +189,14 @@ fn asks_for_wsdl(head: &Parts) -> bool {
     names.any(|name| name.eq_ignore_ascii_case("wsdl"))
 }
 
-/// Checks that the body is XML in the encoding that the engine reads: SOAP 1.1 §6, RFC 7303 §3 for the charset.
-fn refuse_content(headers: &HeaderMap) -> Result<(), Refusal> {
-    let Some(found) = headers.get(header::CONTENT_TYPE) else {
-        return Err(Refusal::ContentType { found: None });
-    };
-    if !is_message(found) {
-        let found = String::from_utf8_lossy(found.as_bytes()).into_owned();
-        return Err(Refusal::ContentType { found: Some(found) });
-    }
+/// The charset of a body that is XML in an encoding that is known: SOAP 1.1 §6, RFC 7303 §3.
+fn charset(headers: &HeaderMap) -> Result<Option<Charset>, Refusal> {
+    let charset = message_charset(headers.get(header::CONTENT_TYPE)).map_err(Refusal::ContentType)?;
     match headers.get(header::CONTENT_ENCODING) {
         Some(found) if !found.as_bytes().eq_ignore_ascii_case(b"identity") => {
             Err(Refusal::ContentEncoding { found: String::from_utf8_lossy(found.as_bytes()).into_owned() })
         }
-        _ => Ok(()),
+        _ => Ok(charset),
     }
 }
 

@@ -8,6 +8,7 @@ use http::{HeaderValue, Response, StatusCode, header};
 use http_body_util::Full;
 
 use crate::body::Failure;
+use crate::headers::Unread;
 
 /// Why a request is answered without a SOAP message.
 #[derive(Debug)]
@@ -16,8 +17,8 @@ pub(super) enum Refusal {
     Method,
     /// No endpoint at this path.
     Path { found: String },
-    /// A Content-Type (or its absence) that isn't a SOAP 1.1 message.
-    ContentType { found: Option<String> },
+    /// A Content-Type (or its absence) that isn't a SOAP 1.1 message, or a charset that is not known.
+    ContentType(Unread),
     /// A content coding, such as gzip.
     ContentEncoding { found: String },
     /// A SOAPAction that is not UTF-8.
@@ -47,7 +48,7 @@ impl Refusal {
         match self {
             Refusal::Method => StatusCode::METHOD_NOT_ALLOWED,
             Refusal::Path { .. } => StatusCode::NOT_FOUND,
-            Refusal::ContentType { .. } | Refusal::ContentEncoding { .. } => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Refusal::ContentType(_) | Refusal::ContentEncoding { .. } => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Refusal::Action | Refusal::BrokenOff { .. } => StatusCode::BAD_REQUEST,
             Refusal::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Refusal::BodyTimeout { .. } => StatusCode::REQUEST_TIMEOUT,
@@ -85,12 +86,7 @@ impl fmt::Display for Refusal {
                 f.write_str("this is a SOAP endpoint: POST a message to it, or GET its contract with ?wsdl")
             }
             Refusal::Path { found } => write!(f, "no service at {found}"),
-            Refusal::ContentType { found: Some(found) } => {
-                write!(f, "found content type {found}, expected text/xml in utf-8 (SOAP 1.1)")
-            }
-            Refusal::ContentType { found: None } => {
-                f.write_str("found no content type, expected text/xml in utf-8 (SOAP 1.1)")
-            }
+            Refusal::ContentType(unread) => unread.fmt(f),
             Refusal::ContentEncoding { found } => write!(f, "found content encoding {found}, expected none"),
             Refusal::Action => f.write_str("the SOAPAction header is not UTF-8"),
             Refusal::TooLarge { declared: Some(found), limit } => {

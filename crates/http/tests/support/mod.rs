@@ -37,8 +37,8 @@ impl Service for Echo {
         &DESCRIPTION
     }
 
-    fn call(&self, action: &str, message: Bytes, _: Limits) -> BoxFuture<'static, Reply> {
-        let action = action.to_owned();
+    fn call(&self, request: castile_soap::Request<'_>, _: Limits) -> BoxFuture<'static, Reply> {
+        let (action, message) = (request.action.to_owned(), request.message);
         Box::pin(async move {
             match action.as_str() {
                 "sleep 5" => tokio::time::sleep(Duration::from_secs(5)).await,

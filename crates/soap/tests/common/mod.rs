@@ -5,10 +5,10 @@
 use castile_databinding::schema::Element;
 use castile_databinding::{Decoder, Encoder, Error, FromXml, ToXml};
 use castile_soap::{
-    Description, Dispatch, Error as SoapError, Fault, FaultDetail, NoDetail, Operation, Payload, Pending, Root,
-    Service, SizeHint,
+    Description, Dispatch, Error as SoapError, Fault, FaultDetail, NoDetail, Operation, Payload, Pending, Request,
+    Root, Service, SizeHint,
 };
-use castile_xml::Limits;
+use castile_xml::{Charset, Limits};
 use futures_util::FutureExt;
 
 /// The only content of all messages here: a text.
@@ -124,9 +124,14 @@ async fn echo(request: Note) -> Result<Note, Fault<Trouble>> {
 
 /// What the service answers to a message: whether it is a fault, and the message.
 pub fn ask(action: &str, message: impl Into<String>) -> (bool, String) {
-    let message = message.into().into_bytes().into();
+    ask_in(None, action, message.into())
+}
+
+/// The same for a message of which its carrier says that it is in `charset`.
+pub fn ask_in(charset: Option<Charset>, action: &str, message: impl Into<Vec<u8>>) -> (bool, String) {
+    let request = Request { action, charset, message: message.into().into() };
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let reply = runtime.block_on(Notes.call(action, message, Limits::default()).boxed());
+    let reply = runtime.block_on(Notes.call(request, Limits::default()).boxed());
     (reply.is_fault, String::from_utf8(reply.message.to_vec()).unwrap())
 }
 
@@ -181,7 +186,8 @@ pub fn answer_with(fault: Fault<Trouble>) -> String {
             payload.handle(move |_: Note| async move { Err::<Note, _>(fault) })
         }
     }
-    let reply = Faulty(fault).call("", note("t").into(), Limits::default()).now_or_never().unwrap();
+    let request = Request { action: "", charset: None, message: note("t").into() };
+    let reply = Faulty(fault).call(request, Limits::default()).now_or_never().unwrap();
     assert!(reply.is_fault);
     String::from_utf8(reply.message.to_vec()).unwrap()
 }

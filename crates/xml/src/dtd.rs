@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 use crate::error::shown;
 
-pub(crate) use value::{Expansion, Reference, collapse, general_reference};
+pub(crate) use value::{Expansion, Failure, Reference, collapse, general_reference};
 
 /// The document type declaration of one document.
 #[derive(Clone, Debug, Default)]

@@ -1,10 +1,14 @@
 //! Bytes to text, before anything is tokenised (XML 1.0 §4.3.3 and appendix F, RFC 7303 §3).
 
+mod decoder;
+
 use std::borrow::Cow;
 
 use encoding_rs::DecoderResult;
 
 use crate::error::{Error, ErrorKind, shown};
+
+pub(crate) use decoder::Decoder;
 
 /// How far into a document its XML declaration is looked for, in bytes.
 const LONGEST_DECLARATION: usize = 1024;
@@ -25,21 +29,10 @@ const LONGEST_DECLARATION: usize = 1024;
 /// # Errors
 /// [`ErrorKind::Encoding`] if the encoding is not known, is not the declared one, or the bytes are not in it.
 pub fn decode(bytes: &[u8], charset: Option<Charset>) -> Result<Cow<'_, str>, Error> {
-    let encoding = match (Encoding::of_mark(bytes), charset) {
-        (Some(encoding), _) => encoding,
-        (None, Some(Charset(encoding))) => encoding.with_order_of(bytes),
-        (None, None) => of_first_bytes(bytes)?,
-    };
+    let encoding = Encoding::choose(bytes, charset)?;
     let text = encoding.decode(bytes)?;
-    if charset.is_none()
-        && let Some(label) = declared(&text)
-    {
-        let declared = Encoding::of_label(label).ok_or_else(|| not_known(label))?;
-        if declared != encoding && declared.with_order_of(bytes) != encoding {
-            let label = shown(label);
-            let message = format!("the encoding \"{label}\" is declared, but the bytes are {}", encoding.name());
-            return Err(Error::new(ErrorKind::Encoding, 0, message));
-        }
+    if charset.is_none() {
+        check_declaration(&text, encoding, bytes)?;
     }
     Ok(text)
 }
@@ -74,6 +67,15 @@ enum Encoding {
 }
 
 impl Encoding {
+    /// The encoding of a document that begins with these bytes, in which its XML declaration is, if there is one.
+    fn choose(head: &[u8], charset: Option<Charset>) -> Result<Encoding, Error> {
+        match (Encoding::of_mark(head), charset) {
+            (Some(encoding), _) => Ok(encoding),
+            (None, Some(Charset(encoding))) => Ok(encoding.with_order_of(head)),
+            (None, None) => of_first_bytes(head),
+        }
+    }
+
     /// The encoding that a byte order mark tells.
     fn of_mark(bytes: &[u8]) -> Option<Encoding> {
         match bytes {
@@ -131,11 +133,7 @@ impl Encoding {
     }
 
     fn decode(self, bytes: &[u8]) -> Result<Cow<'_, str>, Error> {
-        let not_in_it = |offset: usize| {
-            let found = bytes.get(offset).map_or("the end".into(), |byte| format!("byte 0x{byte:02X}"));
-            let message = format!("{found} is not {}, the encoding that was expected", self.name());
-            Error::new(ErrorKind::Encoding, offset, message)
-        };
+        let not_in_it = |offset: usize| not_in_it(self, offset, bytes.get(offset).copied());
         let transcoded = |encoding: &'static encoding_rs::Encoding| {
             encoding
                 .decode_without_bom_handling_and_without_replacement(bytes)
@@ -160,18 +158,10 @@ impl Encoding {
 
 /// The encoding of a document without a byte order mark of which nothing is known (XML 1.0, appendix F.1).
 fn of_first_bytes(bytes: &[u8]) -> Result<Encoding, Error> {
-    let without_mark = |encoding: Encoding| {
-        let text = encoding.decode(bytes)?;
-        if declared(&text).is_none() {
-            let message = "UTF-16 without a byte order mark or an encoding declaration, one of which is required";
-            return Err(Error::new(ErrorKind::Encoding, 0, message));
-        }
-        Ok(encoding)
-    };
     match bytes {
         [0, 0, 0, b'<', ..] | [b'<', 0, 0, 0, ..] => Err(not_known("UTF-32")),
-        [0, b'<', ..] => without_mark(Encoding::Utf16Be),
-        [b'<', 0, ..] => without_mark(Encoding::Utf16Le),
+        [0, b'<', ..] => Ok(Encoding::Utf16Be),
+        [b'<', 0, ..] => Ok(Encoding::Utf16Le),
         [0x4C, 0x6F, 0xA7, 0x94, ..] => Err(not_known("EBCDIC")),
         _ => {
             let head = &bytes[..bytes.len().min(LONGEST_DECLARATION)];
@@ -186,6 +176,25 @@ fn of_first_bytes(bytes: &[u8]) -> Result<Encoding, Error> {
             }
         }
     }
+}
+
+/// Checks what a document without a charset from outside declares against the encoding that its first bytes show.
+fn check_declaration(text: &str, encoding: Encoding, head: &[u8]) -> Result<(), Error> {
+    let Some(label) = declared(text) else {
+        let is_utf16 = matches!(encoding, Encoding::Utf16Le | Encoding::Utf16Be);
+        if is_utf16 && Encoding::of_mark(head).is_none() {
+            let message = "UTF-16 without a byte order mark or an encoding declaration, one of which is required";
+            return Err(Error::new(ErrorKind::Encoding, 0, message));
+        }
+        return Ok(());
+    };
+    let declared = Encoding::of_label(label).ok_or_else(|| not_known(label))?;
+    if declared != encoding && declared.with_order_of(head) != encoding {
+        let label = shown(label);
+        let message = format!("the encoding \"{label}\" is declared, but the bytes are {}", encoding.name());
+        return Err(Error::new(ErrorKind::Encoding, 0, message));
+    }
+    Ok(())
 }
 
 /// The encoding that the XML declaration names, as far as there is one; readers check its form.
@@ -206,6 +215,13 @@ fn declared(text: &str) -> Option<&str> {
 fn not_known(label: &str) -> Error {
     let message = format!("the encoding \"{}\" is not known; UTF-8 and UTF-16 always are", shown(label));
     Error::new(ErrorKind::Encoding, 0, message)
+}
+
+#[cold]
+fn not_in_it(encoding: Encoding, offset: usize, byte: Option<u8>) -> Error {
+    let found = byte.map_or("the end".into(), |byte| format!("byte 0x{byte:02X}"));
+    let message = format!("{found} is not {}, the encoding that was expected", encoding.name());
+    Error::new(ErrorKind::Encoding, offset, message)
 }
 
 /// The first byte of what is not in the encoding.

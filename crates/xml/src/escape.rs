@@ -1,5 +1,6 @@
 //! References and escaping (XML 1.0 §2.2, §2.4, §4.1, §4.6).
 
+use crate::ErrorKind;
 use crate::error::shown;
 
 /// Whether XML 1.0 can carry `c` at all (production 2).
@@ -10,18 +11,22 @@ pub fn is_char(c: char) -> bool {
 /// Reads the reference whose `&` is at `at`: the character it stands for and where it ends.
 ///
 /// # Errors
-/// Says what is wrong with a reference that is not one to a character or to one of the five predefined entities.
-pub(crate) fn reference(input: &str, at: usize) -> Result<(char, usize), String> {
-    /// `&#x10FFFF;` with room for leading zeros, of which there may be more.
-    const LONGEST: usize = 32;
+/// Says what is wrong with a reference that is not one to a character or to one of the five predefined entities, or
+/// that has more than `name_length` bytes.
+pub(crate) fn reference(input: &str, at: usize, name_length: usize) -> Result<(char, usize), (ErrorKind, String)> {
     let bytes = &input.as_bytes()[at + 1..];
-    let end = bytes.iter().take(LONGEST).position(|&byte| byte == b';').or_else(|| {
-        let end = bytes.iter().position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'#')?;
-        (bytes[end] == b';').then_some(end)
-    });
-    let Some(length) = end else {
-        return Err("\"&\" begins a reference, but no \";\" ends it; a plain ampersand is written \"&amp;\"".into());
+    let longest = longest_reference(name_length);
+    let length = match end_of_reference(bytes, longest) {
+        Some(end) if bytes[end] == b';' => end,
+        None if bytes.len() >= longest => {
+            return Err((ErrorKind::Limit, format!("a reference longer than {longest} bytes, which is the limit")));
+        }
+        _ => {
+            let message = "\"&\" begins a reference, but no \";\" ends it; a plain ampersand is written \"&amp;\"";
+            return Err((ErrorKind::WellFormedness, message.into()));
+        }
     };
+    let failure = |message: String| Err((ErrorKind::WellFormedness, message));
     let name = &input[at + 1..at + 1 + length];
     let c = match name {
         "lt" => '<',
@@ -31,11 +36,23 @@ pub(crate) fn reference(input: &str, at: usize) -> Result<(char, usize), String>
         "apos" => '\'',
         _ => match name.strip_prefix('#').map(character) {
             Some(Some(c)) => c,
-            Some(None) => return Err(format!("\"&{};\" stands for no character that XML allows", shown(name))),
-            None => return Err(format!("reference to an entity \"{}\" that is not declared", shown(name))),
+            Some(None) => return failure(format!("\"&{};\" stands for no character that XML allows", shown(name))),
+            None => return failure(format!("reference to an entity \"{}\" that is not declared", shown(name))),
         },
     };
     Ok((c, at + length + 2))
+}
+
+/// How many bytes a reference may have behind its `&`: there is always room for `&#x10FFFF;` with leading zeros.
+pub(crate) fn longest_reference(name_length: usize) -> usize {
+    name_length.max(32)
+}
+
+/// Where the `;` stands among the bytes behind an `&`, or the first byte that can't be in a reference; nothing if
+/// neither is among the first `longest`.
+pub(crate) fn end_of_reference(bytes: &[u8], longest: usize) -> Option<usize> {
+    let ends = |&byte: &u8| byte <= b' ' || matches!(byte, b';' | b'<' | b'>' | b'&' | b'"' | b'\'');
+    bytes.iter().take(longest).position(ends)
 }
 
 /// The character that `#…` in a reference means.
@@ -151,14 +168,16 @@ mod tests {
     #[test]
     fn references_are_read_strictly() {
         for (input, expected) in [("&lt;x", Ok(('<', 4))), ("&#65;", Ok(('A', 5))), ("&#x1F600;", Ok(('😀', 9)))] {
-            assert_eq!(reference(input, 0), expected);
+            assert_eq!(reference(input, 0, 1_000), expected);
         }
-        let zeros = format!("&#{}65;", "0".repeat(1000));
-        assert_eq!(reference(&zeros, 0), Ok(('A', zeros.len())));
+        let zeros = format!("&#{}65;", "0".repeat(1_000));
+        let length = zeros.len() - 1;
+        assert_eq!(reference(&zeros, 0, length), Ok(('A', zeros.len())));
+        assert_eq!(reference(&zeros, 0, length - 1).map_err(|(kind, _)| kind), Err(ErrorKind::Limit));
         for input in
             ["&", "&;", "&#;", "&#x;", "&#+65;", "&#0;", "&#xFFFE;", "&#xD800;", "&nbsp;", "&lt", "&#99999999999;"]
         {
-            assert!(reference(input, 0).is_err(), "{input}");
+            assert!(reference(input, 0, 1_000).is_err(), "{input}");
         }
     }
 }

@@ -13,11 +13,15 @@ pub struct Limits {
     pub attributes: usize,
     /// How many namespace declarations may be in scope at a time.
     pub namespaces: usize,
-    /// The length of a name, its prefix included, and of the name of a namespace, in bytes.
+    /// The length of a name, its prefix included, of the name of a namespace, and of a reference, in bytes. References
+    /// may have 32 bytes in any case.
     pub name_length: usize,
     /// The length of a text, attribute value, comment or processing instruction, in bytes, as it stands in the
     /// document. Comments, instructions and CDATA borders split texts.
     pub text_length: usize,
+    /// The length of a tag, comment or processing instruction, in bytes, from `<` to `>`: what a reader of pieces
+    /// ([`Pieces`](crate::Pieces)) holds until it is complete.
+    pub markup_length: usize,
     /// How many bytes entities and attribute defaults may add to a document, those within others counted again. Only
     /// a [`DocumentEntity`](crate::DocumentEntity) has any.
     pub entity_expansion: usize,
@@ -32,6 +36,7 @@ impl Default for Limits {
             namespaces: 128,
             name_length: 1_000,
             text_length: 16 << 20,
+            markup_length: 16 << 20,
             entity_expansion: 1 << 20,
         }
     }

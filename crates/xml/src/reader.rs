@@ -2,7 +2,9 @@
 
 mod attributes;
 mod document;
+mod frames;
 mod known;
+pub(crate) mod pieces;
 mod tags;
 mod text;
 
@@ -42,6 +44,12 @@ pub struct Reader<'a> {
     is_decoded: bool,
     /// The XML declaration says `standalone="yes"`.
     is_standalone: bool,
+    /// Reading goes on in the middle of a CDATA section. Only a reader of a piece ever stops there.
+    is_in_cdata: bool,
+    /// How much of the text that goes on at `at` was read in earlier pieces, in bytes.
+    text_before: usize,
+    /// The input ends where a piece does, not the document.
+    more_follows: bool,
     /// Tokens go by way of [`next_in_document`](Self::next_in_document).
     is_watched: bool,
     /// What only a document with a document type declaration needs.
@@ -170,6 +178,9 @@ impl<'a> Reader<'a> {
             begins_as_known: false,
             is_decoded,
             is_standalone: false,
+            is_in_cdata: false,
+            text_before: 0,
+            more_follows: false,
             is_watched: false,
             document: None,
         }
@@ -297,11 +308,27 @@ impl<'a> Reader<'a> {
 
     /// What begins with `<`, end tags apart.
     fn markup(&mut self) -> Result<Token<'a>, Error> {
-        match self.input.as_bytes().get(self.at + 1) {
+        let offset = self.at;
+        let token = match self.input.as_bytes().get(self.at + 1) {
             Some(b'?') => self.instruction(),
             Some(b'!') => self.declaration(),
             _ => self.start_tag(),
+        };
+        if token.is_err() || self.at - offset > self.limits.markup_length {
+            self.check_markup_length(offset)?;
         }
+        token
+    }
+
+    /// Whether the markup at `offset` is too long comes before what else is wrong with it: whoever reads pieces gives up
+    /// on it before the rest has come.
+    #[cold]
+    fn check_markup_length(&self, offset: usize) -> Result<(), Error> {
+        let length = self.limits.markup_length;
+        if frames::is_markup_longer(&self.input.as_bytes()[offset..], length) {
+            return Err(self.markup_too_long(offset));
+        }
+        Ok(())
     }
 
     // ---- outside the root element ----
@@ -324,6 +351,7 @@ impl<'a> Reader<'a> {
 
     fn end(&mut self) -> Result<Token<'a>, Error> {
         match self.stage {
+            _ if self.more_follows => Ok(Token::Text("".into())),
             Stage::Epilog => Ok(Token::End),
             Stage::Content => Err(self.cut_off(&format!("where </{}> was expected", self.open_name()))),
             _ => Err(self.cut_off("before any element")),
@@ -354,6 +382,12 @@ impl<'a> Reader<'a> {
     }
 
     #[cold]
+    fn markup_too_long(&self, offset: usize) -> Error {
+        let what = "a tag, comment or processing instruction longer than";
+        self.limit(offset, what, self.limits.markup_length, "bytes")
+    }
+
+    #[cold]
     fn unbound(&self, name: QName<'_>, offset: usize) -> Error {
         let message = format!("the prefix \"{}\" of \"{}\" is not declared", name.prefix(), name.as_str());
         Error::new(ErrorKind::Namespace, offset, message)
@@ -377,10 +411,15 @@ impl<'a> Reader<'a> {
 
 fn check_size(size: usize, limits: Limits) -> Result<(), Error> {
     if size > limits.message_size.min(u32::MAX as usize) {
-        let message = format!("the document has {size} bytes, more than the limit of {}", limits.message_size);
-        return Err(Error::new(ErrorKind::Limit, limits.message_size, message));
+        return Err(too_large(limits));
     }
     Ok(())
+}
+
+#[cold]
+fn too_large(limits: Limits) -> Error {
+    let message = format!("a document longer than {} bytes, which is the limit", limits.message_size);
+    Error::new(ErrorKind::Limit, limits.message_size, message)
 }
 
 /// The comment or processing instruction that stands at `at` in a document type declaration, and where it ends.

@@ -224,8 +224,8 @@ pub(super) fn replacement_text(value: &str, start: usize) -> Result<String> {
                 return Err(Error::new(ErrorKind::WellFormedness, start + at, message));
             }
             Some(_) if value[at..].starts_with("&#") => {
-                let (c, end) = escape::reference(value, at)
-                    .map_err(|message| Error::new(ErrorKind::WellFormedness, start + at, message))?;
+                let (c, end) = escape::reference(value, at, usize::MAX)
+                    .map_err(|(kind, message)| Error::new(kind, start + at, message))?;
                 text.push(c);
                 at = end;
             }

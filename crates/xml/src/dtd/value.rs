@@ -114,15 +114,13 @@ impl Dtd {
                     walk.pop();
                 }
                 Some(b'&') => {
-                    let (name, end) = match escape::reference(piece.text, at) {
+                    let (name, end) = match escape::reference(piece.text, at, usize::MAX) {
                         Ok((c, end)) => {
                             out.push(c);
                             piece.at = end;
                             continue;
                         }
-                        Err(message) => {
-                            general_reference(piece.text, at).ok_or((ErrorKind::WellFormedness, message))?
-                        }
+                        Err(failure) => general_reference(piece.text, at).ok_or(failure)?,
                     };
                     piece.at = end;
                     if !self.begin(name, walk, expansion)? {

@@ -92,12 +92,12 @@ impl<'a> Reader<'a> {
                         format!("\"<\" in the value of the attribute \"{}\"; it is written \"&lt;\"", name.as_str());
                     return Err(Error::new(ErrorKind::WellFormedness, at, message));
                 }
-                b'&' => match escape::reference(self.input, at) {
+                b'&' => match escape::reference(self.input, at, self.limits.name_length) {
                     Ok(reference) => reference,
-                    Err(message) => {
+                    Err(failure) => {
                         normalised = true;
                         self.memory.values.push_str(&self.input[copied..at]);
-                        at = self.expand_reference(at, message)?;
+                        at = self.expand_reference(at, failure)?;
                         copied = at;
                         continue;
                     }

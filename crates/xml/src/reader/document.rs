@@ -2,7 +2,7 @@
 //! §4.4). Messages never come here.
 
 use crate::document::DocumentEntity;
-use crate::dtd::{Dtd, Expansion, Reference, collapse, general_reference};
+use crate::dtd::{Dtd, Expansion, Failure, Reference, collapse, general_reference};
 use crate::error::{Error, ErrorKind};
 use crate::namespaces::NamespaceId;
 use crate::token::Token;
@@ -133,11 +133,11 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the reference at `at` in content, to an entity that is not predefined: what comes next is its replacement
-    /// text. `message` is what is wrong with it if it is no reference to a declared entity.
-    pub(super) fn enter_entity(&mut self, at: usize, message: String) -> Result<Token<'a>, Error> {
-        let failure = |(kind, message): (ErrorKind, String)| Error::new(kind, at, message);
+    /// text. `otherwise` is what is wrong with it if it is no reference to a declared entity.
+    pub(super) fn enter_entity(&mut self, at: usize, otherwise: Failure) -> Result<Token<'a>, Error> {
+        let failure = |(kind, message): Failure| Error::new(kind, at, message);
         let (Some(document), Some((name, end))) = (&mut self.document, general_reference(self.input, at)) else {
-            return Err(failure((ErrorKind::WellFormedness, message)));
+            return Err(failure(otherwise));
         };
         match document.dtd.entity(name).map_err(|message| failure((ErrorKind::WellFormedness, message)))? {
             Reference::Internal { index, text } => {
@@ -189,10 +189,10 @@ impl<'a> Reader<'a> {
     }
 
     /// Appends what the reference at `at` in an attribute value stands for to the values; returns where it ends.
-    pub(super) fn expand_reference(&mut self, at: usize, message: String) -> Result<usize, Error> {
-        let failure = |(kind, message): (ErrorKind, String)| Error::new(kind, at, message);
+    pub(super) fn expand_reference(&mut self, at: usize, otherwise: Failure) -> Result<usize, Error> {
+        let failure = |(kind, message): Failure| Error::new(kind, at, message);
         let (Some(document), Some((name, end))) = (&mut self.document, general_reference(self.input, at)) else {
-            return Err(failure((ErrorKind::WellFormedness, message)));
+            return Err(failure(otherwise));
         };
         let dtd = document.dtd;
         let unread = dtd.push_entity(name, &mut self.memory.values, &mut document.expansion).map_err(failure)?;

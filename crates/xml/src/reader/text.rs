@@ -12,7 +12,7 @@ use super::{Reader, Stage};
 impl<'a> Reader<'a> {
     pub(super) fn text(&mut self) -> Result<Token<'a>, Error> {
         let start = self.at;
-        let end = self.end_of_text(start)?;
+        let end = self.end_of_text(start, start)?;
         if self.input.as_bytes().get(end).is_none_or(|&byte| byte == b'<') {
             self.at = end;
             self.check_length(start, end)?;
@@ -29,12 +29,12 @@ impl<'a> Reader<'a> {
         loop {
             match self.input.as_bytes().get(at) {
                 Some(b'&') => {
-                    match escape::reference(self.input, at) {
+                    match escape::reference(self.input, at, self.limits.name_length) {
                         Ok((c, end)) => {
                             owned.push(c);
                             at = end;
                         }
-                        Err(message) if owned.is_empty() => return self.enter_entity(at, message),
+                        Err(failure) if owned.is_empty() => return self.enter_entity(at, failure),
                         // What stands before it first.
                         Err(_) => break,
                     }
@@ -42,7 +42,7 @@ impl<'a> Reader<'a> {
                 Some(b'\r') => at = self.line_end(at, &mut owned),
                 Some(b'<') | None => break,
                 Some(_) => {
-                    let end = self.end_of_text(at)?;
+                    let end = self.end_of_text(start, at)?;
                     owned.push_str(&self.input[at..end]);
                     at = end;
                 }
@@ -55,23 +55,27 @@ impl<'a> Reader<'a> {
 
     #[inline]
     fn check_length(&self, start: usize, end: usize) -> Result<(), Error> {
-        if end - start > self.limits.text_length {
+        if end - start + self.text_before > self.limits.text_length {
+            // The text may have begun before this piece, which puts the offset below zero here, not in the document.
+            let start = start.wrapping_sub(self.text_before);
             return Err(self.limit(start, "a text longer than", self.limits.text_length, "bytes"));
         }
         Ok(())
     }
 
-    /// The first `<`, `&` or carriage return from `at` on; all before it is legal character data.
-    fn end_of_text(&self, at: usize) -> Result<usize, Error> {
+    /// The first `<`, `&` or carriage return from `at` on in the text that begins at `start`; all before it is legal
+    /// character data.
+    fn end_of_text(&self, start: usize, at: usize) -> Result<usize, Error> {
         let bytes = self.input.as_bytes();
         let end = scan::end_of_character_data(bytes, at);
         match bytes.get(end) {
             None | Some(b'<' | b'&' | b'\r') => Ok(end),
             Some(b']') => {
+                self.check_length(start, end)?;
                 let message = "\"]]>\" in character data; it is written \"]]&gt;\"";
                 Err(Error::new(ErrorKind::WellFormedness, end, message))
             }
-            Some(_) => self.legal(end),
+            Some(_) => self.check_length(start, end).and_then(|()| self.legal(end)),
         }
     }
 
@@ -133,11 +137,24 @@ impl<'a> Reader<'a> {
     }
 
     fn cdata(&mut self) -> Result<Token<'a>, Error> {
-        let start = self.at + "<![CDATA[".len();
-        let Some(length) = self.input[start..].find("]]>") else { return Err(self.cut_off("in a CDATA section")) };
-        let end = start + length;
+        self.rest_of_cdata(self.at + "<![CDATA[".len())
+    }
+
+    /// A CDATA section from `start` on, up to its end or to that of the piece.
+    pub(super) fn rest_of_cdata(&mut self, start: usize) -> Result<Token<'a>, Error> {
+        let length = self.input[start..].find("]]>");
+        let end = length.map_or(self.input.len(), |length| start + length);
         let text = self.checked(start, end)?;
-        self.at = end + "]]>".len();
+        self.is_in_cdata = length.is_none();
+        if !self.is_in_cdata {
+            self.at = end + "]]>".len();
+            self.text_before = 0;
+        } else if self.more_follows {
+            self.at = end;
+            self.text_before += text.len();
+        } else {
+            return Err(self.cut_off("in a CDATA section"));
+        }
         Ok(Token::Text(if self.is_in_entity() { Cow::Borrowed(text) } else { normalise_line_ends(text) }))
     }
 
@@ -233,13 +250,13 @@ impl<'a> Reader<'a> {
         Err(Error::new(ErrorKind::Encoding, offset, message))
     }
 
-    /// The text between two places, all of whose characters are legal.
+    /// The text between two places, all of whose characters are legal, within its length.
     fn checked(&self, start: usize, end: usize) -> Result<&'a str, Error> {
-        self.check_length(start, end)?;
         let bytes = &self.input.as_bytes()[..end];
         let mut at = start;
         loop {
             at = scan::end_of_character_data(bytes, at);
+            self.check_length(start, at)?;
             if at >= end {
                 return Ok(&self.input[start..end]);
             }

@@ -12,6 +12,7 @@ const LIMITS: Limits = Limits {
     namespaces: 1_000,
     name_length: 10_000,
     text_length: 256 << 20,
+    markup_length: 256 << 20,
     entity_expansion: 1 << 20,
 };
 

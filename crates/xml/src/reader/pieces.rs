@@ -1,0 +1,316 @@
+//! A document that comes in pieces.
+
+use crate::encoding::{Charset, Decoder};
+use crate::error::Error;
+use crate::token::{Attribute, Token};
+use crate::{Limits, NamespaceId};
+
+use super::frames::Frames;
+use super::{Memory, Reader, Stage, too_large};
+
+/// A reader of a document that comes in pieces: what has come is tokenised as far as it is complete, and forgotten.
+///
+/// The tokens are those that a [`Reader`] finds in the whole document, wherever it was cut, but for texts: those come in
+/// as many pieces as they please, never empty, and never cut in a character, a reference or a line end. What belongs
+/// together stands next to each other, as with a [`Reader`]. So do the errors stand where a reader of the whole document
+/// sees them, with one exception: things go by their order in the document. A reader of the whole looks first how large
+/// it is and whether it is in its encoding; here an error that stands before is found before.
+///
+/// Tags, comments and processing instructions are kept until they are complete, so memory is bounded by one piece, the
+/// longest of those ([`Limits::markup_length`]), the names of the elements that are open ([`Limits::depth`] times
+/// [`Limits::name_length`]) and the namespaces in scope. The size of the document and the length of its texts don't
+/// matter, except to their limits, which hold for the whole.
+///
+/// ```
+/// use castile_xml::{Limits, Pieces, Token};
+///
+/// let mut pieces = Pieces::new(None, Limits::default());
+/// let mut length = 0;
+/// for bytes in ["<a><b c='", "1'/>te", "xt</", "a>"] {
+///     let mut piece = pieces.push(bytes.as_bytes());
+///     while let Some(token) = piece.next()? {
+///         if let Token::Text(text) = token {
+///             length += text.len();
+///         }
+///     }
+/// }
+/// assert_eq!(pieces.end().next()?, None);
+/// assert_eq!(length, 4);
+/// # Ok::<(), castile_xml::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Pieces {
+    /// The names of open elements, as far as they had to be brought forward, and behind them what was not read yet.
+    window: String,
+    decoder: Decoder,
+    state: State,
+}
+
+/// What a reader leaves to the one of the next piece.
+#[derive(Debug)]
+struct State {
+    limits: Limits,
+    memory: Memory,
+    stage: Stage,
+    end_is_due: bool,
+    is_standalone: bool,
+    is_in_cdata: bool,
+    text_before: usize,
+    /// Where reading goes on in the window.
+    at: usize,
+    /// Where the names at the front of the window end.
+    front: usize,
+    /// The offset in the document of the beginning of the window. The names there are shorter than what they stood in,
+    /// so this is never negative.
+    offset: usize,
+    frames: Frames,
+    begun: bool,
+    ended: bool,
+    /// Why nothing more is taken into the window: told when what is in it was read.
+    refused: Option<Error>,
+    /// What reading ended with: the end of the document, or an error.
+    outcome: Option<Result<(), Error>>,
+}
+
+/// What can be read of a document when one more piece of it has come ([`Pieces::push`]).
+///
+/// What is not read of it is read with the next one.
+#[derive(Debug)]
+pub struct Piece<'p> {
+    reader: Reader<'p>,
+    state: &'p mut State,
+}
+
+impl Pieces {
+    /// A reader to which nothing has come yet. `charset` is that of the media type, if there is one: the bytes are
+    /// decoded as [`decode`](crate::decode) does it. Offsets are in the text, those of bytes that are not in the encoding
+    /// in the bytes.
+    pub fn new(charset: Option<Charset>, limits: Limits) -> Self {
+        Pieces {
+            window: String::new(),
+            decoder: Decoder::new(charset),
+            state: State {
+                limits,
+                memory: Memory::default(),
+                stage: Stage::Start,
+                end_is_due: false,
+                is_standalone: false,
+                is_in_cdata: false,
+                text_before: 0,
+                at: 0,
+                front: 0,
+                offset: 0,
+                frames: Frames::new(0),
+                begun: false,
+                ended: false,
+                refused: None,
+                outcome: None,
+            },
+        }
+    }
+
+    /// Takes the bytes that come next, any number of them. What they complete can be read then.
+    pub fn push(&mut self, bytes: &[u8]) -> Piece<'_> {
+        self.forget();
+        self.take(bytes, false);
+        self.piece()
+    }
+
+    /// Takes the end of the document. What is read then ends with `None` only if it is well-formed. What is pushed
+    /// later is ignored.
+    pub fn end(&mut self) -> Piece<'_> {
+        self.forget();
+        self.take(&[], true);
+        self.state.ended = true;
+        self.piece()
+    }
+
+    /// How many bytes are kept for what has come and was not read.
+    pub fn capacity(&self) -> usize {
+        self.window.capacity()
+    }
+
+    /// Makes room in the window. What this moves is less than what was read since, so that all pieces together cost
+    /// no more than the document.
+    fn forget(&mut self) {
+        if self.state.ended {
+            return;
+        }
+        let State { memory, at, front, offset, frames, .. } = &mut self.state;
+        let brought = memory.open.partition_point(|open| (open.name as usize) < *front);
+        let kept = memory.open[..brought].last().map_or(0, |open| (open.name + open.name_length) as usize);
+        if *at - kept < self.window.len() - *at {
+            return;
+        }
+        let mut names = String::new();
+        for open in &mut memory.open[brought..] {
+            let name = open.name as usize;
+            open.name = (kept + names.len()) as u32;
+            names.push_str(&self.window[name..name + open.name_length as usize]);
+        }
+        *front = kept + names.len();
+        let removed = *at - *front;
+        self.window.replace_range(kept..*at, &names);
+        *offset += removed;
+        *at = *front;
+        frames.move_back(removed);
+    }
+
+    /// Takes bytes into the window, up to the first that are wrong, and up to the size that a document may have.
+    fn take(&mut self, bytes: &[u8], is_last: bool) {
+        let Pieces { window, decoder, state } = self;
+        if state.ended || state.refused.is_some() || state.outcome.is_some() {
+            return;
+        }
+        let result = decoder.decode(bytes, is_last, window);
+        // The window never passed it before.
+        let room = state.limits.message_size.min(u32::MAX as usize) - state.offset;
+        if window.len() > room {
+            window.truncate(window.floor_char_boundary(room));
+            state.refused = Some(too_large(state.limits));
+        } else {
+            state.refused = result.err();
+        }
+    }
+
+    fn piece(&mut self) -> Piece<'_> {
+        let Pieces { window, state, .. } = self;
+        if !state.begun && !window.is_empty() {
+            state.begun = true;
+            state.at = if window.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { 0 };
+            state.frames = Frames::new(state.at);
+        }
+        state.frames.look(window.as_bytes(), state.limits);
+        let is_too_long = state.frames.is_too_long();
+        let is_last = state.ended && state.refused.is_none() && !is_too_long;
+        let complete = if is_last { window.len() } else { state.frames.complete() };
+        let mut reader = Reader::over(&window[..complete], state.limits, Memory::default(), true);
+        if is_too_long {
+            state.refused = Some(reader.markup_too_long(state.offset + complete));
+        }
+        std::mem::swap(&mut reader.memory, &mut state.memory);
+        reader.memory.attributes.clear();
+        reader.at = if state.outcome.is_some() { complete } else { state.at };
+        reader.stage = state.stage;
+        reader.end_is_due = state.end_is_due;
+        reader.is_standalone = state.is_standalone;
+        reader.is_in_cdata = state.is_in_cdata;
+        // Markup ends a text, unless it stands in a CDATA section.
+        let goes_on = state.is_in_cdata || window.as_bytes().get(state.at) != Some(&b'<');
+        reader.text_before = if goes_on { state.text_before } else { 0 };
+        reader.more_follows = !is_last || state.outcome.is_some();
+        Piece { reader, state }
+    }
+}
+
+impl<'p> Piece<'p> {
+    /// The next token; `None` when the next piece is needed, or, after [`Pieces::end`], when the document was read and
+    /// is well-formed. [`Token::End`] doesn't come.
+    ///
+    /// # Errors
+    /// The first rule that the document breaks. It comes again, whatever is pushed then.
+    #[allow(clippy::should_implement_trait, reason = "as with a reader of the whole: errors end the document")]
+    #[inline]
+    pub fn next(&mut self) -> Result<Option<Token<'p>>, Error> {
+        loop {
+            let reader = &mut self.reader;
+            let at = reader.at;
+            if at == reader.input.len() && reader.more_follows && !reader.end_is_due {
+                return self.read();
+            }
+            let was_in_cdata = reader.is_in_cdata;
+            let token = if was_in_cdata { reader.rest_of_cdata(at) } else { reader.next() };
+            match token {
+                Ok(Token::StartTag(mut tag)) => {
+                    tag.offset += self.state.offset;
+                    return Ok(Some(Token::StartTag(tag)));
+                }
+                Ok(Token::Text(text)) => {
+                    if !was_in_cdata {
+                        self.count_text(at);
+                    }
+                    if !text.is_empty() {
+                        return Ok(Some(Token::Text(text)));
+                    }
+                }
+                Ok(Token::End) => return self.conclude(Ok(())),
+                Ok(token) => return Ok(Some(token)),
+                Err(error) => {
+                    let offset = error.offset().wrapping_add(self.state.offset);
+                    return self.conclude(Err(error.relocated(offset)));
+                }
+            }
+        }
+    }
+
+    /// Counts the text that began at `at`: it may go on in the next piece.
+    fn count_text(&mut self, at: usize) {
+        let reader = &mut self.reader;
+        // A CDATA section counts itself; white space outside the root element is no text.
+        if reader.input.as_bytes()[at] != b'<' && reader.stage == Stage::Content {
+            let goes_on = reader.at == reader.input.len();
+            reader.text_before = if goes_on { reader.text_before + reader.at - at } else { 0 };
+        }
+    }
+
+    /// Tells what there is to tell when all that is complete was read.
+    #[cold]
+    fn read(&mut self) -> Result<Option<Token<'p>>, Error> {
+        match (&self.state.outcome, &self.state.refused) {
+            (Some(outcome), _) => outcome.clone().map(|()| None),
+            (None, Some(refused)) => {
+                let error = refused.clone();
+                self.conclude(Err(error))
+            }
+            (None, None) => Ok(None),
+        }
+    }
+
+    #[cold]
+    fn conclude(&mut self, outcome: Result<(), Error>) -> Result<Option<Token<'p>>, Error> {
+        self.state.outcome = Some(outcome.clone());
+        self.reader.at = self.reader.input.len();
+        self.reader.end_is_due = false;
+        self.reader.more_follows = true;
+        outcome.map(|()| None)
+    }
+
+    /// The attributes of the start tag that was read last, namespace declarations left out.
+    pub fn attributes(&self) -> impl Iterator<Item = Attribute<'_>> {
+        let offset = self.state.offset;
+        self.reader.attributes().map(move |attribute| Attribute { offset: attribute.offset + offset, ..attribute })
+    }
+
+    /// The name of a namespace that a token named; empty for none.
+    pub fn namespace(&self, id: NamespaceId) -> &str {
+        self.reader.namespace(id)
+    }
+
+    /// The namespace that `prefix` is bound to here, as [`Reader::resolve`] tells it.
+    pub fn resolve(&self, prefix: &str) -> Option<&str> {
+        self.reader.resolve(prefix)
+    }
+
+    /// How many elements are open.
+    pub fn depth(&self) -> usize {
+        self.reader.depth()
+    }
+
+    /// The offset in the document of the next byte to be read.
+    pub fn offset(&self) -> usize {
+        self.state.offset + self.reader.at
+    }
+}
+
+impl Drop for Piece<'_> {
+    fn drop(&mut self) {
+        let Piece { reader, state } = self;
+        std::mem::swap(&mut reader.memory, &mut state.memory);
+        state.at = reader.at;
+        state.stage = reader.stage;
+        state.end_is_due = reader.end_is_due;
+        state.is_standalone = reader.is_standalone;
+        state.is_in_cdata = reader.is_in_cdata;
+        state.text_before = reader.text_before;
+    }
+}

@@ -1,0 +1,213 @@
+//! A document that comes in pieces has the tokens and the errors of the whole, wherever it is cut.
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
+
+mod splits;
+
+use std::path::{Path, PathBuf};
+
+use castile_xml::{Error, ErrorKind, Limits, Piece, Pieces, Token};
+use splits::compare;
+
+/// The documents of a directory, with their names.
+fn files(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let Ok(entries) = std::fs::read_dir(directory) else {
+        println!("skipped: {} is not there", directory.display());
+        return Vec::new();
+    };
+    let paths = entries.map(|entry| entry.unwrap().path()).filter(|path| path.extension().is_some_and(|e| e == "xml"));
+    paths.map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
+}
+
+/// The documents of `pieces/documents.txt`.
+fn documents() -> Vec<Vec<u8>> {
+    include_str!("pieces/documents.txt").lines().skip(1).map(unescaped).collect()
+}
+
+fn unescaped(line: &str) -> Vec<u8> {
+    let mut parts = line.split('\\');
+    let mut bytes = parts.next().unwrap().as_bytes().to_vec();
+    for part in parts {
+        let (what, rest) = part.split_at(1);
+        let (number, rest) = match rest.strip_prefix('{').and_then(|rest| rest.split_once('}')) {
+            Some((number, rest)) => (u32::from_str_radix(number, 16).unwrap(), rest),
+            None => (0, rest),
+        };
+        match what {
+            "n" => bytes.push(b'\n'),
+            "t" => bytes.push(b'\t'),
+            "r" => bytes.push(b'\r'),
+            "x" => bytes.push(u8::try_from(number).unwrap()),
+            "u" => bytes.extend(char::from_u32(number).unwrap().to_string().bytes()),
+            other => panic!("\\{other} in {line}"),
+        }
+        bytes.extend_from_slice(rest.as_bytes());
+    }
+    bytes
+}
+
+fn read(mut piece: Piece<'_>) -> Result<(), Error> {
+    while piece.next()?.is_some() {}
+    Ok(())
+}
+
+/// The default limits but for some.
+fn limits(change: impl FnOnce(&mut Limits)) -> Limits {
+    let mut limits = Limits::default();
+    change(&mut limits);
+    limits
+}
+
+#[test]
+fn documents_are_the_same_wherever_they_are_cut() {
+    let files = files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pieces"));
+    assert!(files.len() > 5, "{} documents", files.len());
+    for bytes in documents().into_iter().chain(files.into_iter().map(|(_, bytes)| bytes)) {
+        compare(&bytes, Limits::default(), (0..=bytes.len()).map(|at| vec![at]));
+        compare(&bytes, Limits::default(), (2..9).map(|length| vec![length; bytes.len()]));
+    }
+}
+
+/// Each limit is passed by some document, and at the same place.
+#[test]
+fn limits_are_the_same_wherever_a_document_is_cut() {
+    let documents = [
+        documents(),
+        files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pieces"))
+            .into_iter()
+            .map(|(_, bytes)| bytes)
+            .collect(),
+        vec![
+            b"<a>123456<![CDATA[1234567]]>123<!--12345678-->1234567890</a>".to_vec(),
+            b"<a><![CDATA[12345678901234567890]]></a>".to_vec(),
+            b"<a><![CDATA[1234567890\x01]]></a>".to_vec(),
+            b"<a>1234567890]]>1</a>".to_vec(),
+            b"<a>1234567890\xC3</a>".to_vec(),
+            b"<a>1&lt;&lt;&lt;&bad;</a>".to_vec(),
+            b"<a                                                    >1</a>".to_vec(),
+            b"<a></a                                                    >".to_vec(),
+            b"<a b='1' c='                                                    ".to_vec(),
+            b"<?xml version='1.0'                                  ?><a/>".to_vec(),
+            b"<a>&#0000000000000000000000000000000000000000000000065;</a>".to_vec(),
+            b"<a b='&nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn;'/>".to_vec(),
+        ],
+    ]
+    .concat();
+    for length in 1..20 {
+        for limits in [
+            limits(|limits| limits.message_size = 3 * length),
+            limits(|limits| limits.text_length = length - 1),
+            limits(|limits| limits.markup_length = length),
+            limits(|limits| (limits.markup_length, limits.text_length) = (2 * length, length)),
+            limits(|limits| limits.name_length = length),
+            limits(|limits| (limits.depth, limits.attributes, limits.namespaces) = (length, length, length)),
+        ] {
+            for bytes in documents.iter().filter(|bytes| bytes.len() < 200) {
+                compare(bytes, limits, (0..=bytes.len()).step_by(3).map(|at| vec![at]));
+            }
+        }
+    }
+}
+
+/// The messages of the codec workloads.
+#[test]
+fn messages_are_the_same_wherever_they_are_cut() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/workloads/codec");
+    for (path, bytes) in files(&directory) {
+        if bytes.len() < 20_000 {
+            println!("{}", path.display());
+            compare(&bytes, Limits::default(), (0..=bytes.len()).step_by(61).map(|at| vec![at]));
+            compare(&bytes, Limits::default(), [7, 100, 1_000, 4_096].map(|length| vec![length; bytes.len()]));
+        }
+    }
+}
+
+#[test]
+fn memory_does_not_grow_with_the_document() {
+    let limits = limits(|limits| (limits.message_size, limits.text_length) = (usize::MAX, usize::MAX));
+    let record = "<record number='1'><name>é&amp;</name><![CDATA[ ]]]]><!-- --><empty/></record>\r\n";
+    let line = "0123456789abcdef".repeat(4) + "\n";
+    for (begin, repeated, end, size) in [
+        ("<a>", record, "</a>", 2 << 20),
+        ("<a>", &line, "</a>", 64 << 20),
+        ("<a><![CDATA[", &line, "]]></a>", 16 << 20),
+        ("<a/>", " \r\n\t", "", 1 << 20),
+    ] {
+        let body = repeated.repeat(8_192 / repeated.len());
+        let mut pieces = Pieces::new(None, limits);
+        let (mut capacity, mut read, mut texts) = (0, 0, 0);
+        let mut push = |bytes: &[u8]| {
+            let mut piece = pieces.push(bytes);
+            while let Some(token) = piece.next().unwrap() {
+                texts += if let Token::Text(text) = token { text.len() } else { 0 };
+            }
+            read = piece.offset();
+            drop(piece);
+            capacity = capacity.max(pieces.capacity());
+        };
+        push(begin.as_bytes());
+        let count = size / body.len() + 1;
+        for _ in 0..count {
+            push(body.as_bytes());
+        }
+        push(end.as_bytes());
+        assert_eq!(read, begin.len() + count * body.len() + end.len());
+        assert_eq!(pieces.end().next(), Ok(None));
+        assert!(capacity < 32 << 10, "{capacity} bytes for {repeated}");
+        if repeated == line {
+            assert_eq!(texts, count * body.len());
+        }
+    }
+}
+
+/// What is not complete is not looked at again for each byte that comes, and open elements are not moved for it.
+#[test]
+fn long_markup_and_deep_elements_cost_what_they_are_long() {
+    let limits = limits(|limits| limits.depth = 50_000);
+    let long = "x".repeat(300_000);
+    let deep = "<element>".repeat(50_000);
+    for document in [
+        format!("<a b='{long}'/>"),
+        format!("<a><!--{long}--></a>"),
+        format!("<a><?p {long}?></a>"),
+        format!("<a {}/>", " ".repeat(300_000)),
+        deep + &"</element>".repeat(50_000),
+    ] {
+        let mut pieces = Pieces::new(None, limits);
+        for byte in document.as_bytes().chunks(1) {
+            read(pieces.push(byte)).unwrap();
+        }
+        assert_eq!(pieces.end().next(), Ok(None));
+    }
+}
+
+/// Whoever sends a tag without an end is cut off.
+#[test]
+fn markup_is_not_kept_for_ever() {
+    let limits = limits(|limits| (limits.message_size, limits.markup_length) = (usize::MAX, 10_000));
+    for begin in ["<a ", "<a b='", "<a b\"", "<!--", "<?p ", "<a></a "] {
+        let mut pieces = Pieces::new(None, limits);
+        let mut pushed = 0;
+        let error = loop {
+            let bytes = if pushed == 0 { begin.as_bytes() } else { &[b' '; 1_000] };
+            pushed += bytes.len();
+            if let Err(error) = read(pieces.push(bytes)) {
+                break error;
+            }
+        };
+        assert_eq!((error.kind(), pushed), (ErrorKind::Limit, begin.len() + 10_000), "{begin}: {error}");
+    }
+}
+
+#[test]
+fn what_is_not_read_of_one_piece_is_read_with_the_next() {
+    let mut pieces = Pieces::new(None, Limits::default());
+    for bytes in [&b"<a>"[..], b"te", b"xt<b", b"/></a>"] {
+        pieces.push(bytes);
+    }
+    let mut piece = pieces.end();
+    let mut tokens = Vec::new();
+    while let Some(token) = piece.next().unwrap() {
+        tokens.push(format!("{token:?}"));
+    }
+    assert_eq!(tokens.len(), 5, "{tokens:?}");
+}

@@ -1,5 +1,8 @@
-//! No document makes the reader panic or run past its input, however it is broken: thousands of random ones say so.
+//! No document makes the reader panic or run past its input, however it is broken, and none is read otherwise when it
+//! comes in pieces: thousands of random ones say so.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
+
+mod splits;
 
 use castile_xml::{Error, Limits, Location, Reader, Token};
 
@@ -110,6 +113,11 @@ fn nothing_panics() {
         if random.below(4) == 0 {
             (limits.depth, limits.attributes, limits.namespaces, limits.name_length) = (2, 1, 2, 3);
         }
+        if random.below(4) == 0 {
+            (limits.text_length, limits.markup_length) = (random.below(20), 3 + random.below(20));
+        }
+        let lengths = [(); 3].map(|()| 1 + random.below(9));
+        splits::compare(&bytes, limits, [lengths.repeat(bytes.len()), vec![random.below(bytes.len() + 1)]]);
         match read(&bytes, limits) {
             Ok(tokens) => right += usize::from(tokens > 3),
             Err(error) => {

@@ -5,6 +5,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a suite that can't be read fails the test")]
 
+mod splits;
+
 mod w3c {
     pub(crate) mod canonical;
     pub(crate) mod catalogue;
@@ -51,6 +53,21 @@ fn every_document_is_judged_as_the_catalogues_say() {
         left_out.tests.keys().map(|(id, what)| format!("{id}: {what}: is left out, but there is no such test")),
     );
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
+}
+
+/// A document that comes in pieces is read as the whole, also to the document type declaration that stops both.
+#[test]
+fn documents_are_the_same_in_pieces() {
+    let Some(suite) = open() else { return };
+    let mut compared = 0;
+    for case in suite.cases() {
+        let bytes = suite.file(&case.uri);
+        if bytes.len() < 2_000 {
+            splits::compare(bytes, Limits::default(), [2, 3, 17].map(|length| vec![length; bytes.len()]));
+            compared += 1;
+        }
+    }
+    assert!(compared > 1_000, "{compared} documents");
 }
 
 /// Documents that are cut off anywhere end in an error or are read; nothing else.

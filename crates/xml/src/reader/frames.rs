@@ -38,17 +38,50 @@ enum State {
 
 const COMMENT: &[u8] = b"<!--";
 const CDATA: &[u8] = b"<![CDATA[";
+/// As many bytes may be needed to tell what kind of markup it is; markup may always have them.
+const SHORTEST: usize = CDATA.len();
 /// What may begin with `<!`.
 const BEGINNINGS: [&[u8]; 3] = [COMMENT, CDATA, b"<!DOCTYPE"];
+
+/// Where to go on in a text that begins at `at`, if most of what follows needs no look: at a `<` from which on all that
+/// is not complete can be seen.
+///
+/// Where neither `<!` nor `<?` stands, no `<` stands but at the beginning of a tag, and tags that don't end before the
+/// next one are broken. So no more than the last two matter: the last one may be incomplete, and the one before, if it
+/// is broken, is so for the `<` of the last one.
+fn last_tag(bytes: &[u8], at: usize) -> Option<usize> {
+    let end = find_other_markup(bytes, at);
+    let is_start = |&byte: &u8| byte == b'<';
+    let last = bytes[at..end].iter().rposition(is_start)?;
+    if end < bytes.len() {
+        return Some(at + last);
+    }
+    bytes[at..at + last].iter().rposition(is_start).map(|before| at + before)
+}
+
+/// The first `<!` or `<?` from `at` on, the length if there is none.
+fn find_other_markup(bytes: &[u8], mut at: usize) -> usize {
+    const WIDTH: usize = 64;
+    // No branches, so that many bytes are compared at once.
+    let is_it = |(&byte, &next): (&u8, &u8)| (byte == b'<') & ((next == b'!') | (next == b'?'));
+    while let Some([chunk @ .., _]) = bytes.get(at..).and_then(<[u8]>::first_chunk::<{ WIDTH + 1 }>) {
+        let nexts = &bytes[at + 1..at + 1 + WIDTH];
+        if chunk.iter().zip(nexts).fold(false, |found, pair| found | is_it(pair)) {
+            break;
+        }
+        at += WIDTH;
+    }
+    let rest = bytes.get(at..).unwrap_or_default();
+    rest.windows(2).position(|pair| is_it((&pair[0], &pair[1]))).map_or(bytes.len(), |length| at + length)
+}
 
 /// Whether the markup that begins at the beginning of `bytes` is longer than `longest`. CDATA sections are not: they
 /// are text.
 pub(super) fn is_markup_longer(bytes: &[u8], longest: usize) -> bool {
-    let limits = Limits { markup_length: longest, ..Limits::default() };
+    let longest = longest.max(SHORTEST);
     let mut frames = Frames { state: State::Markup, ..Frames::new(0) };
-    // Two bytes more: as many may be needed to tell how markup goes on.
-    frames.look(&bytes[..bytes.len().min(longest.saturating_add(3))], limits);
-    frames.is_too_long() && frames.complete == 0
+    frames.look(&bytes[..bytes.len().min(longest)], Limits { markup_length: usize::MAX, ..Limits::default() });
+    bytes.len() > longest && frames.complete == 0 && frames.is_in_markup()
 }
 
 impl Frames {
@@ -91,12 +124,13 @@ impl Frames {
                 }
                 State::TooLong => None,
             };
-            let is_markup = matches!(self.state, State::Tag | State::Value(_) | State::Comment | State::Instruction);
-            if is_markup && self.looked - self.complete > limits.markup_length {
-                self.state = State::TooLong;
+            let Some(next) = next else {
+                // The tokeniser sees by itself that markup is too long, if it is complete.
+                if self.is_in_markup() && bytes.len() - self.complete > limits.markup_length.max(SHORTEST) {
+                    self.state = State::TooLong;
+                }
                 return;
-            }
-            let Some(next) = next else { return };
+            };
             if next == State::Text {
                 self.complete = self.looked;
             }
@@ -104,7 +138,15 @@ impl Frames {
         }
     }
 
+    fn is_in_markup(&self) -> bool {
+        matches!(self.state, State::Tag | State::Value(_) | State::Comment | State::Instruction)
+    }
+
     fn text(&mut self, bytes: &[u8]) -> Option<State> {
+        if let Some(at) = last_tag(bytes, self.looked) {
+            (self.looked, self.complete) = (at, at);
+            return Some(State::Markup);
+        }
         let end = scan::end_of_character_data(bytes, self.looked);
         self.looked = end;
         self.complete = end;

@@ -20,7 +20,7 @@ pub struct Limits {
     /// document. Comments, instructions and CDATA borders split texts.
     pub text_length: usize,
     /// The length of a tag, comment or processing instruction, in bytes, from `<` to `>`: what a reader of pieces
-    /// ([`Pieces`](crate::Pieces)) holds until it is complete.
+    /// ([`Pieces`](crate::Pieces)) holds until it is complete. There is room for a name and 16 bytes in any case.
     pub markup_length: usize,
     /// How many bytes entities and attribute defaults may add to a document, those within others counted again. Only
     /// a [`DocumentEntity`](crate::DocumentEntity) has any.

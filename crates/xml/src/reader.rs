@@ -320,12 +320,11 @@ impl<'a> Reader<'a> {
         token
     }
 
-    /// Whether the markup at `offset` is too long comes before what else is wrong with it: whoever reads pieces gives up
-    /// on it before the rest has come.
+    /// Checks how long the markup at `offset` is. If it is too long, that comes before what else is wrong with it: whoever
+    /// reads pieces gives up on it before the rest has come.
     #[cold]
     fn check_markup_length(&self, offset: usize) -> Result<(), Error> {
-        let length = self.limits.markup_length;
-        if frames::is_markup_longer(&self.input.as_bytes()[offset..], length) {
+        if frames::is_too_long(&self.input.as_bytes()[offset..], self.limits) {
             return Err(self.markup_too_long(offset));
         }
         Ok(())

@@ -96,8 +96,10 @@ fn limits_are_the_same_wherever_a_document_is_cut() {
         for limits in [
             limits(|limits| limits.message_size = 3 * length),
             limits(|limits| limits.text_length = length - 1),
-            limits(|limits| limits.markup_length = length),
-            limits(|limits| (limits.markup_length, limits.text_length) = (2 * length, length)),
+            limits(|limits| (limits.markup_length, limits.name_length) = (2 * length, 6)),
+            limits(|limits| {
+                (limits.markup_length, limits.name_length, limits.text_length) = (20 + 2 * length, 6, length)
+            }),
             limits(|limits| limits.name_length = length),
             limits(|limits| (limits.depth, limits.attributes, limits.namespaces) = (length, length, length)),
         ] {

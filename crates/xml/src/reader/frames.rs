@@ -38,8 +38,6 @@ enum State {
 
 const COMMENT: &[u8] = b"<!--";
 const CDATA: &[u8] = b"<![CDATA[";
-/// As many bytes may be needed to tell what kind of markup it is; markup may always have them.
-const SHORTEST: usize = CDATA.len();
 /// What may begin with `<!`.
 const BEGINNINGS: [&[u8]; 3] = [COMMENT, CDATA, b"<!DOCTYPE"];
 
@@ -75,13 +73,18 @@ fn find_other_markup(bytes: &[u8], mut at: usize) -> usize {
     rest.windows(2).position(|pair| is_it((&pair[0], &pair[1]))).map_or(bytes.len(), |length| at + length)
 }
 
-/// Whether the markup that begins at the beginning of `bytes` is longer than `longest`. CDATA sections are not: they
+/// Whether the markup that begins at the beginning of `bytes` is longer than it may be. CDATA sections never are: they
 /// are text.
-pub(super) fn is_markup_longer(bytes: &[u8], longest: usize) -> bool {
-    let longest = longest.max(SHORTEST);
+pub(super) fn is_too_long(bytes: &[u8], limits: Limits) -> bool {
+    let longest = longest_markup(limits);
     let mut frames = Frames { state: State::Markup, ..Frames::new(0) };
-    frames.look(&bytes[..bytes.len().min(longest)], Limits { markup_length: usize::MAX, ..Limits::default() });
+    frames.look(&bytes[..bytes.len().min(longest)], limits);
     bytes.len() > longest && frames.complete == 0 && frames.is_in_markup()
+}
+
+/// The limit, and room in any case for tags that are no longer than their names, and to tell of what kind it is.
+fn longest_markup(limits: Limits) -> usize {
+    limits.markup_length.max(limits.name_length.saturating_add(16))
 }
 
 impl Frames {
@@ -126,7 +129,7 @@ impl Frames {
             };
             let Some(next) = next else {
                 // The tokeniser sees by itself that markup is too long, if it is complete.
-                if self.is_in_markup() && bytes.len() - self.complete > limits.markup_length.max(SHORTEST) {
+                if self.is_in_markup() && bytes.len() - self.complete > longest_markup(limits) {
                     self.state = State::TooLong;
                 }
                 return;

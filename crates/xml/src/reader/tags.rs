@@ -86,6 +86,7 @@ impl<'a> Reader<'a> {
         let bytes = self.input.as_bytes();
         let offset = self.at;
         let Some(open) = self.memory.open.last() else {
+            self.check_markup_length(offset)?;
             return Err(self.syntax(offset, "an end tag where no element is open"));
         };
         let length = open.name_length as usize;
@@ -97,6 +98,9 @@ impl<'a> Reader<'a> {
             end = end_of_white_space(bytes, end);
             if bytes.get(end) != Some(&b'>') {
                 return Err(self.mismatch(offset));
+            }
+            if end - offset >= self.limits.markup_length {
+                self.check_markup_length(offset)?;
             }
         }
         self.at = end + 1;
@@ -121,6 +125,9 @@ impl<'a> Reader<'a> {
     /// Says what is wrong with an end tag that doesn't close what is open.
     #[cold]
     fn mismatch(&self, offset: usize) -> Error {
+        if let Err(error) = self.check_markup_length(offset) {
+            return error;
+        }
         let expected = self.open_name();
         match self.qname(offset + 2) {
             Ok((found, _)) if found.as_str() != expected => {

@@ -2,9 +2,10 @@
 //!
 //! [`Reader`] pulls [`Token`]s out of a document that lies in memory. It checks everything that well-formedness and
 //! namespaces ask for, refuses document type declarations and stays within [`Limits`]. Schemas and contracts may have
-//! one: they are read through [`DocumentEntity`]. [`decode`] comes before either, for what is not UTF-8. [`Writer`] is
-//! the counterpart: whatever it is given, what it writes is well-formed. [`escape`] is for those who write constant tags
-//! themselves: what stands between them is made safe there. [`c14n`] writes documents in their canonical form.
+//! one: they are read through [`DocumentEntity`]. [`Pieces`] reads what comes in pieces. [`decode`] comes before a reader,
+//! for what is not UTF-8. [`Writer`] is the counterpart: whatever it is given, what it writes is well-formed. [`escape`]
+//! is for those who write constant tags themselves: what stands between them is made safe there. [`c14n`] writes documents
+//! in their canonical form.
 //!
 //! ```
 //! use castile_xml::{Limits, Reader, Token};

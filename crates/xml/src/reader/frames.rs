@@ -64,7 +64,7 @@ fn find_other_markup(bytes: &[u8], mut at: usize) -> usize {
     let is_it = |(&byte, &next): (&u8, &u8)| (byte == b'<') & ((next == b'!') | (next == b'?'));
     while let Some([chunk @ .., _]) = bytes.get(at..).and_then(<[u8]>::first_chunk::<{ WIDTH + 1 }>) {
         let nexts = &bytes[at + 1..at + 1 + WIDTH];
-        if chunk.iter().zip(nexts).fold(false, |found, pair| found | is_it(pair)) {
+        if chunk.contains(&b'<') && chunk.iter().zip(nexts).fold(false, |found, pair| found | is_it(pair)) {
             break;
         }
         at += WIDTH;

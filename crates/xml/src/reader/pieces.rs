@@ -2,7 +2,7 @@
 
 use crate::encoding::{Charset, Decoder};
 use crate::error::Error;
-use crate::token::{Attribute, Token};
+use crate::token::{Attribute, StartTag, Token};
 use crate::{Limits, NamespaceId};
 
 use super::frames::Frames;
@@ -10,11 +10,10 @@ use super::{Memory, Reader, Stage, too_large};
 
 /// A reader of a document that comes in pieces: what has come is tokenised as far as it is complete, and forgotten.
 ///
-/// The tokens are those that a [`Reader`] finds in the whole document, wherever it was cut, but for texts: those come in
-/// as many pieces as they please, never empty, and never cut in a character, a reference or a line end. What belongs
-/// together stands next to each other, as with a [`Reader`]. So do the errors stand where a reader of the whole document
-/// sees them, with one exception: things go by their order in the document. A reader of the whole looks first how large
-/// it is and whether it is in its encoding; here an error that stands before is found before.
+/// The tokens are those that a [`Reader`] finds in the whole document, wherever it was cut, but for texts: those go out as
+/// they come, never cut in a character, a reference or a line end, CDATA sections too. Neighbours belong together, as they
+/// always do. The errors are the same too, at the same place. Only what a reader of the whole looks at first, its size
+/// and its encoding, is looked at here as it comes: an error that stands before it in the document is found before.
 ///
 /// Tags, comments and processing instructions are kept until they are complete, so memory is bounded by one piece, the
 /// longest of those ([`Limits::markup_length`]), the names of the elements that are open ([`Limits::depth`] times
@@ -212,33 +211,60 @@ impl<'p> Piece<'p> {
     #[allow(clippy::should_implement_trait, reason = "as with a reader of the whole: errors end the document")]
     #[inline]
     pub fn next(&mut self) -> Result<Option<Token<'p>>, Error> {
-        loop {
-            let reader = &mut self.reader;
-            let at = reader.at;
-            if at == reader.input.len() && reader.more_follows && !reader.end_is_due {
-                return self.read();
+        let reader = &mut self.reader;
+        let (at, end) = (reader.at, reader.input.len());
+        if at == end || reader.is_in_cdata {
+            return self.next_at_border();
+        }
+        match reader.next() {
+            Ok(Token::StartTag(tag)) => {
+                let offset = tag.offset + self.state.offset;
+                Ok(Some(Token::StartTag(StartTag { offset, ..tag })))
             }
-            let was_in_cdata = reader.is_in_cdata;
-            let token = if was_in_cdata { reader.rest_of_cdata(at) } else { reader.next() };
-            match token {
-                Ok(Token::StartTag(mut tag)) => {
-                    tag.offset += self.state.offset;
-                    return Ok(Some(Token::StartTag(tag)));
+            Ok(Token::EndTag(name)) => Ok(Some(Token::EndTag(name))),
+            Ok(Token::Text(text)) if reader.at < end => {
+                reader.text_before = 0;
+                Ok(Some(Token::Text(text)))
+            }
+            token => self.unusual(token, at, false),
+        }
+    }
+
+    /// The next token where a piece begins in a CDATA section, or where nothing is left of it.
+    #[inline(never)]
+    fn next_at_border(&mut self) -> Result<Option<Token<'p>>, Error> {
+        let reader = &mut self.reader;
+        let at = reader.at;
+        if at == reader.input.len() && reader.more_follows && !reader.end_is_due {
+            return self.told();
+        }
+        let is_in_cdata = reader.is_in_cdata;
+        let token = if is_in_cdata { reader.rest_of_cdata(at) } else { reader.next() };
+        self.unusual(token, at, is_in_cdata)
+    }
+
+    /// What there is to do about a token that was read from `at` on, which may end a piece, or be none.
+    #[inline(never)]
+    fn unusual(
+        &mut self,
+        token: Result<Token<'p>, Error>,
+        at: usize,
+        was_in_cdata: bool,
+    ) -> Result<Option<Token<'p>>, Error> {
+        match token {
+            Ok(Token::Text(text)) => {
+                if !was_in_cdata {
+                    self.count_text(at);
                 }
-                Ok(Token::Text(text)) => {
-                    if !was_in_cdata {
-                        self.count_text(at);
-                    }
-                    if !text.is_empty() {
-                        return Ok(Some(Token::Text(text)));
-                    }
-                }
-                Ok(Token::End) => return self.conclude(Ok(())),
-                Ok(token) => return Ok(Some(token)),
-                Err(error) => {
-                    let offset = error.offset().wrapping_add(self.state.offset);
-                    return self.conclude(Err(error.relocated(offset)));
-                }
+                let is_nothing =
+                    text.is_empty() && self.reader.at == self.reader.input.len() && self.reader.more_follows;
+                if is_nothing { self.told() } else { Ok(Some(Token::Text(text))) }
+            }
+            Ok(Token::End) => self.conclude(Ok(())),
+            Ok(token) => Ok(Some(token)),
+            Err(error) => {
+                let offset = error.offset().wrapping_add(self.state.offset);
+                self.conclude(Err(error.relocated(offset)))
             }
         }
     }
@@ -255,7 +281,7 @@ impl<'p> Piece<'p> {
 
     /// Tells what there is to tell when all that is complete was read.
     #[cold]
-    fn read(&mut self) -> Result<Option<Token<'p>>, Error> {
+    fn told(&mut self) -> Result<Option<Token<'p>>, Error> {
         match (&self.state.outcome, &self.state.refused) {
             (Some(outcome), _) => outcome.clone().map(|()| None),
             (None, Some(refused)) => {

@@ -55,28 +55,36 @@ impl<'a> Reader<'a> {
 
     #[inline]
     fn check_length(&self, start: usize, end: usize) -> Result<(), Error> {
-        if end - start + self.text_before > self.limits.text_length {
-            // The text may have begun before this piece, which puts the offset below zero here, not in the document.
-            let start = start.wrapping_sub(self.text_before);
-            return Err(self.limit(start, "a text longer than", self.limits.text_length, "bytes"));
-        }
-        Ok(())
+        if end - start + self.text_before > self.limits.text_length { Err(self.text_too_long(start)) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn text_too_long(&self, start: usize) -> Error {
+        // The text may have begun before this piece, which puts the offset below zero here, not in the document.
+        let start = start.wrapping_sub(self.text_before);
+        self.limit(start, "a text longer than", self.limits.text_length, "bytes")
     }
 
     /// The first `<`, `&` or carriage return from `at` on in the text that begins at `start`; all before it is legal
     /// character data.
+    #[inline]
     fn end_of_text(&self, start: usize, at: usize) -> Result<usize, Error> {
         let bytes = self.input.as_bytes();
         let end = scan::end_of_character_data(bytes, at);
         match bytes.get(end) {
             None | Some(b'<' | b'&' | b'\r') => Ok(end),
-            Some(b']') => {
-                self.check_length(start, end)?;
-                let message = "\"]]>\" in character data; it is written \"]]&gt;\"";
-                Err(Error::new(ErrorKind::WellFormedness, end, message))
-            }
-            Some(_) => self.check_length(start, end).and_then(|()| self.legal(end)),
+            Some(_) => self.check_length(start, end).and_then(|()| self.wrong_text(end)),
         }
+    }
+
+    /// Says what is wrong at `at` in character data.
+    #[cold]
+    fn wrong_text(&self, at: usize) -> Result<usize, Error> {
+        if self.input.as_bytes()[at] != b']' {
+            return self.legal(at);
+        }
+        let message = "\"]]>\" in character data; it is written \"]]&gt;\"";
+        Err(Error::new(ErrorKind::WellFormedness, at, message))
     }
 
     /// Line ends become a line feed (XML 1.0 §2.11).

@@ -85,6 +85,8 @@ fn limits_are_the_same_wherever_a_document_is_cut() {
             b"<a>1&lt;&lt;&lt;&bad;</a>".to_vec(),
             b"<a                                                    >1</a>".to_vec(),
             b"<a></a                                                    >".to_vec(),
+            b"<a></b                                                    >".to_vec(),
+            b"</a                                                    >".to_vec(),
             b"<a b='1' c='                                                    ".to_vec(),
             b"<?xml version='1.0'                                  ?><a/>".to_vec(),
             b"<a>&#0000000000000000000000000000000000000000000000065;</a>".to_vec(),
@@ -182,21 +184,23 @@ fn long_markup_and_deep_elements_cost_what_they_are_long() {
     }
 }
 
-/// Whoever sends a tag without an end is cut off.
+/// Whoever sends a tag or a reference without an end is cut off.
 #[test]
 fn markup_is_not_kept_for_ever() {
     let limits = limits(|limits| (limits.message_size, limits.markup_length) = (usize::MAX, 10_000));
-    for begin in ["<a ", "<a b='", "<a b\"", "<!--", "<?p ", "<a></a "] {
+    let markup = ["<a ", "<a b='", "<a b\"", "<!--", "<?p ", "<a></a "].map(|begin| (begin, b' ', 10_000));
+    let references = ["<a>&#", "<a>x&"].map(|begin| (begin, b'0', limits.name_length));
+    for (begin, filler, longest) in markup.into_iter().chain(references) {
         let mut pieces = Pieces::new(None, limits);
         let mut pushed = 0;
         let error = loop {
-            let bytes = if pushed == 0 { begin.as_bytes() } else { &[b' '; 1_000] };
+            let bytes = if pushed == 0 { begin.as_bytes() } else { &[filler; 1_000] };
             pushed += bytes.len();
             if let Err(error) = read(pieces.push(bytes)) {
                 break error;
             }
         };
-        assert_eq!((error.kind(), pushed), (ErrorKind::Limit, begin.len() + 10_000), "{begin}: {error}");
+        assert_eq!((error.kind(), pushed), (ErrorKind::Limit, begin.len() + longest), "{begin}: {error}");
     }
 }
 

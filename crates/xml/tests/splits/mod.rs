@@ -93,6 +93,7 @@ pub fn in_pieces(bytes: &[u8], lengths: impl IntoIterator<Item = usize>, limits:
 }
 
 fn drain(mut piece: Piece<'_>, items: &mut Vec<Item>) -> Result<(), Error> {
+    assert_eq!(piece.attributes().count(), 0, "the last tag is gone");
     while let Some(token) = piece.next()? {
         assert!(token != Token::End);
         let place = (piece.depth(), piece.offset(), piece.resolve("").unwrap_or("?"));

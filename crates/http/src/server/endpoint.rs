@@ -92,6 +92,11 @@ impl<S: castile_soap::Service> Endpoint<S> {
 }
 
 impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
+    /// The service, to be called without HTTP.
+    pub fn service(&self) -> &S {
+        &self.shared.service
+    }
+
     /// What the service offers.
     pub fn description(&self) -> &'static Description {
         self.shared.service.description()

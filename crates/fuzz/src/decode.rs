@@ -1,0 +1,125 @@
+//! Typed values: tags that are recognised, and tags that go through the tokeniser.
+
+use std::fmt::Debug;
+
+use castile::codegen::{Decoder, FromXml, Operation, Root, ToXml};
+use castile::soap::{Envelope, Error, Version, message};
+use castile::xml::{Limits, Memory, Reader};
+use castile_suites::{benchmark1, codec, wstest};
+
+use crate::{documents, limits_for, shown};
+
+/// Any bytes as messages of the suites' contracts.
+///
+/// A message gives the same value, or the same error at the same place, when every tag goes through the tokeniser, when
+/// tags are learned from this message alone, and when its like was read before. A value that came out is written, and
+/// reads as itself.
+pub fn decode(input: &[u8]) {
+    let documents = documents(input);
+    let kinds = kinds();
+    let mut memory = Memory::default();
+    // The second time everything was seen before.
+    for document in documents.iter().chain(&documents) {
+        let limits = limits_for(document);
+        let payload = payload(document);
+        let is_it =
+            |kind: &&Kind| payload.as_deref() == Some(&expanded(kind.root.element.namespace, kind.root.element.name));
+        if let Some(kind) = kinds.iter().find(is_it) {
+            memory = (kind.check)(kind.root, document, limits, memory);
+        }
+    }
+}
+
+/// A kind of message.
+struct Kind {
+    root: &'static Root,
+    check: fn(&'static Root, &[u8], Limits, Memory) -> Memory,
+}
+
+/// The name of the element in the body.
+fn payload(document: &[u8]) -> Option<String> {
+    let mut reader = Reader::new(document, Limits::default()).ok()?;
+    let tag = Envelope::read(&mut reader).ok()?.1?;
+    Some(expanded(reader.namespace(tag.namespace), tag.name.local()))
+}
+
+fn expanded(namespace: &str, local: &str) -> String {
+    format!("{{{namespace}}}{local}")
+}
+
+fn kinds() -> Vec<Kind> {
+    use benchmark1::contract as b;
+    use codec::contract as c;
+    use wstest::contract as w;
+    let mut kinds = Vec::new();
+    kinds.extend(both::<b::EchoVoid, b::EchoVoidResponse>(&b::BENCHMARK_OPERATIONS, "echoVoid"));
+    kinds.extend(both::<b::EchoBase64, b::EchoBase64Response>(&b::BENCHMARK_OPERATIONS, "echoBase64"));
+    kinds.extend(both::<b::EchoStrings, b::EchoStringsResponse>(&b::BENCHMARK_OPERATIONS, "echoStrings"));
+    kinds.extend(both::<b::EchoInts, b::EchoIntsResponse>(&b::BENCHMARK_OPERATIONS, "echoInts"));
+    kinds.extend(both::<b::EchoDoubles, b::EchoDoublesResponse>(&b::BENCHMARK_OPERATIONS, "echoDoubles"));
+    kinds.extend(both::<b::EchoMeshInterfaceObjectsRequest, b::EchoMeshInterfaceObjectsResponse>(
+        &b::BENCHMARK_OPERATIONS,
+        "echoMeshInterfaceObjects",
+    ));
+    kinds.extend(both::<b::EchoSimpleEventsRequest, b::EchoSimpleEventsResponse>(
+        &b::BENCHMARK_OPERATIONS,
+        "echoSimpleEvents",
+    ));
+    kinds.extend(both::<c::EchoStructs, c::EchoStructsResponse>(&c::CODEC_OPERATIONS, "echoStructs"));
+    kinds.extend(both::<c::Order, c::OrderResponse>(&c::CODEC_OPERATIONS, "order"));
+    kinds.extend(both::<w::EchoStruct, w::EchoStructResponse>(&w::TEST_SERVICE_SOAP_OPERATIONS, "EchoStruct"));
+    kinds.extend(both::<w::EchoList, w::EchoListResponse>(&w::TEST_SERVICE_SOAP_OPERATIONS, "EchoList"));
+    kinds.extend(both::<w::GetOrder, w::GetOrderResponse>(&w::TEST_SERVICE_SOAP_OPERATIONS, "GetOrder"));
+    kinds
+}
+
+/// Request and response of an operation.
+fn both<Q, R>(operations: &'static [Operation], name: &str) -> [Kind; 2]
+where
+    Q: FromXml + ToXml + Debug,
+    R: FromXml + ToXml + Debug,
+{
+    let operation = operations.iter().find(|operation| operation.name == name);
+    let operation = operation.unwrap_or_else(|| panic!("no operation {name}"));
+    [Kind { root: &operation.request, check: check::<Q> }, Kind { root: &operation.response, check: check::<R> }]
+}
+
+/// Reads `document` in all ways, and returns the memory that knows it.
+fn check<T: FromXml + ToXml + Debug>(root: &'static Root, document: &[u8], limits: Limits, memory: Memory) -> Memory {
+    // A text can't be as long as its document, so this limit changes nothing, except that no tag is learned under it.
+    let mut plain = limits;
+    plain.text_length = plain.text_length.min(document.len().saturating_sub(1));
+    let (slow, _) = read::<T>(root, document, plain, Memory::default());
+    let (fresh, _) = read::<T>(root, document, limits, Memory::default());
+    let (fast, memory) = read::<T>(root, document, limits, memory);
+    // Compared as text, so that not-a-number is itself.
+    let slow_text = format!("{slow:?}");
+    assert_eq!(format!("{fresh:?}"), slow_text, "tags learned here, and not learned, in {}", shown(document));
+    assert_eq!(format!("{fast:?}"), slow_text, "tags learned before, and not learned, in {}", shown(document));
+    if let Ok(value) = slow {
+        let written = message::write(Version::Soap11, root, &value, Vec::new())
+            .unwrap_or_else(|error| panic!("what was read from {} can't be written: {error}", shown(document)));
+        let (again, _) = read::<T>(root, &written, Limits::default(), Memory::default());
+        assert_eq!(format!("{again:?}"), slow_text, "read, written as {} and read again", shown(&written));
+    }
+    memory
+}
+
+/// Reads a message as servers and clients do. The memory comes back in any case, as it does there.
+fn read<T: FromXml>(
+    root: &'static Root,
+    document: &[u8],
+    limits: Limits,
+    mut memory: Memory,
+) -> (Result<T, Error>, Memory) {
+    let mut reader = match Reader::with_memory(document, limits, &mut memory) {
+        Ok(reader) => reader,
+        Err(error) => return (Err(error.into()), memory),
+    };
+    let begun = Envelope::read(&mut reader).and_then(|(envelope, _)| envelope.check_understood(|_, _| false));
+    let mut decoder = Decoder::new(reader);
+    let value = begun
+        .and_then(|()| Ok(decoder.root::<T>(&root.element)?))
+        .and_then(|value| Envelope::read_end(decoder.reader()).map(|()| value));
+    (value, decoder.into_memory())
+}

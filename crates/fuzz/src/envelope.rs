@@ -1,0 +1,73 @@
+//! Whole services: whatever comes, an answer goes.
+
+use bytes::Bytes;
+use castile::http::server::Endpoint;
+use castile::soap::{Envelope, Reply, Service, client};
+use castile::xml::{Limits, Reader};
+use castile::{Fault, NoDetail};
+use castile_suites::wstest::contract::{EchoStructResponse, TEST_SERVICE_SOAP_OPERATIONS};
+use castile_suites::{benchmark1, codec, wstest};
+use futures_util::FutureExt;
+
+use crate::{documents, limits_for, shown};
+
+/// Any bytes as requests to the suites' services, and as an answer to a client.
+///
+/// Nothing panics. Every reply is a well-formed envelope with the fault or the response that it says it has, and is the
+/// same when the request comes again.
+pub fn envelope(input: &[u8]) {
+    let services: [Endpoint<dyn Service>; 3] = [
+        benchmark1::contract::BenchmarkServer::new(benchmark1::Service).into(),
+        codec::contract::CodecServer::new(codec::Service).into(),
+        wstest::contract::TestServiceSoapServer::new(wstest::Service).into(),
+    ];
+    for document in documents(input) {
+        let limits = limits_for(document);
+        let message = Bytes::copy_from_slice(document);
+        for service in services.iter().map(Endpoint::service) {
+            let [plain, again] = ["", service.description().operations[0].action].map(|action| {
+                let reply = call(service, action, message.clone(), limits);
+                check_reply(&reply, document);
+                reply
+            });
+            // An action matters only to what is told of a payload that no operation has.
+            if !plain.is_fault {
+                assert_eq!(plain.message, again.message, "the answers to {}", shown(document));
+            }
+        }
+        check_client(document, limits);
+    }
+}
+
+fn call(service: &dyn Service, action: &str, message: Bytes, limits: Limits) -> Reply {
+    let shown = shown(&message);
+    // The services of the suites wait for nothing.
+    let reply = service.call(action, message, limits).now_or_never();
+    reply.unwrap_or_else(|| panic!("the service is still at work on {shown}"))
+}
+
+fn check_reply(reply: &Reply, request: &[u8]) {
+    let answer = shown(&reply.message);
+    let mut reader = Reader::new(&reply.message, Limits::default()).expect(&answer);
+    let (envelope, payload) = Envelope::read(&mut reader).expect(&answer);
+    assert_eq!(envelope.version, reply.version);
+    let payload = payload.unwrap_or_else(|| panic!("an empty body in {answer}"));
+    let is_fault = payload.name.local() == "Fault" && reader.namespace(payload.namespace) == reply.version.namespace();
+    assert_eq!(is_fault, reply.is_fault, "{answer}");
+    reader.skip_element().expect(&answer);
+    Envelope::read_end(&mut reader).expect(&answer);
+    // A panic becomes a fault with these words.
+    let panicked = "<faultstring>the service failed;";
+    assert!(!reply.message.windows(panicked.len()).any(|part| part == panicked.as_bytes()), "{}", shown(request));
+}
+
+fn check_client(document: &[u8], limits: Limits) {
+    let operation = TEST_SERVICE_SOAP_OPERATIONS.iter().find(|operation| operation.name == "EchoStruct");
+    let operation = operation.expect("the contract has the operation");
+    let read = || {
+        let answer: Result<Result<EchoStructResponse, Fault<NoDetail>>, _> =
+            client::response(operation, document, limits);
+        format!("{answer:?}")
+    };
+    assert_eq!(read(), read(), "the same answer, read twice: {}", shown(document));
+}

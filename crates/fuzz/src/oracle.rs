@@ -1,0 +1,124 @@
+//! An independent parser as a judge: roxmltree.
+//!
+//! What Castile accepts, roxmltree must accept, with the same content; what roxmltree accepts and Castile refuses must
+//! be one of the [known differences](Difference). In each of them roxmltree is the one that is lenient, or the rule is
+//! one that it doesn't have.
+
+use castile::xml::{Error, ErrorKind};
+use roxmltree::{Document, Node, NodeType, ParsingOptions};
+
+use crate::events::{Event, push_text};
+use crate::shown;
+
+/// What roxmltree makes of a document.
+pub(crate) fn read(text: &str, allow_dtd: bool) -> Result<Vec<Event>, roxmltree::Error> {
+    let options = ParsingOptions { allow_dtd, ..ParsingOptions::default() };
+    let document = Document::parse_with_options(text, options)?;
+    let mut events = Vec::new();
+    // Not by recursion: documents nest as deep as they like.
+    let mut next = document.root().first_child();
+    while let Some(node) = next {
+        enter(node, &mut events);
+        next = node.first_child().or_else(|| leave(node, &mut events));
+    }
+    Ok(events)
+}
+
+fn enter(node: Node<'_, '_>, events: &mut Vec<Event>) {
+    match node.node_type() {
+        NodeType::Root => {}
+        NodeType::Element => {
+            let attribute = |a: roxmltree::Attribute<'_, '_>| {
+                (a.namespace().unwrap_or_default().to_owned(), a.name().to_owned(), a.value().to_owned())
+            };
+            let mut attributes: Vec<_> = node.attributes().map(attribute).collect();
+            attributes.sort();
+            let name = node.tag_name();
+            events.push(Event::Start {
+                namespace: name.namespace().unwrap_or_default().to_owned(),
+                local: name.name().to_owned(),
+                attributes,
+            });
+        }
+        NodeType::Text => push_text(events, node.text().unwrap_or_default()),
+        NodeType::Comment => events.push(Event::Comment(line_ends(node.text().unwrap_or_default()))),
+        NodeType::PI => {
+            let (target, data) = node.pi().map_or(("", ""), |pi| (pi.target, pi.value.unwrap_or_default()));
+            events.push(Event::Instruction { target: target.to_owned(), data: line_ends(data) });
+        }
+    }
+}
+
+/// roxmltree normalises line ends in texts, but not in comments and instructions (XML 1.0 §2.11).
+fn line_ends(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\r', "\n")
+}
+
+/// The node that comes behind `node`; what ends with it is told.
+fn leave<'a, 'i>(mut node: Node<'a, 'i>, events: &mut Vec<Event>) -> Option<Node<'a, 'i>> {
+    loop {
+        if node.is_element() {
+            events.push(Event::End);
+        }
+        if let Some(next) = node.next_sibling() {
+            return Some(next);
+        }
+        node = node.parent()?;
+    }
+}
+
+/// Compares what Castile made of `text` with what roxmltree makes of it.
+pub(crate) fn judge(text: &str, ours: &Result<Vec<Event>, Error>, allow_dtd: bool) {
+    let theirs = read(text, allow_dtd);
+    match (ours, &theirs) {
+        (Ok(ours), Ok(theirs)) => {
+            assert_eq!(ours, theirs, "ours and roxmltree's content of {}", shown(text.as_bytes()))
+        }
+        (Err(_), Err(_)) => {}
+        (Ok(_), Err(error)) => {
+            assert!(is_too_strict(error, text), "only roxmltree refuses {}: {error}", shown(text.as_bytes()));
+        }
+        (Err(error), Ok(_)) => {
+            let difference = Difference::of(error, text);
+            assert!(difference.is_some(), "only Castile refuses {}: {error}", shown(text.as_bytes()));
+        }
+    }
+}
+
+/// Why Castile refuses what roxmltree accepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Difference {
+    /// Limits: roxmltree has others.
+    Limit,
+    /// A document type declaration: roxmltree passes over an empty one, and over most of what is wrong in others.
+    Doctype,
+    /// The encoding that is declared: roxmltree reads text and does not look at it.
+    Encoding,
+    /// A rule of namespaces: roxmltree binds prefixes to nothing, and more.
+    Namespace,
+    /// What stands in an XML declaration or a processing instruction: roxmltree checks hardly any of it.
+    Instruction,
+}
+
+impl Difference {
+    fn of(error: &Error, text: &str) -> Option<Difference> {
+        match error.kind() {
+            ErrorKind::Limit => Some(Difference::Limit),
+            ErrorKind::Doctype => Some(Difference::Doctype),
+            ErrorKind::Encoding => Some(Difference::Encoding),
+            ErrorKind::Namespace => Some(Difference::Namespace),
+            _ if is_in_instruction(text, error.offset()) => Some(Difference::Instruction),
+            _ => None,
+        }
+    }
+}
+
+fn is_in_instruction(text: &str, offset: usize) -> bool {
+    let (before, rest) = text.split_at(offset);
+    rest.starts_with("<?") || before.rfind("<?").is_some_and(|begin| !before[begin..].contains("?>"))
+}
+
+/// Whether roxmltree refuses what XML allows.
+fn is_too_strict(error: &roxmltree::Error, _text: &str) -> bool {
+    matches!(error, roxmltree::Error::NodesLimitReached)
+}

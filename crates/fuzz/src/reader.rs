@@ -1,0 +1,310 @@
+//! The reader of messages: with an empty memory and with a full one, and against a judge.
+
+use std::collections::HashMap;
+
+use castile::xml::{Error, Known, Limits, Memory, Reader, Token, scan};
+
+use crate::events::{self, Event};
+use crate::{documents, limits_for, oracle, scan as twins, shown};
+
+/// Any bytes as messages.
+///
+/// - With a memory that has read other documents, and the same, a document has the tokens or the error that it has with
+///   an empty one.
+/// - Looking at many bytes at once finds what looking at each finds.
+/// - An independent parser agrees, or it is known why not.
+pub fn reader(input: &[u8]) {
+    let documents = documents(input);
+    let mut memory = Memory::default();
+    let mut schema = Schema::default();
+    // The second time everything was seen before.
+    for document in documents.iter().chain(&documents) {
+        let limits = limits_for(document);
+        let cold = cold(document, limits);
+        let warm = warm(document, limits, &mut memory, &mut schema);
+        assert_eq!(warm, cold, "with a full memory and with an empty one, of {}", shown(document));
+    }
+    for document in documents {
+        let ours = Reader::new(document, Limits::default()).and_then(|mut reader| events::read(&mut reader));
+        if let Ok(text) = std::str::from_utf8(document) {
+            twins::check(text);
+            oracle::judge(text, &ours, false);
+        } else {
+            assert!(ours.is_err(), "{} is not UTF-8", shown(document));
+        }
+    }
+}
+
+/// How deep the element is that tags are learned in, as the payload of an envelope is.
+const PAYLOAD_DEPTH: usize = 3;
+
+/// What is to be seen of a document when it is read as a message is.
+#[derive(Debug, PartialEq, Eq)]
+struct Seen {
+    payload: Option<Payload>,
+    /// What stands in the payload, each with the offset behind it; of white space only what nothing else surrounds.
+    content: Vec<(Event, usize)>,
+    error: Option<Error>,
+}
+
+/// Namespace name and local name.
+type Name = (String, String);
+
+#[derive(Debug, PartialEq, Eq)]
+struct Payload {
+    offset: usize,
+    name: Name,
+    /// The namespace of the root element.
+    root: String,
+    /// The prefixes in scope with their namespaces.
+    scope: Vec<(String, String)>,
+}
+
+fn cold(document: &[u8], limits: Limits) -> Seen {
+    let mut seen = Seen { payload: None, content: Vec::new(), error: None };
+    match Reader::new(document, limits) {
+        Ok(reader) => {
+            let mut walk = Walk { reader, schema: None, seen, open: Vec::new() };
+            walk.seen.error = walk.message().err();
+            walk.finish().0
+        }
+        Err(error) => {
+            seen.error = Some(error);
+            seen
+        }
+    }
+}
+
+fn warm(document: &[u8], limits: Limits, memory: &mut Memory, schema: &mut Schema) -> Seen {
+    let mut seen = Seen { payload: None, content: Vec::new(), error: None };
+    match Reader::with_memory(document, limits, memory) {
+        Ok(reader) => {
+            let mut walk = Walk { reader, schema: Some(schema), seen, open: Vec::new() };
+            walk.seen.error = walk.message().err();
+            let (seen, rest) = walk.finish();
+            *memory = rest;
+            seen
+        }
+        Err(error) => {
+            seen.error = Some(error);
+            seen
+        }
+    }
+}
+
+/// What stands for a schema here: which element came behind which, and will be looked for there again.
+#[derive(Debug, Default)]
+struct Schema {
+    names: Vec<Name>,
+    numbers: HashMap<Name, usize>,
+    /// By the parent and the sibling before.
+    follows: HashMap<(usize, Option<usize>), usize>,
+}
+
+impl Schema {
+    fn number(&mut self, name: Name) -> usize {
+        *self.numbers.entry(name).or_insert_with_key(|name| {
+            self.names.push(name.clone());
+            self.names.len() - 1
+        })
+    }
+
+    /// The place of an element. There are few slots, so that places share them.
+    fn known(number: usize) -> Known {
+        Known { slot: (number % 5) as u16, identity: number + 1 }
+    }
+}
+
+/// Reads a document as envelope and decoder do, with any element in the payload.
+struct Walk<'a, 's> {
+    reader: Reader<'a>,
+    /// Without one, everything goes through the tokeniser.
+    schema: Option<&'s mut Schema>,
+    seen: Seen,
+    open: Vec<Open>,
+}
+
+#[derive(Default)]
+struct Open {
+    number: usize,
+    /// The child that came last.
+    last: Option<usize>,
+}
+
+impl<'a> Walk<'a, '_> {
+    fn finish(self) -> (Seen, Memory) {
+        (self.seen, self.reader.into_memory())
+    }
+
+    fn message(&mut self) -> Result<(), Error> {
+        if !self.beginning()? {
+            // Nothing to be learned here; what the tokeniser says is compared with the judge.
+            return events::read(&mut self.reader).map(|_| ());
+        }
+        self.reader.begin_layout();
+        while self.reader.depth() >= PAYLOAD_DEPTH {
+            self.step()?;
+        }
+        if self.schema.is_some() && self.reader.resume_rest() {
+            assert_eq!(self.reader.offset(), self.reader.input().len());
+            return Ok(());
+        }
+        self.reader.remember_rest(|reader| events::read(reader).map(|_| ()))
+    }
+
+    /// Reads up to the payload. `false` if there is none.
+    fn beginning(&mut self) -> Result<bool, Error> {
+        if self.schema.is_some()
+            && let Some((tag, root)) = self.reader.resume()
+        {
+            self.payload(tag, root);
+            return Ok(true);
+        }
+        let mut root = None;
+        loop {
+            match self.reader.next()? {
+                Token::StartTag(tag) => {
+                    let root = *root.get_or_insert(tag.namespace);
+                    if self.reader.depth() == PAYLOAD_DEPTH {
+                        self.reader.remember(tag, root);
+                        self.payload(tag, root);
+                        return Ok(true);
+                    }
+                }
+                Token::EndTag(_) | Token::End => return Ok(false),
+                _ => {}
+            }
+        }
+    }
+
+    fn payload(&mut self, tag: castile::xml::StartTag<'a>, root: castile::xml::NamespaceId) {
+        let reader = &self.reader;
+        let name = (reader.namespace(tag.namespace).to_owned(), tag.name.local().to_owned());
+        let scope = reader.namespaces().map(|(prefix, name)| (prefix.to_owned(), name.to_owned())).collect();
+        assert_eq!(reader.depth(), PAYLOAD_DEPTH);
+        self.seen.payload =
+            Some(Payload { offset: tag.offset, name: name.clone(), root: reader.namespace(root).to_owned(), scope });
+        let number = self.schema.as_mut().map_or(0, |schema| schema.number(name));
+        self.open.push(Open { number, last: None });
+    }
+
+    /// Reads one thing in the payload.
+    fn step(&mut self) -> Result<(), Error> {
+        // As in the decoder, only what stands right behind a tag is looked for.
+        let behind_a_tag = matches!(self.seen.content.last(), None | Some((Event::Start { .. } | Event::End, _)));
+        if behind_a_tag && self.known() {
+            return Ok(());
+        }
+        let is_leaf = matches!(
+            &self.seen.content[..],
+            [.., (Event::Start { .. }, _), (Event::Text(_), _)] | [.., (Event::Start { .. }, _)]
+        );
+        match self.reader.next()? {
+            Token::StartTag(tag) => {
+                let name = (self.reader.namespace(tag.namespace).to_owned(), tag.name.local().to_owned());
+                let attributes = events::attributes(&self.reader);
+                self.start(name.clone(), attributes, self.reader.offset());
+                let mut number = 0;
+                if let Some(schema) = &mut self.schema {
+                    number = schema.number(name);
+                    if let Some(parent) = self.open.last_mut() {
+                        schema.follows.insert((parent.number, parent.last), number);
+                        parent.last = Some(number);
+                    }
+                    self.reader.learn_start(Schema::known(number));
+                }
+                self.open.push(Open { number, last: None });
+            }
+            Token::EndTag(_) => {
+                self.end(self.reader.offset());
+                let open = self.open.pop().unwrap_or_default();
+                if self.schema.is_some() {
+                    self.reader.learn_end(Schema::known(open.number), is_leaf);
+                }
+            }
+            Token::Text(text) => self.text(&text, self.reader.offset()),
+            Token::Comment(text) => self.push(Event::Comment(text.text().into_owned()), self.reader.offset()),
+            Token::Instruction { target, data } => {
+                let event = Event::Instruction { target: target.to_owned(), data: data.text().into_owned() };
+                self.push(event, self.reader.offset());
+            }
+            Token::End => unreachable!("the payload is open"),
+        }
+        Ok(())
+    }
+
+    /// Reads one thing if it is known. `false` if it is not, and nothing was read.
+    fn known(&mut self) -> bool {
+        let Some(schema) = &self.schema else { return false };
+        let (number, last) = self.open.last().map_or((0, None), |open| (open.number, open.last));
+        let next = schema.follows.get(&(number, last)).map(|&number| (number, schema.names[number].clone()));
+        if let Some((number, name)) = next {
+            let known = Schema::known(number);
+            let announced = self.reader.is_at_known_start(known);
+            let before = self.reader.offset();
+            if let Some((text, content)) = self.reader.known_element(known, plain_text) {
+                assert!(announced);
+                self.start(name, Vec::new(), content);
+                self.text(text, content + text.len());
+                self.end(self.reader.offset());
+                self.note(number);
+                return true;
+            }
+            assert_eq!(self.reader.offset(), before, "something was read, and nothing recognised");
+            if self.reader.known_start(known) {
+                assert!(announced && self.reader.is_plain());
+                self.start(name, Vec::new(), self.reader.offset());
+                self.note(number);
+                self.open.push(Open { number, last: None });
+                return true;
+            }
+        }
+        if self.reader.known_end(Schema::known(number)) {
+            self.end(self.reader.offset());
+            self.open.pop();
+            return true;
+        }
+        false
+    }
+
+    fn note(&mut self, child: usize) {
+        if let Some(parent) = self.open.last_mut() {
+            parent.last = Some(child);
+        }
+    }
+
+    fn start(&mut self, (namespace, local): Name, attributes: Vec<events::Attribute>, end: usize) {
+        self.push(Event::Start { namespace, local, attributes }, end);
+    }
+
+    fn end(&mut self, end: usize) {
+        self.push(Event::End, end);
+    }
+
+    fn text(&mut self, text: &str, end: usize) {
+        match self.seen.content.last_mut() {
+            _ if text.is_empty() => {}
+            Some((Event::Text(before), before_end)) => {
+                before.push_str(text);
+                *before_end = end;
+            }
+            _ => self.push(Event::Text(text.to_owned()), end),
+        }
+    }
+
+    /// Appends an event. White space between tags is part of tags that are known, so it is left out.
+    fn push(&mut self, event: Event, end: usize) {
+        if matches!(event, Event::Start { .. } | Event::End)
+            && matches!(self.seen.content.last(), Some((Event::Text(text), _)) if text.trim_matches([' ', '\t', '\n', '\r']).is_empty())
+        {
+            self.seen.content.pop();
+        }
+        self.seen.content.push((event, end));
+    }
+}
+
+/// A text that stands for itself, up to a tag.
+fn plain_text(input: &str, at: usize) -> Option<((&str, usize), usize)> {
+    let end = scan::end_of_character_data(input.as_bytes(), at);
+    (input.as_bytes().get(end) == Some(&b'<')).then(|| ((&input[at..end], at), end))
+}

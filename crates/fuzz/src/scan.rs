@@ -1,0 +1,31 @@
+//! The functions that look at many bytes at once against their definition, byte by byte.
+
+use castile::xml::{escape, scan};
+
+/// Compares the twins from every place in `text`.
+pub(crate) fn check(text: &str) {
+    let bytes = text.as_bytes();
+    // Every place of a short text; of a long one, the places that differ in how much is left over.
+    let places = (0..bytes.len()).filter(|&at| text.is_char_boundary(at) && (at < 64 || bytes.len() - at < 64));
+    for at in places {
+        let rest = &text[at..];
+        let data = ends(rest, |rest, c| c == '<' || c == '&' || c == '\r' || rest.starts_with("]]>"));
+        assert_eq!(scan::end_of_character_data(bytes, at), at + data, "character data from {at} of {text:?}");
+        let unescaped = ends(rest, |_, c| matches!(c, '<' | '>' | '&' | '\r'));
+        assert_eq!(scan::end_of_unescaped(rest.as_bytes()), unescaped, "unescaped text from {at} of {text:?}");
+        for quote in ['"', '\''] {
+            // It may stop before a character that is allowed after all, if that begins with 0xEF.
+            let expected = rest.find(|c: char| {
+                c == quote || matches!(c, '<' | '&') || (c < ' ') || ('\u{F000}'..='\u{FFFF}').contains(&c)
+            });
+            let found = scan::end_of_attribute_piece(bytes, at, quote as u8);
+            assert_eq!(found, at + expected.unwrap_or(rest.len()), "attribute value from {at} of {text:?}");
+        }
+    }
+}
+
+/// Where the first character stands that XML lacks or that `stops`, which gets the rest of the text with it.
+fn ends(text: &str, stops: impl Fn(&str, char) -> bool) -> usize {
+    let mut places = text.char_indices();
+    places.find(|&(at, c)| !escape::is_char(c) || stops(&text[at..], c)).map_or(text.len(), |(at, _)| at)
+}

@@ -107,6 +107,8 @@ impl Difference {
             ErrorKind::Doctype => Some(Difference::Doctype),
             ErrorKind::Encoding => Some(Difference::Encoding),
             ErrorKind::Namespace => Some(Difference::Namespace),
+            // A name with nothing before its colon, which XML allows and namespaces don't.
+            _ if text[error.offset()..].starts_with(':') => Some(Difference::Namespace),
             _ if is_in_instruction(text, error.offset()) => Some(Difference::Instruction),
             _ => None,
         }

@@ -1,0 +1,21 @@
+//! Builds what calls libxml2 and expat, as far as their development packages are installed.
+
+fn main() {
+    println!("cargo::rerun-if-changed=native");
+    for (package, name) in [("libxml-2.0", "libxml2"), ("expat", "expat")] {
+        println!("cargo::rustc-check-cfg=cfg({name})");
+        match pkg_config::probe_library(package) {
+            Ok(library) => {
+                let mut build = cc::Build::new();
+                build.file(format!("native/{name}.c")).includes(&library.include_paths).opt_level(3);
+                build.compile(&format!("compare_{name}"));
+                // Behind what needs them.
+                for library in &library.libs {
+                    println!("cargo::rustc-link-lib={library}");
+                }
+                println!("cargo::rustc-cfg={name}");
+            }
+            Err(_) => println!("cargo::warning={name} is left out: pkg-config knows no {package}"),
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Time, of all contestants side by side.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use crate::documents::Document;
+
+/// How long a contestant reads before the next one takes its turn.
+const TURN: Duration = Duration::from_millis(20);
+const ROUNDS: usize = 15;
+
+/// Nanoseconds a document for each contestant: the median of rounds in which all take turns, so that what else the
+/// machine does falls on all alike.
+pub fn measure(document: &mut Document, quick: bool) -> Result<Vec<f64>, String> {
+    let (turn, rounds) = if quick { (Duration::ZERO, 1) } else { (TURN, ROUNDS) };
+    let text = &document.text;
+    let mut samples = vec![Vec::new(); document.contestants.len()];
+    for _ in 0..rounds {
+        for (contestant, samples) in document.contestants.iter_mut().zip(&mut samples) {
+            let start = Instant::now();
+            let mut count = 0;
+            loop {
+                black_box((contestant.run)(black_box(text))?);
+                count += 1;
+                let passed = start.elapsed();
+                if passed >= turn {
+                    samples.push(passed.as_nanos() as f64 / f64::from(count));
+                    break;
+                }
+            }
+        }
+    }
+    let median = |mut samples: Vec<f64>| {
+        samples.sort_by(f64::total_cmp);
+        samples[samples.len() / 2]
+    };
+    Ok(samples.into_iter().map(median).collect())
+}

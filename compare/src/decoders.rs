@@ -3,8 +3,8 @@
 use castile_suites::codec::Message;
 use castile_suites::codec::contract::{EchoStructs, Order};
 
-use crate::counts::Counts;
 use crate::{Contestant, Run, hand_typed, with_serde};
+use castile_native::Counts;
 
 /// The decoders of `echoStructs`.
 pub fn echo() -> Vec<Contestant> {

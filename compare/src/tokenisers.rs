@@ -9,8 +9,8 @@ use quick_xml::name::ResolveResult;
 use quick_xml::{NsReader, XmlVersion};
 use xml::reader::XmlEvent;
 
-use crate::counts::Counts;
 use crate::{Contestant, Run};
+use castile_native::Counts;
 
 pub fn all() -> Vec<Contestant> {
     let mut all = vec![
@@ -24,11 +24,20 @@ pub fn all() -> Vec<Contestant> {
         Contestant::new("roxmltree", "most of XML, namespaces; builds a tree", Box::new(roxmltree)),
         Contestant::new("xml-rs", "most of XML, namespaces, limits", Box::new(xml_rs)),
     ];
-    #[cfg(libxml2)]
-    all.push(Contestant::new("libxml2 SAX2", "all of XML and namespaces, limits", Box::new(crate::native::libxml2)));
-    #[cfg(expat)]
-    all.push(Contestant::new("expat NS", "all of XML, namespaces", Box::new(crate::native::expat)));
+    for (parser, name, checks) in [
+        ("libxml2", "libxml2 SAX2", "all of XML and namespaces, limits"),
+        ("expat", "expat NS", "all of XML, namespaces"),
+    ] {
+        if let Some(read) = native(parser) {
+            let read = move |document: &[u8]| read(document).ok_or_else(|| "not well-formed".to_owned());
+            all.push(Contestant::new(name, checks, Box::new(read)));
+        }
+    }
     all
+}
+
+fn native(name: &str) -> Option<castile_native::Parser> {
+    castile_native::parsers().into_iter().find(|(known, _)| *known == name)?.1
 }
 
 fn castile() -> Run {

@@ -1,13 +1,13 @@
 //! Builds what calls libxml2 and expat, as far as their development packages are installed.
 
 fn main() {
-    println!("cargo::rerun-if-changed=native");
+    println!("cargo::rerun-if-changed=src");
     for (package, name) in [("libxml-2.0", "libxml2"), ("expat", "expat")] {
         println!("cargo::rustc-check-cfg=cfg({name})");
         match pkg_config::probe_library(package) {
             Ok(library) => {
                 let mut build = cc::Build::new();
-                build.file(format!("native/{name}.c")).includes(&library.include_paths).opt_level(3);
+                build.file(format!("src/{name}.c")).includes(&library.include_paths).opt_level(3);
                 build.compile(&format!("compare_{name}"));
                 // Behind what needs them.
                 for library in &library.libs {

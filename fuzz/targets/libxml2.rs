@@ -1,0 +1,50 @@
+//! The reader of messages against libxml2, which is strict and much used, where it is installed. It is no part of the
+//! replay on stable, so all of it stands here.
+//!
+//! What Castile accepts, libxml2 must accept, and find as much in it. What libxml2 accepts, Castile must accept, but for
+//! what `is_known`.
+#![no_main]
+
+use castile::xml::{Error, ErrorKind, Limits, Reader, Token};
+use castile_native::Counts;
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| {
+    let [(_, Some(libxml2)), _] = castile_native::parsers() else { return };
+    for document in input.split(|&byte| byte == 0xFF) {
+        let shown = String::from_utf8_lossy(document);
+        match (read(document), libxml2(document)) {
+            (Ok(ours), theirs) => assert_eq!(Some(ours), theirs, "ours and libxml2's content of {shown:?}"),
+            (Err(error), Some(_)) => assert!(is_known(&error, document), "only Castile refuses {shown:?}: {error}"),
+            (Err(_), None) => {}
+        }
+    }
+});
+
+/// Whether libxml2 is lenient here, or has other rules.
+fn is_known(error: &Error, document: &[u8]) -> bool {
+    // Messages have limits, no document type declaration, and no encoding but UTF-8.
+    let is_of_messages = matches!(error.kind(), ErrorKind::Limit | ErrorKind::Doctype | ErrorKind::Encoding);
+    // It takes U+0000 for the end of the document.
+    is_of_messages || document.get(error.offset()) == Some(&0)
+}
+
+fn read(document: &[u8]) -> Result<Counts, Error> {
+    let mut reader = Reader::new(document, Limits::default())?;
+    let mut counts = Counts::default();
+    loop {
+        match reader.next()? {
+            Token::StartTag(tag) => {
+                counts.elements += 1;
+                counts.namespaces += reader.namespace(tag.namespace).len();
+                for attribute in reader.attributes() {
+                    counts.attributes += 1;
+                    counts.namespaces += attribute.namespace.len();
+                    counts.values += attribute.value.len();
+                }
+            }
+            Token::Text(text) => counts.text += text.len(),
+            Token::EndTag(_) | Token::Comment(_) | Token::Instruction { .. } => {}
+            Token::End => return Ok(counts),
+        }
+    }
+}

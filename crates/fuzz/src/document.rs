@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use castile::xml::{DocumentEntity, Error, Limits, Memory, Reader, decode, tree};
+use castile::xml::{Charset, DocumentEntity, Error, Limits, Memory, Reader, decode, tree};
 
 use crate::events::{self, Event};
 use crate::{limits_for, oracle, shown};
@@ -16,6 +16,7 @@ use crate::{limits_for, oracle, shown};
 /// - An independent parser agrees, or it is known why not.
 pub fn document(input: &[u8]) {
     for charset in [None, Some("utf-8"), Some("utf-16"), Some("iso-8859-1"), Some("shift_jis"), Some("iso-2022-jp")] {
+        let charset = charset.map(|label| Charset::of_label(label).expect("a charset that is known"));
         match decode(input, charset) {
             Ok(text) => {
                 if let Cow::Borrowed(text) = text {

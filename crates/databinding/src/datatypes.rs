@@ -2,6 +2,7 @@
 
 mod base64_binary;
 mod calendar;
+mod conversions;
 mod date;
 mod date_time;
 mod decimal;

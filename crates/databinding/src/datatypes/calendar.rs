@@ -53,6 +53,7 @@ pub(super) fn astronomical(year: i64) -> i64 {
 }
 
 /// The year as XSD counts it.
+#[cfg(any(feature = "chrono", feature = "jiff"))]
 pub(super) fn year_of_astronomical(year: i64) -> i64 {
     if year <= 0 { year.saturating_sub(1) } else { year }
 }

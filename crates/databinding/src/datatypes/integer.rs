@@ -24,6 +24,11 @@ impl Integer {
         self.0.is_negative()
     }
 
+    /// The value of a run of ASCII digits.
+    pub(super) fn of_digits(is_negative: bool, digits: &str) -> Self {
+        Integer(Decimal::of_digits(is_negative, digits, ""))
+    }
+
     fn is_zero(&self) -> bool {
         self.0.as_small_integer() == Some(0)
     }
@@ -37,7 +42,7 @@ impl SimpleType for Integer {
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(None);
         }
-        Ok(Integer(Decimal::of_digits(is_negative, digits, "")))
+        Ok(Integer::of_digits(is_negative, digits))
     }
 
     fn write(&self, out: &mut Vec<u8>) -> bool {

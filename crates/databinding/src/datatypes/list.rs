@@ -36,7 +36,7 @@ impl<T: SimpleType, const MIN: usize> SimpleType for List<T, MIN> {
         };
         let items: Vec<T> = words(text).map(item).collect::<Result<_, _>>()?;
         if items.len() < MIN {
-            return Err(Some(format!("it must have {MIN} of {} or more", T::NAME)));
+            return Err(Some(format!("it has {} of {}, where at least {MIN} were expected", items.len(), T::NAME)));
         }
         Ok(List(items))
     }

@@ -139,8 +139,10 @@ macro_rules! text {
 
 text! {
     /// `xs:normalizedString` (XSD Part 2 §3.3.1): text whose white space is blanks.
+    #[derive(Default)]
     NormalizedString "xs:normalizedString" Replace, |_| true;
     /// `xs:token` (XSD Part 2 §3.3.2): words with one blank between.
+    #[derive(Default)]
     Token "xs:token" Collapse, |_| true;
     /// `xs:language` (XSD Part 2 §3.3.3): the tag of a language, such as `de-CH`.
     Language "xs:language" Collapse, is_language;
@@ -159,6 +161,7 @@ text! {
     /// `xs:anyURI` (XSD Part 2 §3.2.17): a URI reference, characters beyond ASCII allowed.
     ///
     /// Any text is taken, as XSD 1.1 says: what is in use does not keep to the RFCs, and relative ones may be anything.
+    #[derive(Default)]
     AnyUri "xs:anyURI" Collapse, |_| true;
 }
 

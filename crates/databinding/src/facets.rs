@@ -37,6 +37,7 @@
 //! [`SimpleTypeDefinition`] is the same for types that are known at run time only.
 
 mod blocks;
+mod consistency;
 mod definition;
 mod facet_value;
 mod pattern;
@@ -143,22 +144,17 @@ impl<T: FacetValue> Facets<T> {
     }
 
     fn check_bounds(&self, value: &T) -> Result<(), String> {
-        let bounds: [(&Option<T>, fn(Ordering) -> bool, &str); 4] = [
-            (&self.min_inclusive, Ordering::is_ge, "not less than"),
-            (&self.min_exclusive, Ordering::is_gt, "more than"),
-            (&self.max_inclusive, Ordering::is_le, "not more than"),
-            (&self.max_exclusive, Ordering::is_lt, "less than"),
-        ];
-        const NAMES: [&str; 4] = ["minInclusive", "minExclusive", "maxInclusive", "maxExclusive"];
-        for ((bound, is_within, words), name) in bounds.into_iter().zip(NAMES) {
+        let check = |bound: &Option<T>, is_within: fn(Ordering) -> bool, words: &str, name: &str| match bound {
             // Where a value and its bound have no order the value isn't within it.
-            if let Some(bound) = bound
-                && !value.compare(bound).is_some_and(is_within)
-            {
-                return Err(format!("it must be {words} {bound}, its {name}"));
+            Some(bound) if !value.compare(bound).is_some_and(is_within) => {
+                Err(format!("it must be {words} {bound}, its {name}"))
             }
-        }
-        Ok(())
+            _ => Ok(()),
+        };
+        check(&self.min_inclusive, Ordering::is_ge, "not less than", "minInclusive")?;
+        check(&self.min_exclusive, Ordering::is_gt, "more than", "minExclusive")?;
+        check(&self.max_inclusive, Ordering::is_le, "not more than", "maxInclusive")?;
+        check(&self.max_exclusive, Ordering::is_lt, "less than", "maxExclusive")
     }
 
     fn check_digits(&self, value: &T) -> Result<(), String> {

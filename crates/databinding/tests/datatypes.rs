@@ -174,13 +174,8 @@ fn facets_hold_as_the_table_says() {
     for line in include_str!("datatypes/facets.tsv").lines().filter(|line| !line.starts_with('#')) {
         let [name, facets, text, problem] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line:?}") };
         let text = rows(&format!("x{text}")).next().unwrap().remove(0)[1..].to_owned();
-        let constraint = |facet: &'static str| {
-            let (facet, value) = facet.split_once('=').unwrap();
-            Constraint { facet, value, scope: &Default }
-        };
-        let constraints: Vec<Constraint<'_>> = facets.split(' ').map(constraint).collect();
         let built_in = SimpleTypeDefinition::built_in(Datatype::from_name(name).unwrap());
-        let restricted = built_in.restriction("Restricted", &constraints).unwrap();
+        let restricted = built_in.restriction("Restricted", &constraints(facets)).unwrap();
         let found = match restricted.read(&text, &Default) {
             Ok(_) => String::new(),
             Err(error) => {
@@ -191,6 +186,29 @@ fn facets_hold_as_the_table_says() {
         };
         assert_eq!(found, problem, "{line}");
     }
+}
+
+#[test]
+fn restrictions_go_together_as_the_table_says() {
+    for line in include_str!("datatypes/restrictions.tsv").lines().filter(|line| !line.starts_with('#')) {
+        let [name, base, facets, problem] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line:?}") };
+        let mut definition = SimpleTypeDefinition::built_in(Datatype::from_name(name).unwrap());
+        if !base.is_empty() {
+            definition = definition.restriction("Base", &constraints(base)).unwrap();
+        }
+        let found = definition.restriction("Restricted", &constraints(facets));
+        let found = found.err().map(|error| error.message().to_owned()).unwrap_or_default();
+        assert_eq!(found, problem, "{line}");
+    }
+}
+
+/// Facets as the tables write them: `maxLength=5 pattern=a*`.
+fn constraints(facets: &'static str) -> Vec<Constraint<'static>> {
+    let constraint = |facet: &'static str| {
+        let (facet, value) = facet.split_once('=').unwrap();
+        Constraint { facet, value, scope: &Default }
+    };
+    facets.split(' ').map(constraint).collect()
 }
 
 #[test]

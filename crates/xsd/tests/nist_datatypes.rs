@@ -87,10 +87,8 @@ fn definition(schema: &Schema, type_id: TypeId, source: Element<'_>) -> SimpleTy
         _ => {
             let constraint = |facet: &castile_xsd::components::Facet| (facet.kind.name(), facet.value.clone());
             let constraints: Vec<(&str, String)> = simple.facets.iter().map(constraint).collect();
-            let constraints: Vec<Constraint<'_>> = constraints
-                .iter()
-                .map(|(facet, value)| Constraint { facet, value, scope: &source })
-                .collect();
+            let constraints: Vec<Constraint<'_>> =
+                constraints.iter().map(|(facet, value)| Constraint { facet, value, scope: &source }).collect();
             definition(schema, simple.base, source).restriction(name, &constraints).unwrap()
         }
     }

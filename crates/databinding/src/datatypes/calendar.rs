@@ -34,8 +34,8 @@ pub(super) const NANOSECONDS_PER_DAY: i128 = 24 * 60 * NANOSECONDS_PER_MINUTE;
 impl DateTime {
     /// Where it is on the line of time. Fields out of their range count on, so that nothing can go wrong.
     pub(super) fn instant(&self) -> Instant {
-        let minutes = i128::from(self.hour) * 60 + i128::from(self.minute)
-            - i128::from(self.offset_minutes.unwrap_or_default());
+        let minutes =
+            i128::from(self.hour) * 60 + i128::from(self.minute) - i128::from(self.offset_minutes.unwrap_or_default());
         let days = day_number(i128::from(astronomical(self.year)), i128::from(self.month), i128::from(self.day));
         Instant {
             nanoseconds: days * NANOSECONDS_PER_DAY

@@ -1,9 +1,7 @@
 //! Parts of a date and time (XSD Part 2 §3.2.8 to §3.2.14). Each is put on the line of time with the parts that it
 //! lacks filled in, as §3.2.7.4 says.
 
-use super::calendar::{
-    Cursor, Instant, NANOSECONDS_PER_DAY, write_field, write_fraction, write_two_digits, write_year, write_zone,
-};
+use super::calendar::{Cursor, write_field, write_fraction, write_two_digits, write_year, write_zone};
 use super::{DateTime, SimpleType, collapse, text_form, time_line};
 
 /// A year that has all days, for what recurs.
@@ -70,7 +68,8 @@ fn dash(cursor: &mut Cursor<'_>) -> Result<(), Option<String>> {
 part! {
     /// `xs:time` (XSD Part 2 §3.2.8): a time of every day, with or without a zone. `24:00:00` is `00:00:00`.
     ///
-    /// As it recurs, times of different zones are compared within one day of UTC: `23:00:00-02:00` equals `01:00:00Z`.
+    /// Times of different zones are compared as those of one day: `12:00:00Z` equals `13:00:00+01:00`, but
+    /// `23:00:00-02:00` is more than `01:00:00Z`.
     Time "xs:time" {
         /// The hour, 0 to 23.
         hour: u8,
@@ -98,10 +97,7 @@ part! {
     }
 }
 
-time_line!(Time, |time| {
-    let instant = time.filled().instant();
-    Instant { nanoseconds: instant.nanoseconds.rem_euclid(NANOSECONDS_PER_DAY), ..instant }
-});
+time_line!(Time, |time| time.filled().instant());
 
 part! {
     /// `xs:date` (XSD Part 2 §3.2.9): a day, with or without a zone. It is compared by its first instant.
@@ -191,21 +187,13 @@ part! {
 time_line!(GDay, |day| day.filled().instant());
 
 part! {
-    /// `xs:gMonth` (XSD Part 2 §3.2.14): a month of every year, with or without a zone. `--05--`, as the first edition
-    /// wrote it, is read too.
+    /// `xs:gMonth` (XSD Part 2 §3.2.14): a month of every year, with or without a zone.
     GMonth "xs:gMonth" {
         /// The month, 1 to 12.
         month: u8,
     }
     filled(1, 1)
-    parse(text) {
-        dash(&mut text)?;
-        let month = text.field(b'-')?;
-        if text.0.starts_with(b"--") {
-            text.0 = &text.0[2..];
-        }
-        (month,)
-    }
+    parse(text) { dash(&mut text)?; (text.field(b'-')?,) }
     write(month, out) {
         out.push(b'-');
         write_field(out, b'-', month.month);

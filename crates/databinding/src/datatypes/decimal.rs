@@ -162,7 +162,8 @@ impl PartialOrd for Decimal {
 
 impl Ord for Decimal {
     fn cmp(&self, other: &Self) -> Ordering {
-        if let (Repr::Small { coefficient: a, scale: x }, Repr::Small { coefficient: b, scale: y }) = (&self.0, &other.0)
+        if let (Repr::Small { coefficient: a, scale: x }, Repr::Small { coefficient: b, scale: y }) =
+            (&self.0, &other.0)
             && x == y
         {
             return a.cmp(b);

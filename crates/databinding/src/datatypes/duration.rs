@@ -144,12 +144,7 @@ text_form!(Duration);
 
 impl From<std::time::Duration> for Duration {
     fn from(duration: std::time::Duration) -> Self {
-        Duration {
-            is_negative: false,
-            months: 0,
-            seconds: duration.as_secs(),
-            nanosecond: duration.subsec_nanos(),
-        }
+        Duration { is_negative: false, months: 0, seconds: duration.as_secs(), nanosecond: duration.subsec_nanos() }
     }
 }
 

@@ -155,10 +155,12 @@ macro_rules! bounded {
 
 bounded! {
     /// `xs:nonNegativeInteger` (XSD Part 2 §3.3.20): 0 or more.
+    #[derive(Default)]
     NonNegativeInteger "xs:nonNegativeInteger", |value| !value.is_negative(), "it must be 0 or more";
     /// `xs:positiveInteger` (XSD Part 2 §3.3.25): 1 or more.
     PositiveInteger "xs:positiveInteger", |value| !value.is_negative() && !value.is_zero(), "it must be 1 or more";
     /// `xs:nonPositiveInteger` (XSD Part 2 §3.3.14): 0 or less.
+    #[derive(Default)]
     NonPositiveInteger "xs:nonPositiveInteger", |value| value.is_negative() || value.is_zero(), "it must be 0 or less";
     /// `xs:negativeInteger` (XSD Part 2 §3.3.15): −1 or less.
     NegativeInteger "xs:negativeInteger", |value| value.is_negative(), "it must be -1 or less";
@@ -175,15 +177,3 @@ macro_rules! unsigned {
 }
 
 unsigned!(u8 u16 u32 u64 u128);
-
-impl Default for NonNegativeInteger {
-    fn default() -> Self {
-        NonNegativeInteger(Integer::default())
-    }
-}
-
-impl Default for NonPositiveInteger {
-    fn default() -> Self {
-        NonPositiveInteger(Integer::default())
-    }
-}

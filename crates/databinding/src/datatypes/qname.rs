@@ -78,7 +78,11 @@ impl Hash for QName {
 
 impl fmt::Display for QName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.namespace.is_empty() { f.write_str(&self.local) } else { write!(f, "{{{}}}{}", self.namespace, self.local) }
+        if self.namespace.is_empty() {
+            f.write_str(&self.local)
+        } else {
+            write!(f, "{{{}}}{}", self.namespace, self.local)
+        }
     }
 }
 
@@ -96,7 +100,7 @@ impl SimpleType for QName {
         if !is_ncname(local) || (text.contains(':') && !is_ncname(prefix)) {
             return Err(None);
         }
-        let Some(namespace) = scope.namespace(prefix) else {
+        let Some(namespace) = scope.namespace(prefix).filter(|_| prefix != "xmlns") else {
             return Err(Some(format!("no namespace is declared for its prefix \"{prefix}\"")));
         };
         Ok(QName { namespace: namespace.to_owned(), local: local.to_owned(), prefix: prefix.to_owned() })

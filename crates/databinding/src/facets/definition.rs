@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
-use super::{Facets, Pattern};
-use crate::datatypes::{Datatype, Invalid, NonNegativeInteger, Scope, Value, WhiteSpace, words};
+use super::{Facets, Pattern, consistency};
+use crate::datatypes::{Datatype, Decimal, Invalid, NonNegativeInteger, Scope, Value, WhiteSpace, words};
 
 /// How deep lists, unions and restrictions may stand in each other: reading goes down by recursion.
 const DEEPEST: usize = 64;
@@ -58,7 +58,8 @@ impl SimpleTypeDefinition {
     /// A built-in type.
     pub fn built_in(datatype: Datatype) -> Self {
         let white_space = Some(datatype.white_space());
-        Self::new(&format!("xs:{}", datatype.name()), Variety::Atomic(datatype), white_space, 1)
+        let built_in = Self::new(&format!("xs:{}", datatype.name()), Variety::Atomic(datatype), white_space, 1);
+        SimpleTypeDefinition { restrictions: implied(datatype).into_iter().collect(), ..built_in }
     }
 
     /// A list type (XSD Part 2 §4.1.2.2).
@@ -86,26 +87,29 @@ impl SimpleTypeDefinition {
     /// A restriction of this type (XSD Part 2 §4.1.2.1) by one step.
     ///
     /// # Errors
-    /// The first facet whose value is none: a pattern that is no regular expression, a bound that is not of this type.
+    /// The first facet whose value is none: a pattern that is no regular expression, a bound that is not of this type;
+    /// or the first two that don't go together, or that don't restrict.
     pub fn restriction(&self, name: &str, constraints: &[Constraint<'_>]) -> Result<Self, Invalid> {
         let mut facets = Facets::default();
         let mut white_space = self.white_space;
         let mut patterns = Vec::new();
         for &Constraint { facet, value, scope } in constraints {
             let of_type = || self.read(value, scope);
+            // A bound may be where the base ends and so be none of its values.
+            let bound = || self.without_restrictions().read(value, scope).map(Some);
             match facet {
                 "length" => facets.length = Some(count(value)?),
                 "minLength" => facets.min_length = Some(count(value)?),
                 "maxLength" => facets.max_length = Some(count(value)?),
                 "totalDigits" => facets.total_digits = Some(count(value)?),
                 "fractionDigits" => facets.fraction_digits = Some(count(value)?),
-                "minInclusive" => facets.min_inclusive = Some(of_type()?),
-                "minExclusive" => facets.min_exclusive = Some(of_type()?),
-                "maxInclusive" => facets.max_inclusive = Some(of_type()?),
-                "maxExclusive" => facets.max_exclusive = Some(of_type()?),
+                "minInclusive" => facets.min_inclusive = bound()?,
+                "minExclusive" => facets.min_exclusive = bound()?,
+                "maxInclusive" => facets.max_inclusive = bound()?,
+                "maxExclusive" => facets.max_exclusive = bound()?,
                 "enumeration" => facets.enumeration.push(of_type()?),
                 "pattern" => patterns.push(value),
-                "whiteSpace" => white_space = Some(by_name(value)?),
+                "whiteSpace" => white_space = Some(self.white_space_below(by_name(value)?)?),
                 _ => return Err(Invalid::new(format!("\"{facet}\" is not a facet"))),
             }
         }
@@ -114,8 +118,21 @@ impl SimpleTypeDefinition {
         }
         // Patterns are given text that is normalised already.
         facets.white_space = WhiteSpace::Preserve;
+        consistency::check(&facets, &self.restrictions).map_err(Invalid::new)?;
         let restrictions = self.restrictions.iter().cloned().chain([facets]).collect();
         Ok(SimpleTypeDefinition { name: name.into(), white_space, restrictions, ..self.clone() })
+    }
+
+    fn without_restrictions(&self) -> Self {
+        SimpleTypeDefinition { restrictions: Arc::new([]), ..self.clone() }
+    }
+
+    /// What a restriction does with white space, which can't be less than its base does (§4.3.6.4).
+    fn white_space_below(&self, white_space: WhiteSpace) -> Result<WhiteSpace, Invalid> {
+        if self.white_space.is_some_and(|of_base| white_space < of_base) {
+            return Err(Invalid::new("whiteSpace does less than that of the base type"));
+        }
+        Ok(white_space)
     }
 
     /// Its name, for messages.
@@ -157,6 +174,31 @@ impl SimpleTypeDefinition {
         self.restrictions.iter().try_for_each(|facets| facets.check(&normalised, &value))?;
         Ok((value, white_space))
     }
+}
+
+/// The facets that built-in types are restricted by themselves, where others may restrict them further (XSD Part 2
+/// §3.3). Reading checks them before.
+fn implied(datatype: Datatype) -> Option<Facets<Value>> {
+    let (min, max): (Option<i128>, Option<i128>) = match datatype {
+        Datatype::Nmtokens | Datatype::Idrefs | Datatype::Entities => {
+            return Some(Facets { min_length: Some(1), ..Facets::default() });
+        }
+        Datatype::NonNegativeInteger => (Some(0), None),
+        Datatype::PositiveInteger => (Some(1), None),
+        Datatype::NonPositiveInteger => (None, Some(0)),
+        Datatype::NegativeInteger => (None, Some(-1)),
+        Datatype::Long => (Some(i64::MIN.into()), Some(i64::MAX.into())),
+        Datatype::Int => (Some(i32::MIN.into()), Some(i32::MAX.into())),
+        Datatype::Short => (Some(i16::MIN.into()), Some(i16::MAX.into())),
+        Datatype::Byte => (Some(i8::MIN.into()), Some(i8::MAX.into())),
+        Datatype::UnsignedLong => (Some(0), Some(u64::MAX.into())),
+        Datatype::UnsignedInt => (Some(0), Some(u32::MAX.into())),
+        Datatype::UnsignedShort => (Some(0), Some(u16::MAX.into())),
+        Datatype::UnsignedByte => (Some(0), Some(u8::MAX.into())),
+        _ => return None,
+    };
+    let bound = |bound: Option<i128>| bound.map(|bound| Value::Decimal(Decimal::from(bound)));
+    Some(Facets { min_inclusive: bound(min), max_inclusive: bound(max), ..Facets::default() })
 }
 
 /// The depth of a type around others.

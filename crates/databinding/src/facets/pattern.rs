@@ -156,7 +156,9 @@ impl<'a> Translator<'a> {
                     self.quantity()?;
                     false
                 }
-                '}' | ']' => return Err(self.wrong_here(format!("a \"{c}\" that closes nothing; it is written \"\\{c}\""))),
+                '}' | ']' => {
+                    return Err(self.wrong_here(format!("a \"{c}\" that closes nothing; it is written \"\\{c}\"")));
+                }
                 '.' => {
                     self.out.push_str(r"[^\n\r]");
                     true
@@ -201,7 +203,8 @@ impl<'a> Translator<'a> {
             _ => false,
         };
         if !fits {
-            let message = format!("\"{{{quantity}}}\" is no quantity; {{n}}, {{n,}} and {{n,m}} are, n not more than m");
+            let message =
+                format!("\"{{{quantity}}}\" is no quantity; {{n}}, {{n,}} and {{n,m}} are, n not more than m");
             return Err(self.wrong_here(message));
         }
         self.rest = &self.rest[end + 1..];

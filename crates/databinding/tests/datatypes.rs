@@ -10,9 +10,9 @@ use castile_databinding::datatypes::*;
 use castile_databinding::facets::{Constraint, FacetValue, Facets, Pattern, SimpleTypeDefinition};
 
 /// Declarations of nothing but a default namespace.
-struct Default;
+struct DefaultNamespace;
 
-impl Scope for Default {
+impl Scope for DefaultNamespace {
     fn namespace(&self, prefix: &str) -> Option<&str> {
         (prefix.is_empty()).then_some("urn:default")
     }
@@ -102,7 +102,7 @@ fn texts_are_read_and_written_as_the_table_says() {
             assert_eq!(rewrite(expected), Some(expected.clone()), "{name} {text:?} a second time");
         }
         // The type that is known at run time only.
-        let value = Datatype::from_name(name).unwrap().parse(text, &Default);
+        let value = Datatype::from_name(name).unwrap().parse(text, &DefaultNamespace);
         assert_eq!(value.ok().map(|value| value.to_string()), expected, "{name} {text:?}");
         seen.insert(name.clone());
     }
@@ -128,7 +128,7 @@ fn values_are_ordered_as_the_table_says() {
         assert_eq!(order(b, a), expected.map(Ordering::reverse), "{name}: {b} and {a}");
         assert_eq!(order(a, a), Some(Ordering::Equal), "{name}: {a} and itself");
         let datatype = Datatype::from_name(name).unwrap();
-        let [x, y] = [a, b].map(|text| datatype.parse(text, &Default).unwrap());
+        let [x, y] = [a, b].map(|text| datatype.parse(text, &DefaultNamespace).unwrap());
         assert_eq!(x.compare(&y), expected, "{name}: {a} and {b}");
         let hashes = match (&x, &y) {
             (Value::Decimal(x), Value::Decimal(y)) => [x, y].map(|value| hasher.hash_one(value)),
@@ -176,7 +176,7 @@ fn facets_hold_as_the_table_says() {
         let text = rows(&format!("x{text}")).next().unwrap().remove(0)[1..].to_owned();
         let built_in = SimpleTypeDefinition::built_in(Datatype::from_name(name).unwrap());
         let restricted = built_in.restriction("Restricted", &constraints(facets)).unwrap();
-        let found = match restricted.read(&text, &Default) {
+        let found = match restricted.read(&text, &DefaultNamespace) {
             Ok(_) => String::new(),
             Err(error) => {
                 let intro = format!("{text:?} is not a valid Restricted");
@@ -206,18 +206,19 @@ fn restrictions_go_together_as_the_table_says() {
 fn constraints(facets: &'static str) -> Vec<Constraint<'static>> {
     let constraint = |facet: &'static str| {
         let (facet, value) = facet.split_once('=').unwrap();
-        Constraint { facet, value, scope: &Default }
+        Constraint { facet, value, scope: &DefaultNamespace }
     };
     facets.split(' ').map(constraint).collect()
 }
 
 #[test]
 fn every_step_of_a_restriction_holds() {
-    let constraint = |facet, value| Constraint { facet, value, scope: &Default };
+    let constraint = |facet, value| Constraint { facet, value, scope: &DefaultNamespace };
     let token = SimpleTypeDefinition::built_in(Datatype::Token);
     let short = token.restriction("Short", &[constraint("maxLength", "3")]).unwrap();
     let both = short.restriction("Both", &[constraint("pattern", "[a-z]*")]).unwrap();
-    let read = |text| both.read(text, &Default).map(|value| value.to_string()).map_err(|error| error.to_string());
+    let read =
+        |text| both.read(text, &DefaultNamespace).map(|value| value.to_string()).map_err(|error| error.to_string());
     assert_eq!(read(" abc "), Ok("abc".into()));
     assert!(read("abcd").unwrap_err().contains("maxLength"));
     assert!(read("AB").unwrap_err().contains("pattern"));
@@ -234,11 +235,12 @@ fn facets_that_are_none_are_refused() {
         (Datatype::String, "whiteSpace", "trim", "preserve, replace or collapse"),
         (Datatype::String, "assertion", "1", "\"assertion\" is not a facet"),
     ] {
-        let error = built_in(datatype).restriction("R", &[Constraint { facet, value, scope: &Default }]).unwrap_err();
+        let error =
+            built_in(datatype).restriction("R", &[Constraint { facet, value, scope: &DefaultNamespace }]).unwrap_err();
         assert!(error.message().contains(expected), "{error}");
     }
     // A length that no text has is no mistake.
-    let huge = [Constraint { facet: "maxLength", value: "99999999999999999999999", scope: &Default }];
+    let huge = [Constraint { facet: "maxLength", value: "99999999999999999999999", scope: &DefaultNamespace }];
     assert!(built_in(Datatype::String).restriction("R", &huge).is_ok());
 }
 
@@ -249,16 +251,16 @@ fn lists_and_unions_are_read_member_by_member() {
     let token = SimpleTypeDefinition::built_in(Datatype::Token);
     let size = SimpleTypeDefinition::union("Size", vec![integer, year, token.clone()]).unwrap();
     let sizes = SimpleTypeDefinition::list("Sizes", size.clone()).unwrap();
-    let Ok(Value::List(items)) = sizes.read(" 0042\n2005Z small ", &Default) else { panic!() };
+    let Ok(Value::List(items)) = sizes.read(" 0042\n2005Z small ", &DefaultNamespace) else { panic!() };
     assert!(matches!(&items[..], [Value::Decimal(_), Value::GYear(_), Value::String(_)]), "{items:?}");
-    let constraint = |facet, value| Constraint { facet, value, scope: &Default };
+    let constraint = |facet, value| Constraint { facet, value, scope: &DefaultNamespace };
     let few = sizes.restriction("Few", &[constraint("maxLength", "1"), constraint("pattern", "\\S+")]).unwrap();
-    assert!(few.read(" 1 ", &Default).is_ok());
-    assert!(few.read("1 2", &Default).is_err());
+    assert!(few.read(" 1 ", &DefaultNamespace).is_ok());
+    assert!(few.read("1 2", &DefaultNamespace).is_err());
     // 42 as a number, not as text.
     let answer = size.restriction("Answer", &[constraint("enumeration", "42")]).unwrap();
-    assert!(answer.read("+42", &Default).is_ok());
-    assert!(answer.read("42Z", &Default).is_err());
+    assert!(answer.read("+42", &DefaultNamespace).is_ok());
+    assert!(answer.read("42Z", &DefaultNamespace).is_err());
     let mut deep = token;
     let error = loop {
         deep = match SimpleTypeDefinition::union("Deep", vec![deep]) {
@@ -267,6 +269,14 @@ fn lists_and_unions_are_read_member_by_member() {
         };
     };
     assert!(error.message().contains("in each other"), "{error}");
+    let mut long = SimpleTypeDefinition::built_in(Datatype::Token);
+    let error = loop {
+        long = match long.restriction("Long", &[constraint("minLength", "1")]) {
+            Ok(longer) => longer,
+            Err(error) => break error,
+        };
+    };
+    assert!(error.message().contains("restrictions away"), "{error}");
 }
 
 /// What the generator writes for a union: an enum whose members are tried in order.
@@ -282,7 +292,7 @@ impl SimpleType for Size {
     const HAS_NAMES: bool = u16::HAS_NAMES || Token::HAS_NAMES || QName::HAS_NAMES;
 
     fn parse(text: &str) -> Result<Self, Option<String>> {
-        Self::parse_in(text, &Default)
+        Self::parse_in(text, &DefaultNamespace)
     }
 
     fn parse_in(text: &str, scope: &dyn Scope) -> Result<Self, Option<String>> {

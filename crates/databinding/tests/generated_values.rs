@@ -112,13 +112,13 @@ fn no_text_makes_anything_panic() {
     let mut random = Random(99);
     let alphabet: Vec<char> = "0019+-.:TZPYMDHSEeINFna _é😀\t\n%#=/".chars().collect();
     let mut read = 0;
-    for _ in 0..20_000 {
+    for _ in 0..8_000 {
         let text = random.text(&alphabet, 12);
         for datatype in Datatype::ALL {
             read += usize::from(datatype.parse(&text, &Everything).is_ok());
         }
     }
-    assert!(read > 100_000, "only {read} of the texts were values");
+    assert!(read > 40_000, "only {read} of the texts were values");
     let alphabet: Vec<char> = r"ab01-^[]{}()|*+?,.\\\pPdIsciLu$ é".chars().collect();
     let mut compiled = 0;
     for _ in 0..5_000 {

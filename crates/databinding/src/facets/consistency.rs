@@ -3,6 +3,7 @@
 
 use std::cmp::Ordering;
 use std::fmt::Display;
+use std::sync::Arc;
 
 use super::Facets;
 use crate::datatypes::Value;
@@ -49,13 +50,13 @@ const CROSSED: [Rule; 4] = [
 ///
 /// # Errors
 /// The first two facets that don't go together.
-pub(super) fn check(facets: &Facets<Value>, base: &[Facets<Value>]) -> Result<(), String> {
+pub(super) fn check(facets: &Facets<Value>, base: &[Arc<Facets<Value>>]) -> Result<(), String> {
     lengths(facets, base)?;
     digits(facets, base)?;
     bounds(facets, base)
 }
 
-fn lengths(facets: &Facets<Value>, base: &[Facets<Value>]) -> Result<(), String> {
+fn lengths(facets: &Facets<Value>, base: &[Arc<Facets<Value>>]) -> Result<(), String> {
     // Beside a length there may only be what the base says already (§4.3.1.4).
     for (name, get) in [MIN_LENGTH, MAX_LENGTH] {
         if facets.length.is_some() && get(facets).is_some() && get(facets) != inherited(base, get) {
@@ -75,13 +76,13 @@ fn lengths(facets: &Facets<Value>, base: &[Facets<Value>]) -> Result<(), String>
     in_order(length, max)
 }
 
-fn digits(facets: &Facets<Value>, base: &[Facets<Value>]) -> Result<(), String> {
+fn digits(facets: &Facets<Value>, base: &[Arc<Facets<Value>>]) -> Result<(), String> {
     narrows(facets, base, TOTAL_DIGITS, Ordering::is_gt)?;
     narrows(facets, base, FRACTION_DIGITS, Ordering::is_gt)?;
     in_order(effective(facets, base, FRACTION_DIGITS), effective(facets, base, TOTAL_DIGITS))
 }
 
-fn bounds(facets: &Facets<Value>, base: &[Facets<Value>]) -> Result<(), String> {
+fn bounds(facets: &Facets<Value>, base: &[Arc<Facets<Value>>]) -> Result<(), String> {
     for ((a, get_a), (b, get_b)) in [(MIN_INCLUSIVE, MIN_EXCLUSIVE), (MAX_INCLUSIVE, MAX_EXCLUSIVE)] {
         if get_a(facets).is_some() && get_b(facets).is_some() {
             return Err(format!("{a} and {b} exclude each other"));
@@ -108,21 +109,21 @@ fn bounds(facets: &Facets<Value>, base: &[Facets<Value>]) -> Result<(), String> 
 /// A facet of the restriction or else of its base, with its name.
 fn effective<'a, V>(
     facets: &'a Facets<Value>,
-    base: &'a [Facets<Value>],
+    base: &'a [Arc<Facets<Value>>],
     (name, get): (&'static str, impl Fn(&'a Facets<Value>) -> Option<V>),
 ) -> Option<(&'static str, V)> {
-    Some((name, get(facets).or_else(|| base.iter().rev().find_map(get))?))
+    Some((name, get(facets).or_else(|| base.iter().rev().map(|facets| &**facets).find_map(get))?))
 }
 
 /// A facet of the last restriction that has it.
-fn inherited<'a, V>(base: &'a [Facets<Value>], get: fn(&'a Facets<Value>) -> Option<V>) -> Option<V> {
-    base.iter().rev().find_map(get)
+fn inherited<'a, V>(base: &'a [Arc<Facets<Value>>], get: fn(&'a Facets<Value>) -> Option<V>) -> Option<V> {
+    base.iter().rev().map(|facets| &**facets).find_map(get)
 }
 
 /// That a number is not to that of the base as it may not be.
 fn narrows(
     facets: &Facets<Value>,
-    base: &[Facets<Value>],
+    base: &[Arc<Facets<Value>>],
     (name, get): Count,
     is_wrong: fn(Ordering) -> bool,
 ) -> Result<(), String> {

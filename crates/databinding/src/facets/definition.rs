@@ -3,7 +3,8 @@ use std::sync::Arc;
 use super::{Facets, Pattern, consistency};
 use crate::datatypes::{Datatype, Decimal, Invalid, NonNegativeInteger, Scope, Value, WhiteSpace, words};
 
-/// How deep lists, unions and restrictions may stand in each other: reading goes down by recursion.
+/// How many lists and unions may stand in each other, since reading goes down by recursion, and how many restrictions may
+/// follow each other, since each type has those of its base.
 const DEEPEST: usize = 64;
 
 /// A simple type definition (XSD Part 1 §3.14) that is known at run time only. Copies share what they have.
@@ -32,7 +33,7 @@ pub struct SimpleTypeDefinition {
     /// `None` leaves it to the member of a union.
     white_space: Option<WhiteSpace>,
     /// The facets of each restriction, the first one first.
-    restrictions: Arc<[Facets<Value>]>,
+    restrictions: Arc<[Arc<Facets<Value>>]>,
     depth: usize,
 }
 
@@ -59,7 +60,7 @@ impl SimpleTypeDefinition {
     pub fn built_in(datatype: Datatype) -> Self {
         let white_space = Some(datatype.white_space());
         let built_in = Self::new(&format!("xs:{}", datatype.name()), Variety::Atomic(datatype), white_space, 1);
-        SimpleTypeDefinition { restrictions: implied(datatype).into_iter().collect(), ..built_in }
+        SimpleTypeDefinition { restrictions: implied(datatype).into_iter().map(Arc::new).collect(), ..built_in }
     }
 
     /// A list type (XSD Part 2 §4.1.2.2).
@@ -90,6 +91,11 @@ impl SimpleTypeDefinition {
     /// The first facet whose value is none: a pattern that is no regular expression, a bound that is not of this type;
     /// or the first two that don't go together, or that don't restrict.
     pub fn restriction(&self, name: &str, constraints: &[Constraint<'_>]) -> Result<Self, Invalid> {
+        if self.restrictions.len() >= DEEPEST {
+            return Err(Invalid::new(format!(
+                "{name} is more than {DEEPEST} restrictions away from its primitive type"
+            )));
+        }
         let mut facets = Facets::default();
         let mut white_space = self.white_space;
         let mut patterns = Vec::new();
@@ -119,7 +125,7 @@ impl SimpleTypeDefinition {
         // Patterns are given text that is normalised already.
         facets.white_space = WhiteSpace::Preserve;
         consistency::check(&facets, &self.restrictions).map_err(Invalid::new)?;
-        let restrictions = self.restrictions.iter().cloned().chain([facets]).collect();
+        let restrictions = self.restrictions.iter().cloned().chain([Arc::new(facets)]).collect();
         Ok(SimpleTypeDefinition { name: name.into(), white_space, restrictions, ..self.clone() })
     }
 

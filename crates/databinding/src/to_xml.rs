@@ -113,7 +113,7 @@ impl Encoder {
         self.raw(">");
         self.out.extend_from_slice(&text);
         if !fine {
-            self.fail();
+            self.fail_with("a value with a name that XML can't carry here");
         }
     }
 
@@ -138,8 +138,12 @@ impl Encoder {
 
     #[cold]
     fn fail(&mut self) {
+        self.fail_with("a value that XML 1.0 can't carry");
+    }
+
+    #[cold]
+    fn fail_with(&mut self, message: &'static str) {
         if self.failed.is_none() {
-            let message = "a value that XML 1.0 can't carry, or that is none of its type's";
             self.failed = Some(Error::new(ErrorKind::Unwritable, self.out.len(), message));
         }
     }

@@ -138,7 +138,8 @@ fn names_in_a_list_share_declarations() {
 /// A tag without a prefix is in the default namespace, which a name in no namespace can't have around it.
 #[test]
 fn a_name_in_no_namespace_needs_a_tag_with_a_prefix() {
-    assert!(write(&one(name("", "x")), DEFAULT, "").is_err());
+    let error = write(&one(name("", "x")), DEFAULT, "").unwrap_err();
+    assert_eq!(error.message(), "a value with a name that XML can't carry here");
     let root = ["<names xmlns=\"urn:d\" xmlns:n=\"urn:n\">", "</names>"];
     let written = write(&one(name("", "x")), root, "n:").unwrap();
     assert_eq!(written, "<names xmlns=\"urn:d\" xmlns:n=\"urn:n\"><n:one xmlns=\"\">x</n:one></names>");

@@ -17,6 +17,20 @@ use crate::plan::{
 };
 use crate::tags::Tags;
 
+/// Those of `castile::datatypes` that have a value for nothing said, as numbers and texts have.
+const DATATYPES_WITH_DEFAULT: [&str; 10] = [
+    "AnyUri",
+    "Base64Binary",
+    "Decimal",
+    "Duration",
+    "HexBinary",
+    "Integer",
+    "NonNegativeInteger",
+    "NonPositiveInteger",
+    "NormalizedString",
+    "Token",
+];
+
 /// Plans what the SOAP services of a contract need. What can't be generated is an error among the diagnostics.
 pub(crate) fn plan(definitions: &Definitions, diagnostics: &mut Vec<Diagnostic>) -> Plan {
     let mut planner = Planner {
@@ -234,8 +248,38 @@ impl Planner<'_> {
             Builtin::UnsignedShort => Base::Primitive("u16"),
             Builtin::UnsignedInt => Base::Primitive("u32"),
             Builtin::UnsignedLong => Base::Primitive("u64"),
+            Builtin::Decimal => Base::Datatype("Decimal"),
+            Builtin::Integer => Base::Datatype("Integer"),
+            Builtin::NonNegativeInteger => Base::Datatype("NonNegativeInteger"),
+            Builtin::PositiveInteger => Base::Datatype("PositiveInteger"),
+            Builtin::NonPositiveInteger => Base::Datatype("NonPositiveInteger"),
+            Builtin::NegativeInteger => Base::Datatype("NegativeInteger"),
+            Builtin::Duration => Base::Datatype("Duration"),
             Builtin::DateTime => Base::Datatype("DateTime"),
+            Builtin::Time => Base::Datatype("Time"),
+            Builtin::Date => Base::Datatype("Date"),
+            Builtin::GYearMonth => Base::Datatype("GYearMonth"),
+            Builtin::GYear => Base::Datatype("GYear"),
+            Builtin::GMonthDay => Base::Datatype("GMonthDay"),
+            Builtin::GDay => Base::Datatype("GDay"),
+            Builtin::GMonth => Base::Datatype("GMonth"),
+            Builtin::HexBinary => Base::Datatype("HexBinary"),
             Builtin::Base64Binary => Base::Datatype("Base64Binary"),
+            Builtin::QName => Base::Datatype("QName"),
+            Builtin::Notation => Base::Datatype("Notation"),
+            Builtin::NormalizedString => Base::Datatype("NormalizedString"),
+            Builtin::Token => Base::Datatype("Token"),
+            Builtin::AnyUri => Base::Datatype("AnyUri"),
+            Builtin::Language => Base::Datatype("Language"),
+            Builtin::Nmtoken => Base::Datatype("Nmtoken"),
+            Builtin::Nmtokens => Base::Datatype("Nmtokens"),
+            Builtin::Name => Base::Datatype("Name"),
+            Builtin::NcName => Base::Datatype("NcName"),
+            Builtin::Id => Base::Datatype("Id"),
+            Builtin::Idref => Base::Datatype("Idref"),
+            Builtin::Idrefs => Base::Datatype("Idrefs"),
+            Builtin::Entity => Base::Datatype("Entity"),
+            Builtin::Entities => Base::Datatype("Entities"),
             other => return self.refuse(location, format!("the type xs:{} is not generated yet", other.name())),
         };
         if !self.schema.facets(type_id).is_empty() && type_id.builtin().is_none() {
@@ -408,7 +452,7 @@ fn finish(mut structs: Vec<Struct>, mut services: Vec<Service>, namespaces: Vec<
         let has_default = |field: &Field| match &field.value.base {
             _ if field.value.nillable || field.element.min_occurs == 0 || field.element.max_occurs != Some(1) => true,
             Base::Primitive(_) => true,
-            Base::Datatype(name) => *name == "Base64Binary",
+            Base::Datatype(name) => DATATYPES_WITH_DEFAULT.contains(name),
             Base::Struct(ident) => defaults.contains(ident),
         };
         let mut changed = false;

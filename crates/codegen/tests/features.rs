@@ -66,6 +66,7 @@ echo!(collisions {
     drop(collisions::Value),
     book(collisions::Value; collisions::BookFaultDetail)
 });
+echo!(datatypes);
 echo!(documentation);
 echo!(extension);
 echo!(imports);

@@ -1,12 +1,37 @@
 //! The built-in datatypes (XSD Part 2): lexical space ↔ values.
 
 mod base64_binary;
+mod calendar;
+mod conversions;
+mod date;
 mod date_time;
+mod decimal;
+mod duration;
+mod hex_binary;
+mod integer;
+mod invalid;
+mod list;
 mod numbers;
+mod qname;
 mod text;
+mod value;
+mod white_space;
 
 pub use base64_binary::Base64Binary;
+pub use date::{Date, GDay, GMonth, GMonthDay, GYear, GYearMonth, Time};
 pub use date_time::DateTime;
+pub use decimal::Decimal;
+pub use duration::Duration;
+pub use hex_binary::HexBinary;
+pub use integer::{Integer, NegativeInteger, NonNegativeInteger, NonPositiveInteger, PositiveInteger};
+pub use invalid::Invalid;
+pub(crate) use invalid::quoted;
+pub use list::{Entities, Idrefs, List, Nmtokens};
+pub(crate) use qname::Unscoped;
+pub use qname::{Notation, Prefixes, QName, Scope};
+pub use text::{AnyUri, Entity, Id, Idref, Language, Name, NcName, Nmtoken, NormalizedString, Token};
+pub use value::{Datatype, Value};
+pub use white_space::WhiteSpace;
 
 use crate::Error;
 use crate::from_xml::{Decoder, FromXml};
@@ -17,12 +42,25 @@ use crate::to_xml::{Encoder, ToXml};
 pub trait SimpleType: Sized {
     /// The name for messages: `xs:int`.
     const NAME: &'static str;
+    /// Whether values are names or have names in them, and so need namespace declarations: `xs:QName`, `xs:NOTATION` and
+    /// types made of them.
+    const HAS_NAMES: bool = false;
 
     /// The value of a text, its white space as it was read.
     ///
     /// # Errors
     /// That the text is not in the lexical space, and what is wrong with it where that can be told.
     fn parse(text: &str) -> Result<Self, Option<String>>;
+
+    /// The value of a text that stands where these declarations are in scope. Types with names must have this.
+    ///
+    /// # Errors
+    /// As for [`parse`](Self::parse).
+    #[inline]
+    fn parse_in(text: &str, scope: &dyn Scope) -> Result<Self, Option<String>> {
+        let _ = scope;
+        Self::parse(text)
+    }
 
     /// The value that stands at `at` and ends at a `<`, and where that is. `None` leaves the matter to
     /// [`parse`](Self::parse), and must be the answer wherever that would give something else, and wherever a byte
@@ -35,6 +73,13 @@ pub trait SimpleType: Sized {
 
     /// Appends the text. `false` if the value holds a character that XML can't carry, or is none of the type's.
     fn write(&self, out: &mut Vec<u8>) -> bool;
+
+    /// The same with prefixes for the names in it. Types with names must have this.
+    #[inline]
+    fn write_in(&self, out: &mut Vec<u8>, prefixes: &mut Prefixes<'_>) -> bool {
+        let _ = prefixes;
+        self.write(out)
+    }
 }
 
 impl<T: SimpleType> FromXml for T {
@@ -66,3 +111,64 @@ fn plain_text(input: &str, at: usize) -> Option<(&str, usize)> {
 fn collapse(text: &str) -> &str {
     text.trim_matches([' ', '\t', '\n', '\r'])
 }
+
+/// What white space divides a text into.
+pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split([' ', '\t', '\n', '\r']).filter(|word| !word.is_empty())
+}
+
+/// `Display` and `FromStr` of a type whose text needs no escaping.
+macro_rules! text_form {
+    ($type:ty) => {
+        impl std::fmt::Display for $type {
+            /// The text as it is written; empty for a value that can't be.
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                let mut out = Vec::new();
+                $crate::datatypes::SimpleType::write(self, &mut out);
+                f.write_str(&String::from_utf8_lossy(&out))
+            }
+        }
+
+        impl std::str::FromStr for $type {
+            type Err = $crate::datatypes::Invalid;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                $crate::datatypes::Invalid::or_value(text)
+            }
+        }
+    };
+}
+
+/// Equality, order and hash of a type by its place on the line of time.
+macro_rules! time_line {
+    ($type:ty, |$value:ident| $instant:expr) => {
+        impl $type {
+            fn on_time_line(&self) -> $crate::datatypes::calendar::Instant {
+                let $value = self;
+                $instant
+            }
+        }
+
+        impl PartialEq for $type {
+            fn eq(&self, other: &Self) -> bool {
+                self.on_time_line() == other.on_time_line()
+            }
+        }
+
+        impl Eq for $type {}
+
+        impl PartialOrd for $type {
+            fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+                self.on_time_line().order(other.on_time_line())
+            }
+        }
+
+        impl std::hash::Hash for $type {
+            fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+                self.on_time_line().hash(state);
+            }
+        }
+    };
+}
+
+use {text_form, time_line};

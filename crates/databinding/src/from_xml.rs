@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use castile_xml::{Memory, Reader, StartTag, Token};
 
-use crate::datatypes::SimpleType;
+use crate::datatypes::{Invalid, SimpleType, quoted};
 use crate::error::{Error, ErrorKind};
 use crate::schema::Element;
 
@@ -287,14 +287,33 @@ impl<'a> Decoder<'a> {
     /// Text that is not in the type's lexical space, or an element in its place.
     pub fn simple<T: SimpleType>(&mut self, element: &'static Element) -> Result<T, Error> {
         let offset = self.reader.offset();
+        if T::HAS_NAMES {
+            return self.simple_with_names(element);
+        }
         let text = self.text(element)?;
-        T::parse(&text).map_err(|problem| {
-            let message = match problem {
-                Some(problem) => format!("{} is not a valid {}: {problem}", quoted(&text), T::NAME),
-                None => format!("{} is not a valid {}", quoted(&text), T::NAME),
-            };
-            Error::new(ErrorKind::Lexical, self.inside(offset), message)
-        })
+        T::parse(&text).map_err(|problem| self.not_valid::<T>(&text, problem, offset))
+    }
+
+    /// The same for a type with names: what the start tag declared is in scope until the end tag is read.
+    fn simple_with_names<T: SimpleType>(&mut self, element: &'static Element) -> Result<T, Error> {
+        let offset = self.reader.offset();
+        let mut text = Cow::Borrowed("");
+        while !self.reader.input()[self.reader.offset()..].starts_with("</") {
+            if !self.text_piece(element, &mut text)? {
+                // An empty-element tag.
+                return T::parse_in(&text, &self.reader).map_err(|problem| self.not_valid::<T>(&text, problem, offset));
+            }
+        }
+        let value = T::parse_in(&text, &self.reader);
+        let value = value.map_err(|problem| self.not_valid::<T>(&text, problem, offset))?;
+        self.text_piece(element, &mut text)?;
+        Ok(value)
+    }
+
+    #[cold]
+    fn not_valid<T: SimpleType>(&self, text: &str, problem: Option<String>, offset: usize) -> Error {
+        let message = Invalid::text(text, T::NAME, problem).message().to_owned();
+        Error::new(ErrorKind::Lexical, self.inside(offset), message)
     }
 
     /// The same in one step for an element whose tags are known and whose text is plain. Otherwise reads nothing.
@@ -305,19 +324,25 @@ impl<'a> Decoder<'a> {
 
     fn text(&mut self, element: &'static Element) -> Result<Cow<'a, str>, Error> {
         let mut text = Cow::Borrowed("");
-        loop {
-            match self.reader.next()? {
-                Token::Text(more) if text.is_empty() => text = more,
-                Token::Text(more) => text.to_mut().push_str(&more),
-                Token::EndTag(_) => {
-                    self.reader.learn_end(element.known(), true);
-                    return Ok(text);
-                }
-                Token::StartTag(tag) => return Err(self.unexpected(tag, "text")),
-                Token::Comment(_) | Token::Instruction { .. } => {}
-                Token::End => return Err(self.ended()),
+        while self.text_piece(element, &mut text)? {}
+        Ok(text)
+    }
+
+    /// Adds the text that comes next. `false` if the end tag came and was read.
+    #[inline(always)]
+    fn text_piece(&mut self, element: &'static Element, text: &mut Cow<'a, str>) -> Result<bool, Error> {
+        match self.reader.next()? {
+            Token::Text(more) if text.is_empty() => *text = more,
+            Token::Text(more) => text.to_mut().push_str(&more),
+            Token::EndTag(_) => {
+                self.reader.learn_end(element.known(), true);
+                return Ok(false);
             }
+            Token::StartTag(tag) => return Err(self.unexpected(tag, "text")),
+            Token::Comment(_) | Token::Instruction { .. } => {}
+            Token::End => return Err(self.ended()),
         }
+        Ok(true)
     }
 
     // ---- nil ----
@@ -507,14 +532,5 @@ fn list(table: &[Element]) -> String {
     match names.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
         _ => names.concat(),
-    }
-}
-
-/// Text for messages, cut where it gets long.
-fn quoted(text: &str) -> String {
-    const SHOWN: usize = 40;
-    match text.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{:?}…", &text[..end]),
-        None => format!("{text:?}"),
     }
 }

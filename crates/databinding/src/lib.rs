@@ -30,6 +30,7 @@
 
 pub mod datatypes;
 mod error;
+pub mod facets;
 mod from_xml;
 mod nillable;
 mod recursive;

@@ -2,7 +2,7 @@
 
 use castile_xml::escape;
 
-use crate::datatypes::SimpleType;
+use crate::datatypes::{Prefixes, SimpleType};
 use crate::error::{Error, ErrorKind};
 
 /// A value that can be written as an element.
@@ -28,12 +28,14 @@ pub trait ToXml {
 pub struct Encoder {
     out: Vec<u8>,
     failed: Option<Error>,
+    /// How far the output was searched for a declaration of a default namespace, and whether there is one.
+    default_namespace: (usize, bool),
 }
 
 impl Encoder {
     /// An encoder that appends to `out`.
     pub fn new(out: Vec<u8>) -> Self {
-        Encoder { out, failed: None }
+        Encoder { out, failed: None, default_namespace: (0, false) }
     }
 
     /// What was written.
@@ -81,12 +83,49 @@ impl Encoder {
         self.raw(" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:nil=\"true\"/>");
     }
 
-    /// Writes a value of a simple type as text.
+    /// Writes a value of a simple type as text. The start tag around it comes right before.
     #[inline]
     pub fn simple<T: SimpleType>(&mut self, value: &T) {
-        if !value.write(&mut self.out) {
+        if T::HAS_NAMES {
+            self.simple_with_names(value);
+        } else if !value.write(&mut self.out) {
             self.fail();
         }
+    }
+
+    /// Opens the start tag again for the declarations that the names in `value` need.
+    fn simple_with_names<T: SimpleType>(&mut self, value: &T) {
+        let start = self.out.iter().rposition(|&byte| byte == b'<').unwrap_or_default();
+        let has_default = self.has_default_namespace(start);
+        let tag = String::from_utf8_lossy(&self.out[start..]);
+        let mut prefixes = Prefixes::new(&tag, has_default);
+        let mut text = Vec::new();
+        let mut fine = tag.ends_with('>') && value.write_in(&mut text, &mut prefixes);
+        let declared = prefixes.into_declared();
+        self.out.pop();
+        for (namespace, prefix) in declared {
+            self.raw(if prefix.is_empty() { " xmlns" } else { " xmlns:" });
+            self.raw(&prefix);
+            self.raw("=\"");
+            fine &= escape::push_attribute(&mut self.out, &namespace).is_ok();
+            self.raw("\"");
+        }
+        self.raw(">");
+        self.out.extend_from_slice(&text);
+        if !fine {
+            self.fail_with("a value with a name that XML can't carry here");
+        }
+    }
+
+    /// Whether a default namespace was declared before `end`: its scope may have ended, which does no harm. What was
+    /// searched is not searched again.
+    fn has_default_namespace(&mut self, end: usize) -> bool {
+        const DECLARATION: &[u8] = b" xmlns=\"";
+        let (searched, found) = self.default_namespace;
+        let is_declared = |window: &[u8]| window.starts_with(DECLARATION) && window[DECLARATION.len()] != b'"';
+        let found = found || self.out[searched.min(end)..end].windows(DECLARATION.len() + 1).any(is_declared);
+        self.default_namespace = (end, found);
+        found
     }
 
     /// Writes text.
@@ -99,8 +138,12 @@ impl Encoder {
 
     #[cold]
     fn fail(&mut self) {
+        self.fail_with("a value that XML 1.0 can't carry");
+    }
+
+    #[cold]
+    fn fail_with(&mut self, message: &'static str) {
         if self.failed.is_none() {
-            let message = "a value that XML 1.0 can't carry";
             self.failed = Some(Error::new(ErrorKind::Unwritable, self.out.len(), message));
         }
     }

@@ -1,7 +1,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::SimpleType;
+use super::{SimpleType, text_form};
 
 /// `xs:base64Binary` (XSD Part 2 §3.2.16): bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -33,6 +33,8 @@ impl SimpleType for Base64Binary {
         true
     }
 }
+
+text_form!(Base64Binary);
 
 impl From<Vec<u8>> for Base64Binary {
     fn from(bytes: Vec<u8>) -> Self {

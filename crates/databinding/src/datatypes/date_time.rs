@@ -1,12 +1,24 @@
-use std::fmt;
-
-use super::{SimpleType, collapse};
+use super::calendar::{Cursor, FARTHEST_ZONE, days_in, write_field, write_fraction, write_year, write_zone};
+use super::{SimpleType, collapse, text_form, time_line};
 
 /// `xs:dateTime` (XSD Part 2 §3.2.7): a moment with or without a time zone.
 ///
-/// It keeps what the text says: any year, fractions to the nanosecond, and whether a zone was given. `24:00:00` is the
-/// midnight at which the next day begins, and is kept as that.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// It keeps what the text says: any year, fractions to the nanosecond, and which zone was given, if one was. `24:00:00`
+/// is the midnight at which the next day begins, and is kept as that.
+///
+/// Equality, order and hash are those of the moment: `12:00:00Z` equals `13:00:00+01:00`. Where one has a zone and the
+/// other has none, there is an order only if all zones agree on it, and never equality (§3.2.7.4).
+///
+/// ```
+/// use castile_databinding::datatypes::DateTime;
+///
+/// let noon: DateTime = "2005-07-01T12:00:00Z".parse()?;
+/// assert_eq!(noon, "2005-07-01T13:00:00+01:00".parse()?);
+/// assert_eq!(noon.partial_cmp(&"2005-07-01T12:00:00".parse()?), None);
+/// assert!(noon < "2005-07-03T12:00:00".parse()?);
+/// # Ok::<(), castile_databinding::datatypes::Invalid>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
 pub struct DateTime {
     /// The year; there is no year 0, and −1 comes before 1.
     pub year: i64,
@@ -27,9 +39,6 @@ pub struct DateTime {
     pub offset_minutes: Option<i16>,
 }
 
-/// The farthest zone from UTC, in minutes.
-const FARTHEST_ZONE: i16 = 14 * 60;
-
 impl DateTime {
     /// A moment in UTC, on the second.
     ///
@@ -40,7 +49,7 @@ impl DateTime {
         moment.exists().then_some(moment)
     }
 
-    fn exists(&self) -> bool {
+    pub(super) fn exists(&self) -> bool {
         self.year != 0
             && (1..=12).contains(&self.month)
             && (1..=days_in(self.year, self.month)).contains(&self.day)
@@ -66,37 +75,18 @@ impl DateTime {
     }
 }
 
-fn days_in(year: i64, month: u8) -> u8 {
-    // The year before 1 is −1, which the proleptic Gregorian calendar counts as 0.
-    let astronomical = if year < 0 { year + 1 } else { year };
-    let leap = astronomical % 4 == 0 && (astronomical % 100 != 0 || astronomical % 400 == 0);
-    match month {
-        2 => 28 + u8::from(leap),
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
+time_line!(DateTime, |moment| moment.instant());
 
 impl SimpleType for DateTime {
     const NAME: &'static str = "xs:dateTime";
 
     fn parse(text: &str) -> Result<Self, Option<String>> {
         let mut text = Cursor(collapse(text).as_bytes());
-        let negative = text.take(b'-');
-        let year_digits = text.0.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        if !(4..=18).contains(&year_digits) || (year_digits > 4 && text.0.first() == Some(&b'0')) {
-            return Err(Some("a year has four digits or more".into()));
-        }
-        let year = text.number(year_digits).ok_or(None)? as i64;
-        let mut field = |before: u8, digits| text.take(before).then(|| text.number(digits)).flatten().ok_or(None);
-        let [month, day] = [field(b'-', 2)?, field(b'-', 2)?].map(|value| value as u8);
-        let [hour, minute, second] = [field(b'T', 2)?, field(b':', 2)?, field(b':', 2)?].map(|value| value as u8);
+        let year = text.year()?;
+        let [month, day] = [text.field(b'-')?, text.field(b'-')?];
+        let [hour, minute, second] = [text.field(b'T')?, text.field(b':')?, text.field(b':')?];
         let nanosecond = text.fraction()?;
         let offset_minutes = text.zone()?;
-        if !text.0.is_empty() {
-            return Err(None);
-        }
-        let year = if negative { -year } else { year };
         let midnight = (hour, minute, second, nanosecond) == (24, 0, 0, 0);
         let moment = DateTime::utc(year, month, day, if midnight { 0 } else { hour }, minute, second)
             .ok_or_else(|| Some("there is no such moment".into()))?;
@@ -108,102 +98,19 @@ impl SimpleType for DateTime {
         if !self.exists() {
             return false;
         }
-        if self.year < 0 {
-            out.push(b'-');
-        }
-        let mut year = itoa::Buffer::new();
-        let year = year.format(self.year.unsigned_abs());
-        out.extend_from_slice(&b"0000"[year.len().min(4)..]);
-        out.extend_from_slice(year.as_bytes());
+        write_year(out, self.year);
         for (before, value) in
             [(b'-', self.month), (b'-', self.day), (b'T', self.hour), (b':', self.minute), (b':', self.second)]
         {
-            out.extend_from_slice(&[before, b'0' + value / 10 % 10, b'0' + value % 10]);
+            write_field(out, before, value);
         }
-        if self.nanosecond > 0 {
-            let fraction = format!(".{:09}", self.nanosecond);
-            out.extend_from_slice(fraction.trim_end_matches('0').as_bytes());
-        }
-        match self.offset_minutes {
-            None => {}
-            Some(0) => out.push(b'Z'),
-            Some(offset) => {
-                let (sign, minutes) = (if offset < 0 { '-' } else { '+' }, offset.unsigned_abs());
-                out.extend_from_slice(format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60).as_bytes());
-            }
-        }
+        write_fraction(out, self.nanosecond);
+        write_zone(out, self.offset_minutes);
         true
     }
 }
 
-impl fmt::Display for DateTime {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut out = Vec::new();
-        self.write(&mut out);
-        f.write_str(&String::from_utf8_lossy(&out))
-    }
-}
-
-struct Cursor<'a>(&'a [u8]);
-
-impl Cursor<'_> {
-    fn take(&mut self, byte: u8) -> bool {
-        let there = self.0.first() == Some(&byte);
-        if there {
-            self.0 = &self.0[1..];
-        }
-        there
-    }
-
-    /// Exactly `digits` digits, 18 at most.
-    fn number(&mut self, digits: usize) -> Option<u64> {
-        let (number, rest) = self.0.split_at_checked(digits)?;
-        if !number.iter().all(u8::is_ascii_digit) {
-            return None;
-        }
-        self.0 = rest;
-        Some(number.iter().fold(0, |value, digit| value * 10 + u64::from(digit - b'0')))
-    }
-
-    fn fraction(&mut self) -> Result<u32, Option<String>> {
-        if !self.take(b'.') {
-            return Ok(0);
-        }
-        let digits = self.0.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let (fraction, rest) = self.0.split_at(digits);
-        let (kept, beyond) = fraction.split_at(digits.min(9));
-        if digits == 0 {
-            return Err(None);
-        }
-        if beyond.iter().any(|&digit| digit != b'0') {
-            return Err(Some("its fraction is finer than a nanosecond".into()));
-        }
-        self.0 = rest;
-        let value = kept.iter().fold(0, |value, digit| value * 10 + u32::from(digit - b'0'));
-        Ok(value * 10_u32.pow(9 - kept.len() as u32))
-    }
-
-    fn zone(&mut self) -> Result<Option<i16>, Option<String>> {
-        let sign = match self.0.first() {
-            None => return Ok(None),
-            Some(b'Z') => {
-                self.0 = &self.0[1..];
-                return Ok(Some(0));
-            }
-            Some(b'+') => 1,
-            Some(b'-') => -1,
-            Some(_) => return Err(None),
-        };
-        self.0 = &self.0[1..];
-        let hours = self.number(2).ok_or(None)? as i16;
-        let minutes = self.take(b':').then(|| self.number(2)).flatten().ok_or(None)? as i16;
-        let offset = hours * 60 + minutes;
-        if minutes > 59 || offset > FARTHEST_ZONE {
-            return Err(Some("a time zone is at most 14:00 from UTC".into()));
-        }
-        Ok(Some(sign * offset))
-    }
-}
+text_form!(DateTime);
 
 #[cfg(test)]
 mod tests {

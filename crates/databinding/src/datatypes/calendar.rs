@@ -1,0 +1,202 @@
+//! What the date and time types have in common: the calendar, the line of time, and fields of fixed width.
+
+use std::cmp::Ordering;
+
+use super::DateTime;
+
+/// The farthest zone from UTC, in minutes.
+pub(super) const FARTHEST_ZONE: i16 = 14 * 60;
+
+/// A value's place on the line of time (XSD Part 2 §3.2.7.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Instant {
+    /// From an arbitrary moment on: of UTC if the value has a zone, else of its own unknown local time.
+    pub(super) nanoseconds: i128,
+    pub(super) has_zone: bool,
+}
+
+impl Instant {
+    /// Which comes first, if that is so in every zone that the one without may be meant in.
+    pub(super) fn order(self, other: Self) -> Option<Ordering> {
+        const FARTHEST: i128 = FARTHEST_ZONE as i128 * NANOSECONDS_PER_MINUTE;
+        let distance = self.nanoseconds - other.nanoseconds;
+        if self.has_zone == other.has_zone {
+            return Some(distance.cmp(&0));
+        }
+        (distance.abs() > FARTHEST).then(|| distance.cmp(&0))
+    }
+}
+
+pub(super) const NANOSECONDS_PER_SECOND: i128 = 1_000_000_000;
+const NANOSECONDS_PER_MINUTE: i128 = 60 * NANOSECONDS_PER_SECOND;
+pub(super) const NANOSECONDS_PER_DAY: i128 = 24 * 60 * NANOSECONDS_PER_MINUTE;
+
+impl DateTime {
+    /// Where it is on the line of time. Fields out of their range count on, so that nothing can go wrong.
+    pub(super) fn instant(&self) -> Instant {
+        let minutes =
+            i128::from(self.hour) * 60 + i128::from(self.minute) - i128::from(self.offset_minutes.unwrap_or_default());
+        let days = day_number(i128::from(astronomical(self.year)), i128::from(self.month), i128::from(self.day));
+        Instant {
+            nanoseconds: days * NANOSECONDS_PER_DAY
+                + minutes * NANOSECONDS_PER_MINUTE
+                + i128::from(self.second) * NANOSECONDS_PER_SECOND
+                + i128::from(self.nanosecond),
+            has_zone: self.offset_minutes.is_some(),
+        }
+    }
+}
+
+/// The year counted with a year 0: the year before 1 is −1, which the proleptic Gregorian calendar counts as 0.
+pub(super) fn astronomical(year: i64) -> i64 {
+    if year < 0 { year.saturating_add(1) } else { year }
+}
+
+/// The year as XSD counts it.
+#[cfg(any(feature = "chrono", feature = "jiff"))]
+pub(super) fn year_of_astronomical(year: i64) -> i64 {
+    if year <= 0 { year.saturating_sub(1) } else { year }
+}
+
+/// The days from 0000-03-01 to a day of the proleptic Gregorian calendar, the year counted with a year 0.
+pub(super) fn day_number(year: i128, month: i128, day: i128) -> i128 {
+    // With the year beginning in March a leap day is its last one.
+    let months = year * 12 + month - 3;
+    let (year, month) = (months.div_euclid(12), months.rem_euclid(12));
+    year * 365 + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + (month * 153 + 2) / 5 + day - 1
+}
+
+pub(super) fn days_in(year: i64, month: u8) -> u8 {
+    let year = astronomical(year);
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    match month {
+        2 => 28 + u8::from(leap),
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// Takes fields off a text.
+pub(super) struct Cursor<'a>(pub(super) &'a [u8]);
+
+impl Cursor<'_> {
+    pub(super) fn take(&mut self, byte: u8) -> bool {
+        let there = self.0.first() == Some(&byte);
+        if there {
+            self.0 = &self.0[1..];
+        }
+        there
+    }
+
+    /// How many digits come next.
+    pub(super) fn digits(&self) -> usize {
+        self.0.iter().take_while(|byte| byte.is_ascii_digit()).count()
+    }
+
+    /// Exactly `digits` digits, 19 at most.
+    pub(super) fn number(&mut self, digits: usize) -> Option<u64> {
+        let (number, rest) = self.0.split_at_checked(digits)?;
+        if !number.iter().all(u8::is_ascii_digit) {
+            return None;
+        }
+        self.0 = rest;
+        Some(number.iter().fold(0, |value, digit| value * 10 + u64::from(digit - b'0')))
+    }
+
+    /// A byte and two digits behind it.
+    pub(super) fn field(&mut self, before: u8) -> Result<u8, Option<String>> {
+        self.take(before).then(|| self.number(2)).flatten().map(|value| value as u8).ok_or(None)
+    }
+
+    pub(super) fn year(&mut self) -> Result<i64, Option<String>> {
+        let negative = self.take(b'-');
+        let digits = self.digits();
+        if !(4..=18).contains(&digits) || (digits > 4 && self.0.first() == Some(&b'0')) {
+            return Err(Some("a year has four digits, or up to 18 without a zero in front".into()));
+        }
+        let year = self.number(digits).ok_or(None)? as i64;
+        Ok(if negative { -year } else { year })
+    }
+
+    /// The nanoseconds behind the point, if there is one.
+    pub(super) fn fraction(&mut self) -> Result<u32, Option<String>> {
+        if !self.take(b'.') {
+            return Ok(0);
+        }
+        let digits = self.digits();
+        let (fraction, rest) = self.0.split_at(digits);
+        let (kept, beyond) = fraction.split_at(digits.min(9));
+        if digits == 0 {
+            return Err(None);
+        }
+        if beyond.iter().any(|&digit| digit != b'0') {
+            return Err(Some("its fraction is finer than a nanosecond".into()));
+        }
+        self.0 = rest;
+        let value = kept.iter().fold(0, |value, digit| value * 10 + u32::from(digit - b'0'));
+        Ok(value * 10_u32.pow(9 - kept.len() as u32))
+    }
+
+    /// The zone, if there is one, behind which nothing comes.
+    pub(super) fn zone(&mut self) -> Result<Option<i16>, Option<String>> {
+        let sign = match self.0 {
+            [] => return Ok(None),
+            b"Z" => return Ok(Some(0)),
+            [b'+', ..] => 1,
+            [b'-', ..] => -1,
+            _ => return Err(None),
+        };
+        self.0 = &self.0[1..];
+        let hours = self.number(2).ok_or(None)? as i16;
+        let minutes = i16::from(self.field(b':')?);
+        let offset = hours * 60 + minutes;
+        if !self.0.is_empty() {
+            return Err(None);
+        }
+        if minutes > 59 || offset > FARTHEST_ZONE {
+            return Err(Some("a time zone is at most 14:00 from UTC".into()));
+        }
+        Ok(Some(sign * offset))
+    }
+}
+
+// ---- writing ----
+
+pub(super) fn write_year(out: &mut Vec<u8>, year: i64) {
+    if year < 0 {
+        out.push(b'-');
+    }
+    let mut digits = itoa::Buffer::new();
+    let digits = digits.format(year.unsigned_abs());
+    out.extend_from_slice(&b"0000"[digits.len().min(4)..]);
+    out.extend_from_slice(digits.as_bytes());
+}
+
+/// Two digits behind a byte.
+pub(super) fn write_field(out: &mut Vec<u8>, before: u8, value: u8) {
+    out.push(before);
+    write_two_digits(out, value);
+}
+
+pub(super) fn write_two_digits(out: &mut Vec<u8>, value: u8) {
+    out.extend_from_slice(&[b'0' + value / 10 % 10, b'0' + value % 10]);
+}
+
+pub(super) fn write_fraction(out: &mut Vec<u8>, nanosecond: u32) {
+    if nanosecond > 0 {
+        let fraction = format!(".{nanosecond:09}");
+        out.extend_from_slice(fraction.trim_end_matches('0').as_bytes());
+    }
+}
+
+pub(super) fn write_zone(out: &mut Vec<u8>, offset_minutes: Option<i16>) {
+    match offset_minutes {
+        None => {}
+        Some(0) => out.push(b'Z'),
+        Some(offset) => {
+            let minutes = offset.unsigned_abs();
+            write_field(out, if offset < 0 { b'-' } else { b'+' }, (minutes / 60) as u8);
+            write_field(out, b':', (minutes % 60) as u8);
+        }
+    }
+}

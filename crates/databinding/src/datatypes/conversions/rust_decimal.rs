@@ -1,0 +1,57 @@
+//! Feature `rust_decimal`.
+
+use crate::datatypes::{Decimal, Invalid};
+
+/// Fails for what needs more than its 96 bits and 28 digits behind the point.
+impl TryFrom<&Decimal> for rust_decimal::Decimal {
+    type Error = Invalid;
+
+    fn try_from(value: &Decimal) -> Result<Self, Invalid> {
+        let (exact, shown) = value.with_text(|text| {
+            // More zeros at the end than there is room for say nothing.
+            let trimmed = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text };
+            let exact = rust_decimal::Decimal::from_str_exact(text);
+            (exact.or_else(|_| rust_decimal::Decimal::from_str_exact(trimmed)), crate::datatypes::quoted(text))
+        });
+        exact.map_err(|_| Invalid::new(format!("{shown} is beyond what rust_decimal::Decimal can hold")))
+    }
+}
+
+impl TryFrom<Decimal> for rust_decimal::Decimal {
+    type Error = Invalid;
+
+    fn try_from(value: Decimal) -> Result<Self, Invalid> {
+        (&value).try_into()
+    }
+}
+
+impl From<rust_decimal::Decimal> for Decimal {
+    fn from(value: rust_decimal::Decimal) -> Self {
+        // The scale is 28 at most.
+        Decimal::new(value.mantissa(), value.scale() as u8)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_survive_the_way_there_and_back() {
+        for text in ["0", "-10.50", "0.0000000000000000000000000001", "79228162514264337593543950335"] {
+            let value: Decimal = text.parse().unwrap();
+            let other = rust_decimal::Decimal::try_from(&value).unwrap();
+            assert_eq!(other.to_string(), text);
+            assert_eq!(Decimal::from(other).to_string(), text);
+        }
+        let zeros: Decimal = format!("1.{}", "0".repeat(1_000)).parse().unwrap();
+        assert_eq!(rust_decimal::Decimal::try_from(zeros), Ok(rust_decimal::Decimal::ONE));
+    }
+
+    #[test]
+    fn what_would_be_lost_is_an_error() {
+        for text in ["79228162514264337593543950336", "0.00000000000000000000000000001"] {
+            assert!(rust_decimal::Decimal::try_from(text.parse::<Decimal>().unwrap()).is_err(), "{text}");
+        }
+    }
+}

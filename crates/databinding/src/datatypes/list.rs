@@ -1,0 +1,128 @@
+use std::ops::{Deref, DerefMut};
+
+use super::{Entity, Idref, Invalid, Nmtoken, Prefixes, Scope, SimpleType, Unscoped, words};
+
+/// A list type (XSD Part 2 §2.5.1.2): values with white space between, `MIN` of them at least.
+///
+/// ```
+/// use castile_databinding::datatypes::List;
+///
+/// let primes: List<i32> = "2 3\n 5".parse()?;
+/// assert_eq!(*primes, [2, 3, 5]);
+/// assert_eq!(primes.to_string(), "2 3 5");
+/// # Ok::<(), castile_databinding::datatypes::Invalid>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Hash)]
+pub struct List<T, const MIN: usize = 0>(pub Vec<T>);
+
+/// `xs:NMTOKENS` (XSD Part 2 §3.3.5).
+pub type Nmtokens = List<Nmtoken, 1>;
+/// `xs:IDREFS` (XSD Part 2 §3.3.10).
+pub type Idrefs = List<Idref, 1>;
+/// `xs:ENTITIES` (XSD Part 2 §3.3.12).
+pub type Entities = List<Entity, 1>;
+
+impl<T: SimpleType, const MIN: usize> SimpleType for List<T, MIN> {
+    const NAME: &'static str = "list";
+    const HAS_NAMES: bool = T::HAS_NAMES;
+
+    fn parse(text: &str) -> Result<Self, Option<String>> {
+        Self::parse_in(text, &Unscoped)
+    }
+
+    fn parse_in(text: &str, scope: &dyn Scope) -> Result<Self, Option<String>> {
+        let item = |text| {
+            T::parse_in(text, scope).map_err(|problem| Some(Invalid::text(text, T::NAME, problem).message().to_owned()))
+        };
+        let items: Vec<T> = words(text).map(item).collect::<Result<_, _>>()?;
+        if items.len() < MIN {
+            return Err(Some(format!("it has {} of {}, where at least {MIN} were expected", items.len(), T::NAME)));
+        }
+        Ok(List(items))
+    }
+
+    fn write(&self, out: &mut Vec<u8>) -> bool {
+        self.write_items(out, |item, out| item.write(out))
+    }
+
+    fn write_in(&self, out: &mut Vec<u8>, prefixes: &mut Prefixes<'_>) -> bool {
+        self.write_items(out, |item, out| item.write_in(out, prefixes))
+    }
+}
+
+impl<T, const MIN: usize> List<T, MIN> {
+    /// Writes the items with blanks between. An item with no text would be lost, and one with white space would be two.
+    fn write_items(&self, out: &mut Vec<u8>, mut write: impl FnMut(&T, &mut Vec<u8>) -> bool) -> bool {
+        let mut fine = self.0.len() >= MIN;
+        for (index, item) in self.0.iter().enumerate() {
+            if index > 0 {
+                out.push(b' ');
+            }
+            let start = out.len();
+            fine &= write(item, out);
+            let text = &out[start..];
+            // A carriage return is written as a reference.
+            fine &= !text.is_empty() && !text.iter().any(|byte| matches!(byte, b' ' | b'\t' | b'\n'));
+            fine &= !text.windows(5).any(|part| part == b"&#13;");
+        }
+        fine
+    }
+}
+
+impl<T: SimpleType, const MIN: usize> std::fmt::Display for List<T, MIN>
+where
+    T: std::fmt::Display,
+{
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (index, item) in self.0.iter().enumerate() {
+            if index > 0 {
+                f.write_str(" ")?;
+            }
+            item.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl<T: SimpleType, const MIN: usize> std::str::FromStr for List<T, MIN> {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        Invalid::or_value(text)
+    }
+}
+
+impl<T, const MIN: usize> Deref for List<T, MIN> {
+    type Target = Vec<T>;
+
+    fn deref(&self) -> &Vec<T> {
+        &self.0
+    }
+}
+
+impl<T, const MIN: usize> DerefMut for List<T, MIN> {
+    fn deref_mut(&mut self) -> &mut Vec<T> {
+        &mut self.0
+    }
+}
+
+impl<T, const MIN: usize> From<Vec<T>> for List<T, MIN> {
+    fn from(items: Vec<T>) -> Self {
+        List(items)
+    }
+}
+
+impl<T, const MIN: usize> FromIterator<T> for List<T, MIN> {
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+        List(items.into_iter().collect())
+    }
+}
+
+impl<T, const MIN: usize> IntoIterator for List<T, MIN> {
+    type Item = T;
+    type IntoIter = std::vec::IntoIter<T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}

@@ -1,0 +1,238 @@
+//! Qualified names as values (XSD Part 2 §3.2.18, §3.2.19), which mean nothing without the declarations where they stand.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+use castile_xml::tree::is_ncname;
+use castile_xml::{Reader, XML_NAMESPACE, tree};
+
+use super::{Invalid, SimpleType, collapse};
+
+/// The namespace declarations in scope where a text stands.
+pub trait Scope {
+    /// The namespace that `prefix` is bound to, `None` if it is unbound. The empty prefix asks for the default
+    /// namespace, whose name is empty where there is none.
+    fn namespace(&self, prefix: &str) -> Option<&str>;
+}
+
+impl Scope for Reader<'_> {
+    fn namespace(&self, prefix: &str) -> Option<&str> {
+        self.resolve(prefix)
+    }
+}
+
+impl Scope for tree::Element<'_> {
+    fn namespace(&self, prefix: &str) -> Option<&str> {
+        match (self.namespace_of(prefix), prefix) {
+            (None, "") => Some(""),
+            (namespace, _) => namespace,
+        }
+    }
+}
+
+/// Where no declarations are known: names can't be read there.
+pub(crate) struct Unscoped;
+
+impl Scope for Unscoped {
+    fn namespace(&self, _: &str) -> Option<&str> {
+        None
+    }
+}
+
+/// `xs:QName` (XSD Part 2 §3.2.18): a name in a namespace. Equality and hash leave the prefix out.
+#[derive(Clone, Debug)]
+pub struct QName {
+    /// The namespace name, empty for none.
+    pub namespace: String,
+    /// The local name.
+    pub local: String,
+    /// The prefix that it had or shall have; empty for none. If it can't be had another one is written.
+    pub prefix: String,
+}
+
+impl QName {
+    /// A name that is written with a prefix that is free.
+    ///
+    /// # Errors
+    /// That `local` is no name.
+    pub fn new(namespace: impl Into<String>, local: impl Into<String>) -> Result<Self, Invalid> {
+        let name = QName { namespace: namespace.into(), local: local.into(), prefix: String::new() };
+        if is_ncname(&name.local) { Ok(name) } else { Err(Invalid::text(&name.local, "xs:NCName", None)) }
+    }
+}
+
+impl PartialEq for QName {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.namespace, &self.local) == (&other.namespace, &other.local)
+    }
+}
+
+impl Eq for QName {}
+
+impl Hash for QName {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (&self.namespace, &self.local).hash(state);
+    }
+}
+
+impl fmt::Display for QName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.namespace.is_empty() {
+            f.write_str(&self.local)
+        } else {
+            write!(f, "{{{}}}{}", self.namespace, self.local)
+        }
+    }
+}
+
+impl SimpleType for QName {
+    const NAME: &'static str = "xs:QName";
+    const HAS_NAMES: bool = true;
+
+    fn parse(text: &str) -> Result<Self, Option<String>> {
+        Self::parse_in(text, &super::Unscoped)
+    }
+
+    fn parse_in(text: &str, scope: &dyn Scope) -> Result<Self, Option<String>> {
+        let text = collapse(text);
+        let (prefix, local) = text.split_once(':').unwrap_or(("", text));
+        if !is_ncname(local) || (text.contains(':') && !is_ncname(prefix)) {
+            return Err(None);
+        }
+        let Some(namespace) = scope.namespace(prefix).filter(|_| prefix != "xmlns") else {
+            return Err(Some(format!("no namespace is declared for its prefix \"{prefix}\"")));
+        };
+        Ok(QName { namespace: namespace.to_owned(), local: local.to_owned(), prefix: prefix.to_owned() })
+    }
+
+    fn parse_prefix(_: &str, _: usize) -> Option<(Self, usize)> {
+        None
+    }
+
+    /// A name can be written only where its namespace can be declared.
+    fn write(&self, _: &mut Vec<u8>) -> bool {
+        false
+    }
+
+    fn write_in(&self, out: &mut Vec<u8>, prefixes: &mut Prefixes<'_>) -> bool {
+        if !is_ncname(&self.local) {
+            return false;
+        }
+        let Some(prefix) = prefixes.prefix(&self.namespace, &self.prefix) else { return false };
+        if !prefix.is_empty() {
+            out.extend_from_slice(prefix.as_bytes());
+            out.push(b':');
+        }
+        out.extend_from_slice(self.local.as_bytes());
+        true
+    }
+}
+
+/// `xs:NOTATION` (XSD Part 2 §3.2.19): the name of a notation that the schema declares.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Notation(pub QName);
+
+impl fmt::Display for Notation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl SimpleType for Notation {
+    const NAME: &'static str = "xs:NOTATION";
+    const HAS_NAMES: bool = true;
+
+    fn parse(text: &str) -> Result<Self, Option<String>> {
+        QName::parse(text).map(Notation)
+    }
+
+    fn parse_in(text: &str, scope: &dyn Scope) -> Result<Self, Option<String>> {
+        QName::parse_in(text, scope).map(Notation)
+    }
+
+    fn parse_prefix(_: &str, _: usize) -> Option<(Self, usize)> {
+        None
+    }
+
+    fn write(&self, out: &mut Vec<u8>) -> bool {
+        self.0.write(out)
+    }
+
+    fn write_in(&self, out: &mut Vec<u8>, prefixes: &mut Prefixes<'_>) -> bool {
+        self.0.write_in(out, prefixes)
+    }
+}
+
+/// The prefixes of names in one start tag, which are declared in it.
+#[derive(Debug)]
+pub struct Prefixes<'a> {
+    /// The tag, as far as it is written.
+    tag: &'a str,
+    /// Whether the default namespace is declared outside of the tag.
+    has_default: bool,
+    /// Namespace names and their prefixes.
+    declared: HashMap<String, String>,
+    taken: HashSet<String>,
+    /// The number of the last prefix that was made.
+    last: usize,
+}
+
+impl<'a> Prefixes<'a> {
+    pub(crate) fn new(tag: &'a str, has_default: bool) -> Self {
+        Prefixes { tag, has_default, declared: HashMap::new(), taken: HashSet::new(), last: 0 }
+    }
+
+    /// What was declared: namespace names and their prefixes, in the order of the prefixes.
+    pub(crate) fn into_declared(self) -> Vec<(String, String)> {
+        let mut declared: Vec<(String, String)> = self.declared.into_iter().collect();
+        declared.sort_by(|(_, a), (_, b)| (a.len(), a).cmp(&(b.len(), b)));
+        declared
+    }
+
+    /// The prefix for a name in `namespace`, `wanted` if it is free; empty for none. `None` if the name can't be
+    /// written here: a name in no namespace needs that there is no default namespace, which a tag without a prefix
+    /// can't do without.
+    pub fn prefix(&mut self, namespace: &str, wanted: &str) -> Option<String> {
+        if namespace == XML_NAMESPACE {
+            return Some("xml".into());
+        }
+        if let Some(prefix) = self.declared.get(namespace) {
+            return Some(prefix.clone());
+        }
+        if namespace.is_empty() {
+            if self.has_default || self.tag.contains(" xmlns=") {
+                let name = self.tag.split([' ', '>']).next().unwrap_or_default();
+                if !name.contains(':') || self.tag.contains(" xmlns=") {
+                    return None;
+                }
+                self.declared.insert(String::new(), String::new());
+            }
+            return Some(String::new());
+        }
+        let prefix = if is_ncname(wanted) && !wanted.starts_with("xml") && self.is_free(wanted) {
+            wanted.to_owned()
+        } else {
+            self.make_prefix()
+        };
+        self.taken.insert(prefix.clone());
+        self.declared.insert(namespace.to_owned(), prefix.clone());
+        Some(prefix)
+    }
+
+    fn make_prefix(&mut self) -> String {
+        loop {
+            self.last += 1;
+            let prefix = format!("q{}", self.last);
+            if self.is_free(&prefix) {
+                return prefix;
+            }
+        }
+    }
+
+    /// Whether nothing in the tag has that prefix.
+    fn is_free(&self, prefix: &str) -> bool {
+        let in_tag = [format!("<{prefix}:"), format!(" {prefix}:"), format!(" xmlns:{prefix}=")];
+        !self.taken.contains(prefix) && in_tag.iter().all(|taken| !self.tag.contains(taken.as_str()))
+    }
+}

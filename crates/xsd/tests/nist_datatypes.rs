@@ -1,0 +1,140 @@
+//! The NIST part of the W3C's XML Schema test suite: 19,243 instances, each of a schema that restricts one built-in
+//! type, a list or a union of them by one facet. Validity is in the names: `SV-IV` is valid, `SV-II` is not.
+//!
+//! 13 instances are named wrongly: they stand in `nist-misnamed.txt`, and libxml2 judges them as we do.
+//!
+//! `cargo test -p castile-xsd --test nist_datatypes -- --nocapture` prints the tally. The archive is unpacked once into
+//! `target/tmp` with the system's `tar`.
+
+#![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use castile_databinding::datatypes::Datatype;
+use castile_databinding::facets::{Constraint, SimpleTypeDefinition};
+use castile_xml::tree::{Document, Element};
+use castile_xsd::components::{TypeDefinition, Variety};
+use castile_xsd::{Builtin, ExpandedName, Files, Schema, TypeId};
+
+#[test]
+fn instances_are_judged_as_they_are_named() {
+    let Some(folder) = unpacked() else { return };
+    let mut tally: BTreeMap<String, [usize; 2]> = BTreeMap::new();
+    let mut misnamed: BTreeSet<&str> = include_str!("nist-misnamed.txt").lines().collect();
+    let mut failures = Vec::new();
+    for (schema_path, instances) in grouped_by_schema(&folder) {
+        let (schema, diagnostics) = castile_xsd::read(&schema_path.to_string_lossy(), &Files::new());
+        assert!(diagnostics.is_empty(), "{diagnostics:?}");
+        let source = Document::parse(&fs::read_to_string(&schema_path).unwrap()).unwrap();
+        let mut definition = None;
+        for path in instances {
+            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+            let instance = Document::parse(&fs::read_to_string(&path).unwrap()).unwrap();
+            let instance = outermost(&instance);
+            // Instances of one schema are of one type.
+            let definition = definition.get_or_insert_with(|| definition_of(&schema, source.root(), instance));
+            let verdict = definition.read(&instance.text(), &instance);
+            let is_named_valid = name.contains("-SV-IV-");
+            let facet = name.rsplit('-').nth(2).unwrap().to_owned();
+            tally.entry(facet).or_default()[usize::from(is_named_valid)] += 1;
+            if (verdict.is_ok() == is_named_valid) == misnamed.remove(&*name) {
+                failures.push(format!("{name}: {verdict:?}"));
+            }
+        }
+    }
+    for (facet, [invalid, valid]) in &tally {
+        eprintln!("{facet}: {valid} valid, {invalid} invalid");
+    }
+    let all: usize = tally.values().flatten().sum();
+    eprintln!("{all} instances, {} of them not judged as they should be", failures.len());
+    assert!(misnamed.is_empty(), "no such instances: {misnamed:?}");
+    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
+    assert!(all > 19_000, "only {all} instances were found");
+}
+
+/// The element that is judged. An ID can't stand in the outermost one, so those instances have another around it.
+fn outermost(instance: &Document) -> Element<'_> {
+    let root = instance.root();
+    if root.local() == "out" { root.elements().next().unwrap() } else { root }
+}
+
+fn definition_of(schema: &Schema, source: Element<'_>, instance: Element<'_>) -> SimpleTypeDefinition {
+    let name = ExpandedName::new(instance.namespace(), instance.local());
+    let element = schema.find_element(&name).unwrap();
+    definition(schema, schema[element].type_id, source)
+}
+
+/// The definition of a type with all that it is derived from. Names in facets are read with the declarations of the
+/// schema's own element, where these schemas have them all.
+fn definition(schema: &Schema, type_id: TypeId, source: Element<'_>) -> SimpleTypeDefinition {
+    if let Some(builtin) = type_id.builtin() {
+        return SimpleTypeDefinition::built_in(Datatype::from_name(builtin.name()).unwrap());
+    }
+    let TypeDefinition::Simple(simple) = &schema[type_id] else { panic!("a complex type") };
+    let name = simple.name.as_ref().map_or("", |name| name.local());
+    let is_primary = simple.base.builtin() == Some(Builtin::AnySimpleType);
+    match &simple.variety {
+        Variety::List { item } if is_primary => {
+            SimpleTypeDefinition::list(name, definition(schema, *item, source)).unwrap()
+        }
+        Variety::Union { members } if is_primary => {
+            let members = members.iter().map(|&member| definition(schema, member, source)).collect();
+            SimpleTypeDefinition::union(name, members).unwrap()
+        }
+        _ => {
+            let constraint = |facet: &castile_xsd::components::Facet| (facet.kind.name(), facet.value.clone());
+            let constraints: Vec<(&str, String)> = simple.facets.iter().map(constraint).collect();
+            let constraints: Vec<Constraint<'_>> =
+                constraints.iter().map(|(facet, value)| Constraint { facet, value, scope: &source }).collect();
+            definition(schema, simple.base, source).restriction(name, &constraints).unwrap()
+        }
+    }
+}
+
+/// Schemas with their instances, found by their names.
+fn grouped_by_schema(folder: &Path) -> BTreeMap<PathBuf, Vec<PathBuf>> {
+    let mut grouped: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(folder) = open.pop() {
+        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if path.is_dir() {
+                open.push(path);
+            } else if let Some(instance) = name.strip_prefix("NISTXML-").and_then(|name| name.strip_suffix(".xml")) {
+                let (schema, _) = instance.rsplit_once('-').unwrap();
+                grouped.entry(path.with_file_name(format!("NISTSchema-{schema}.xsd"))).or_default().push(path);
+            }
+        }
+    }
+    grouped
+}
+
+/// The folder with the unpacked instances, or a word that there is none.
+fn unpacked() -> Option<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let archive = root.join("../shared/corpus/conformance/xsd/xsdtests-dev.tar.xz");
+    let Ok(metadata) = fs::metadata(&archive) else {
+        eprintln!("skipped: {} is not there", archive.display());
+        return None;
+    };
+    // The size is in the name: another archive is unpacked anew.
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("nist-{}", metadata.len()));
+    if !folder.is_dir() {
+        let partial = folder.with_extension(format!("partial-{}", std::process::id()));
+        fs::create_dir_all(&partial).unwrap();
+        let tar = Command::new("tar").arg("-xJf").arg(&archive).arg("-C").arg(&partial).arg("nistData").status();
+        if !tar.as_ref().is_ok_and(|status| status.success()) {
+            eprintln!("skipped: tar can't unpack {}: {tar:?}", archive.display());
+            fs::remove_dir_all(&partial).unwrap();
+            return None;
+        }
+        if fs::rename(&partial, &folder).is_err() {
+            // Another process was quicker.
+            fs::remove_dir_all(&partial).unwrap();
+        }
+    }
+    Some(folder)
+}

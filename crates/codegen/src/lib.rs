@@ -73,6 +73,7 @@ pub fn generate(path: &Path, options: &Options) -> Result<Generated, Vec<Diagnos
     if options.server && files.len() > 1 {
         diagnostics.push(Diagnostic {
             severity: Severity::Note,
+            rule: None,
             file: definitions.sources.names().next().unwrap_or_default().into(),
             line: 0,
             column: 0,

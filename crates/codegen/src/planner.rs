@@ -75,6 +75,7 @@ impl Planner<'_> {
         let is_broken = self.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
         if named.is_empty() && !is_broken {
             self.diagnostics.push(Diagnostic {
+                rule: None,
                 severity: Severity::Error,
                 file: definitions.sources.names().next().unwrap_or_default().into(),
                 line: 0,

@@ -30,6 +30,9 @@ pub enum Severity {
 pub struct Diagnostic {
     /// How much it matters.
     pub severity: Severity,
+    /// The rule that is broken, as XSD 1.0 Part 1 Appendix C and WSDL call it: `cos-nonambig`. None where there is no such
+    /// name, or where no rule is broken: a document that isn't at hand.
+    pub rule: Option<&'static str>,
     /// The document, as it was named when it was read.
     pub file: Arc<str>,
     /// The line, from 1; 0 if the document as a whole is meant.
@@ -53,7 +56,10 @@ impl fmt::Display for Diagnostic {
             Severity::Warning => "warning",
             Severity::Note => "note",
         };
-        writeln!(f, "{severity}: {}", self.message)?;
+        match self.rule {
+            Some(rule) => writeln!(f, "{severity}[{rule}]: {}", self.message)?,
+            None => writeln!(f, "{severity}: {}", self.message)?,
+        }
         let digits = self.line.to_string();
         let margin = " ".repeat(digits.len());
         if self.line == 0 {
@@ -177,6 +183,7 @@ impl Sources {
         });
         Diagnostic {
             severity,
+            rule: None,
             file: source.name.clone(),
             line: position.map_or(0, |position| position.line),
             column: position.map_or(0, |position| position.column),
@@ -254,8 +261,15 @@ impl Diagnostics {
 
 impl Diagnostic {
     /// Says what to do, or why it is so.
-    pub fn with_note(&mut self, note: impl Into<String>) {
+    pub fn with_note(&mut self, note: impl Into<String>) -> &mut Self {
         self.note = Some(note.into());
+        self
+    }
+
+    /// Says which rule of the specification is broken.
+    pub fn with_rule(&mut self, rule: &'static str) -> &mut Self {
+        self.rule = Some(rule);
+        self
     }
 }
 

@@ -56,6 +56,7 @@ mod parse;
 mod resolve;
 mod resolver;
 mod schema;
+mod structure;
 mod table;
 mod wellknown;
 

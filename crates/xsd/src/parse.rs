@@ -22,6 +22,7 @@ use crate::components::{
     AttributeDeclaration, AttributeGroupDefinition, ElementDeclaration, ElementId, GroupId, IdentityConstraint,
     IdentityConstraintCategory, ModelGroup, ModelGroupDefinition, Notation, Owner, Scope, TypeDefinition, TypeId,
 };
+use crate::structure::Misplaced;
 use crate::table::Table;
 use crate::{Builtin, Diagnostics, ExpandedName, FileId, Location};
 
@@ -54,6 +55,8 @@ pub(crate) struct Parser<'p> {
     pub(crate) redefinitions: &'p Redefinitions,
     /// The definitions that are already made, to tell a copy from a clash.
     pub(crate) definitions: &'p mut Definitions,
+    /// Elements that are passed over, reported before.
+    pub(crate) misplaced: &'p Misplaced,
     pub(crate) file: FileId,
     /// The number of the `<schema>`: a WSDL may hold many.
     pub(crate) schema: usize,
@@ -84,17 +87,6 @@ struct Definition {
 impl Parser<'_> {
     /// Reads the children of `<schema>`; imports and includes have been followed before.
     pub(crate) fn schema(&mut self, schema: Element<'_>) {
-        self.attributes_of(
-            schema,
-            &[
-                "attributeFormDefault",
-                "blockDefault",
-                "elementFormDefault",
-                "finalDefault",
-                "targetNamespace",
-                "version",
-            ],
-        );
         for child in self.children(schema) {
             match child.local() {
                 "annotation" | "import" | "include" => {}
@@ -111,10 +103,7 @@ impl Parser<'_> {
                 "simpleType" | "complexType" => Kind::Type,
                 "group" => Kind::Group,
                 "attributeGroup" => Kind::AttributeGroup,
-                _ => {
-                    self.unexpected(child, "simpleType, complexType, group or attributeGroup");
-                    continue;
-                }
+                _ => continue,
             };
             let Some(name) = self.name_of(child) else { continue };
             let Some((slot, original)) = self.redefinitions.slots(child, self.file) else { continue };
@@ -133,7 +122,7 @@ impl Parser<'_> {
             "group" => Kind::Group,
             "attributeGroup" => Kind::AttributeGroup,
             "notation" => Kind::Notation,
-            _ => return self.unexpected(child, "a global declaration or definition"),
+            _ => return,
         };
         let Some(name) = self.name_of(child) else { return };
         if self.is_duplicate(child, kind, &name) {
@@ -222,12 +211,6 @@ impl Parser<'_> {
         scope: Scope,
         id: ElementId,
     ) -> ElementDeclaration {
-        let mut allowed = vec!["block", "default", "fixed", "name", "nillable", "type"];
-        match scope {
-            Scope::Global => allowed.extend(["abstract", "final", "substitutionGroup"]),
-            Scope::Local => allowed.extend(["form", "maxOccurs", "minOccurs"]),
-        }
-        self.attributes_of(element, &allowed);
         let location = self.location(element);
         let mut type_id = self.reference(element, "type", Kind::Type).map(TypeId);
         let substitution_group = match scope {
@@ -247,7 +230,7 @@ impl Parser<'_> {
                     type_id = Some(self.anonymous_type(child, Owner::Element(id)));
                 }
                 "key" | "keyref" | "unique" => identity_constraints.extend(self.identity_constraint(child)),
-                _ => self.unexpected(child, "a type or an identity constraint"),
+                _ => {}
             }
         }
         if type_id.is_none() && substitution_group.is_some() {
@@ -285,7 +268,6 @@ impl Parser<'_> {
 
     /// `<group name="…">` (§3.7.2).
     fn group_definition(&mut self, element: Element<'_>, name: ExpandedName) -> ModelGroupDefinition {
-        self.attributes_of(element, &["name"]);
         let mut group = None;
         for child in self.children(element) {
             match child.local() {
@@ -299,7 +281,7 @@ impl Parser<'_> {
                     }
                     group = self.model_group(child);
                 }
-                _ => self.unexpected(child, "one sequence, choice or all"),
+                _ => {}
             }
         }
         ModelGroupDefinition {
@@ -312,12 +294,6 @@ impl Parser<'_> {
 
     /// `<group ref="…">` (§3.7.2).
     pub(crate) fn group_reference(&mut self, element: Element<'_>) -> Option<GroupId> {
-        self.attributes_of(element, &["maxOccurs", "minOccurs", "ref"]);
-        for child in self.children(element) {
-            if child.local() != "annotation" {
-                self.unexpected(child, "nothing: the group is defined where `ref` says");
-            }
-        }
         match self.reference(element, "ref", Kind::Group) {
             Some(slot) => Some(GroupId(slot)),
             None => {
@@ -330,7 +306,6 @@ impl Parser<'_> {
     }
 
     fn notation(&mut self, element: Element<'_>, name: ExpandedName) -> Notation {
-        self.attributes_of(element, &["name", "public", "system"]);
         Notation {
             name,
             public: element.attribute("public").map(str::to_owned),
@@ -342,7 +317,6 @@ impl Parser<'_> {
 
     /// `<key>`, `<keyref>`, `<unique>` (§3.11.2).
     fn identity_constraint(&mut self, element: Element<'_>) -> Option<IdentityConstraint> {
-        self.attributes_of(element, &["name", "refer"]);
         let name = self.name_of(element)?;
         let category = match element.local() {
             "key" => IdentityConstraintCategory::Key,
@@ -362,7 +336,7 @@ impl Parser<'_> {
                 "annotation" => {}
                 "selector" if selector.is_none() && fields.is_empty() => selector = Some(xpath),
                 "field" if selector.is_some() => fields.push(xpath),
-                _ => self.unexpected(child, "one selector, then fields"),
+                _ => {}
             }
         }
         if selector.is_none() || fields.is_empty() {

@@ -1,6 +1,6 @@
 //! What all parts of the parser need: children, attributes, references, annotations.
 
-use castile_xml::tree::{Element, Node, QNameError, is_ncname};
+use castile_xml::tree::{Element, QNameError, is_ncname};
 
 use super::{Kind, Parser};
 use crate::components::{Annotation, DerivationSet, ValueConstraint};
@@ -37,64 +37,14 @@ impl Parser<'_> {
         self.diagnostics.error(location, message)
     }
 
-    pub(super) fn unexpected(&mut self, element: Element<'_>, expected: &str) {
-        let parent = element.parent().map_or("the document", Element::local);
-        let message = format!("unexpected <{}> in <{parent}>, expected {expected}", element.local());
-        self.error(element, message);
-    }
-
-    /// The child elements that are of XML Schema; others, which don't belong there, are reported.
-    pub(super) fn children<'d>(&mut self, element: Element<'d>) -> Vec<Element<'d>> {
-        let mut children = Vec::new();
-        let mut annotations = 0;
-        for node in element.children() {
-            match node {
-                Node::Element(child) if child.namespace() == XSD_NAMESPACE => {
-                    if child.local() == "annotation" && element.local() != "schema" && element.local() != "redefine" {
-                        annotations += 1;
-                        if annotations > 1 || !children.is_empty() {
-                            let location = self.location(child);
-                            self.diagnostics.warning(location, "an annotation stands first and alone in its component");
-                        }
-                        continue;
-                    }
-                    children.push(child);
-                }
-                Node::Element(child) => {
-                    let name = ExpandedName::new(child.namespace(), child.local());
-                    let location = self.location(child);
-                    let message = format!("<{}> has an element {name} that is not of XML Schema", element.local());
-                    self.diagnostics
-                        .warning(location, message)
-                        .with_note("it belongs into <appinfo>; it is passed over");
-                }
-                Node::Text(text) if text.trim().is_empty() => {}
-                Node::Text(text) => {
-                    let text: String = text.trim().chars().take(20).collect();
-                    let message = format!("<{}> has text {text:?}, expected elements only", element.local());
-                    self.error(element, message);
-                }
-            }
-        }
-        children
-    }
-
-    /// Reports attributes that are not among those allowed.
-    pub(super) fn attributes_of(&mut self, element: Element<'_>, allowed: &[&str]) {
-        for attribute in element.attributes() {
-            let known = match attribute.namespace() {
-                "" => attribute.local() == "id" || allowed.contains(&attribute.local()),
-                XSD_NAMESPACE => false,
-                _ => true,
-            };
-            if !known {
-                let message =
-                    format!("<{}> has an attribute `{}`, which is passed over", element.local(), attribute.local());
-                let note = format!("it may have {}", list(allowed));
-                let location = Location::at(self.file, attribute.offset());
-                self.diagnostics.warning(location, message).with_note(note);
-            }
-        }
+    /// The child elements that are of XML Schema and stand where they may.
+    pub(super) fn children<'d>(&self, element: Element<'d>) -> Vec<Element<'d>> {
+        let belongs = |child: &Element<'d>| {
+            child.namespace() == XSD_NAMESPACE
+                && child.local() != "annotation"
+                && !self.misplaced.contains(self.file, *child)
+        };
+        element.elements().filter(belongs).collect()
     }
 
     /// Calls `inner` one level deeper, unless that is too deep.
@@ -286,17 +236,6 @@ pub fn tidy(text: &str) -> String {
         _ => line.get(common..).unwrap_or_default().to_owned(),
     };
     lines.iter().enumerate().map(cut).collect::<Vec<_>>().join("\n").trim_matches('\n').trim_end().to_owned()
-}
-
-fn list(names: &[&str]) -> String {
-    match names {
-        [] => "none".to_owned(),
-        [one] => format!("`{one}`"),
-        [first @ .., last] => {
-            let first: Vec<_> = first.iter().map(|name| format!("`{name}`")).collect();
-            format!("{} or `{last}`", first.join(", "))
-        }
-    }
 }
 
 #[cfg(test)]

@@ -17,14 +17,8 @@ impl Parser<'_> {
             "element" => Term::Element(self.element_particle(element)?),
             "sequence" | "choice" | "all" => Term::Group(self.model_group(element)?),
             "group" => Term::GroupReference(self.group_reference(element)?),
-            "any" => {
-                self.attributes_of(element, &["maxOccurs", "minOccurs", "namespace", "processContents"]);
-                Term::Wildcard(self.wildcard(element))
-            }
-            _ => {
-                self.unexpected(element, "element, sequence, choice, group or any");
-                return None;
-            }
+            "any" => Term::Wildcard(self.wildcard(element)),
+            _ => return None,
         };
         let (min_occurs, max_occurs) = self.occurs(element);
         if max_occurs == Some(0) {
@@ -35,7 +29,6 @@ impl Parser<'_> {
 
     /// `<sequence>`, `<choice>` or `<all>`.
     pub(super) fn model_group(&mut self, element: Element<'_>) -> Option<ModelGroup> {
-        self.attributes_of(element, &["maxOccurs", "minOccurs"]);
         let compositor = match element.local() {
             "sequence" => Compositor::Sequence,
             "choice" => Compositor::Choice,
@@ -58,12 +51,6 @@ impl Parser<'_> {
                         }
                         particles.extend(particle);
                     }
-                    (Compositor::All, _) => parser.unexpected(child, "elements only"),
-                    (_, "all") => {
-                        parser
-                            .unexpected(child, "element, sequence, choice, group or any: <all> stands alone in a type");
-                        particles.extend(parser.particle(child));
-                    }
                     _ => particles.extend(parser.particle(child)),
                 }
             }
@@ -74,10 +61,6 @@ impl Parser<'_> {
     /// A local `<element>`: its own declaration, or the global one it refers to.
     fn element_particle(&mut self, element: Element<'_>) -> Option<ElementId> {
         if element.attribute("ref").is_some() {
-            self.attributes_of(element, &["maxOccurs", "minOccurs", "ref"]);
-            for child in self.children(element) {
-                self.unexpected(child, "nothing: the element is declared where `ref` says");
-            }
             return self.reference(element, "ref", Kind::Element).map(ElementId);
         }
         let name = self.name_of(element)?;
@@ -125,9 +108,6 @@ impl Parser<'_> {
 
     /// `<any>` or `<anyAttribute>`.
     pub(super) fn wildcard(&mut self, element: Element<'_>) -> Wildcard {
-        for child in self.children(element) {
-            self.unexpected(child, "nothing");
-        }
         let target: &Arc<str> = &self.target_namespace;
         let namespaces = match element.attribute("namespace").map(str::trim) {
             None | Some("##any") => NamespaceConstraint::Any,

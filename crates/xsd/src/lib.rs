@@ -47,6 +47,7 @@
 //! ```
 
 mod builtin;
+mod check;
 pub mod components;
 mod diagnostic;
 mod encoding;

@@ -214,6 +214,7 @@ impl<'r> Loader<'r> {
                             let message = format!("namespace {namespace:?} imports itself");
                             self.diagnostics
                                 .warning(place, message)
+                                .with_rule("src-import")
                                 .with_note("documents of one namespace include one another");
                         }
                         self.request(&opened, namespace, location, place, &mut queue);

@@ -7,6 +7,7 @@ mod context;
 mod particles;
 mod redefine;
 mod simple;
+mod xpath;
 
 pub(crate) use context::Defaults;
 pub use context::tidy;
@@ -22,7 +23,7 @@ use crate::components::{
     AttributeDeclaration, AttributeGroupDefinition, ElementDeclaration, ElementId, GroupId, IdentityConstraint,
     IdentityConstraintCategory, ModelGroup, ModelGroupDefinition, Notation, Owner, Scope, TypeDefinition, TypeId,
 };
-use crate::structure::Misplaced;
+use crate::structure::{self, Misplaced};
 use crate::table::Table;
 use crate::{Builtin, Diagnostics, ExpandedName, FileId, Location};
 
@@ -245,8 +246,8 @@ impl Parser<'_> {
             identity_constraints,
             substitution_group,
             is_abstract: self.boolean(element, "abstract"),
-            block: self.derivation_set(element, "block", self.defaults.block),
-            final_: self.derivation_set(element, "final", self.defaults.final_),
+            block: self.derivation_set(element, "block", self.defaults.block, context::ELEMENT_BLOCK),
+            final_: self.derivation_set(element, "final", self.defaults.final_, context::COMPLEX),
             annotation: self.annotation(element),
             location,
         }
@@ -306,6 +307,9 @@ impl Parser<'_> {
     }
 
     fn notation(&mut self, element: Element<'_>, name: ExpandedName) -> Notation {
+        if element.attribute("public").is_none() {
+            self.warning(element, "<notation> has no `public`").with_rule(structure::RULE);
+        }
         Notation {
             name,
             public: element.attribute("public").map(str::to_owned),
@@ -331,7 +335,7 @@ impl Parser<'_> {
         };
         let (mut selector, mut fields) = (None, Vec::new());
         for child in self.children(element) {
-            let xpath = child.attribute("xpath").unwrap_or_default().to_owned();
+            let xpath = self.xpath(child);
             match child.local() {
                 "annotation" => {}
                 "selector" if selector.is_none() && fields.is_empty() => selector = Some(xpath),
@@ -352,5 +356,24 @@ impl Parser<'_> {
             annotation: self.annotation(element),
             location: self.location(element),
         })
+    }
+
+    /// The path of a selector or a field.
+    fn xpath(&mut self, element: Element<'_>) -> String {
+        let Some(path) = element.attribute("xpath") else {
+            self.error(element, format!("<{}> has no `xpath`", element.local())).with_rule(structure::RULE);
+            return String::new();
+        };
+        let problem = match element.local() {
+            "field" => xpath::check_field(path, element),
+            _ => xpath::check_selector(path, element),
+        };
+        if let Err(message) = problem {
+            let rule = if element.local() == "field" { "c-fields-xpaths" } else { "c-selector-xpath" };
+            self.error(element, format!("xpath {path:?} is not understood: {message}"))
+                .with_rule(rule)
+                .with_note("expected names, `*` and `.` with `/` between, `.//` at the start; `@` last in a field");
+        }
+        path.to_owned()
     }
 }

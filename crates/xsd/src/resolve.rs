@@ -13,7 +13,7 @@ use crate::components::{
 use crate::parse::Components;
 use crate::schema::any_type;
 use crate::table::Finished;
-use crate::{Builtin, Diagnostics, ExpandedName, Schema};
+use crate::{Builtin, Diagnostics, ExpandedName, Schema, check};
 
 /// Makes the schema of the components.
 pub(crate) fn resolve(components: Components, diagnostics: &mut Diagnostics) -> Schema {
@@ -58,6 +58,7 @@ pub(crate) fn resolve(components: Components, diagnostics: &mut Diagnostics) -> 
     type_by_head(&mut schema, &typed_by_head);
     derivation::settle(&mut schema, &missing, diagnostics);
     index(&mut schema);
+    check::check(&schema, &missing, diagnostics);
     schema
 }
 
@@ -151,7 +152,7 @@ fn missing_attribute_group(name: Option<&ExpandedName>) -> AttributeGroupDefinit
 }
 
 /// How a type is called in a diagnostic.
-fn called(schema: &Schema, type_id: TypeId) -> String {
+pub(crate) fn called(schema: &Schema, type_id: TypeId) -> String {
     match schema[type_id].name() {
         Some(name) => format!("type {name}"),
         None => "a type without a name".to_owned(),

@@ -97,6 +97,7 @@ impl Parser<'_> {
                 "simpleType" if type_id.is_none() => {
                     type_id = Some(self.anonymous_type(child, Owner::Attribute(AttributeId(slot))));
                 }
+                "simpleType" => self.two_types(child, "type", "src-attribute"),
                 _ => {}
             }
         }

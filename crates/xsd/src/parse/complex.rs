@@ -3,6 +3,7 @@
 use castile_xml::tree::Element;
 
 use super::attributes::Attributes;
+use super::context::COMPLEX;
 use super::{Kind, Parser};
 use crate::components::{
     ComplexType, Content, Derivation, ModelGroup, Owner, Particle, SimpleType, Term, TypeDefinition, TypeId, Variety,
@@ -65,8 +66,8 @@ impl Parser<'_> {
             base: derived.base,
             derivation: derived.derivation,
             is_abstract: self.boolean(element, "abstract"),
-            final_: self.derivation_set(element, "final", self.defaults.final_),
-            block: self.derivation_set(element, "block", self.defaults.block),
+            final_: self.derivation_set(element, "final", self.defaults.final_, COMPLEX),
+            block: self.derivation_set(element, "block", self.defaults.block, COMPLEX),
             content: derived.content,
             attribute_uses: derived.attributes.uses,
             attribute_groups: derived.attributes.groups,

@@ -4,7 +4,7 @@ use castile_xml::tree::{Element, QNameError, is_ncname};
 
 use super::{Kind, Parser};
 use crate::components::{Annotation, DerivationSet, ValueConstraint};
-use crate::{Diagnostic, ExpandedName, Location, XSD_NAMESPACE};
+use crate::{Diagnostic, ExpandedName, Location, XSD_NAMESPACE, structure};
 
 /// What the attributes of `<schema>` say for all of a document (§3.15.2).
 #[derive(Debug, Clone, Copy, Default)]
@@ -15,6 +15,11 @@ pub(crate) struct Defaults {
     pub(crate) final_: DerivationSet,
 }
 
+/// What `block` and `final` may name.
+pub(super) const ELEMENT_BLOCK: &[&str] = &["extension", "restriction", "substitution"];
+pub(super) const COMPLEX: &[&str] = &["extension", "restriction"];
+pub(super) const SIMPLE_FINAL: &[&str] = &["list", "union", "restriction"];
+
 /// Types and groups nest this deep in one another at most: what walks them may recurse.
 const MAX_NESTING: usize = 100;
 
@@ -23,8 +28,13 @@ impl Parser<'_> {
         self.defaults = Defaults {
             qualified_elements: self.form(schema, "elementFormDefault").unwrap_or(false),
             qualified_attributes: self.form(schema, "attributeFormDefault").unwrap_or(false),
-            block: self.derivation_set(schema, "blockDefault", DerivationSet::default()),
-            final_: self.derivation_set(schema, "finalDefault", DerivationSet::default()),
+            block: self.derivation_set(schema, "blockDefault", DerivationSet::default(), ELEMENT_BLOCK),
+            final_: self.derivation_set(
+                schema,
+                "finalDefault",
+                DerivationSet::default(),
+                &["extension", "restriction", "list", "union"],
+            ),
         };
     }
 
@@ -45,6 +55,18 @@ impl Parser<'_> {
                 && !self.misplaced.contains(self.file, *child)
         };
         element.elements().filter(belongs).collect()
+    }
+
+    pub(super) fn warning(&mut self, element: Element<'_>, message: impl Into<String>) -> &mut Diagnostic {
+        let location = self.location(element);
+        self.diagnostics.warning(location, message)
+    }
+
+    /// A type stands within where an attribute names one.
+    pub(super) fn two_types(&mut self, element: Element<'_>, attribute: &str, rule: &'static str) {
+        let parent = element.parent().map_or("", Element::local);
+        let message = format!("<{parent}> has `{attribute}` and a type within, expected one of them");
+        self.error(element, message).with_rule(rule);
     }
 
     /// Calls `inner` one level deeper, unless that is too deep.
@@ -113,7 +135,7 @@ impl Parser<'_> {
             let what =
                 if namespace.is_empty() { "no namespace".to_owned() } else { format!("namespace {namespace:?}") };
             let message = format!("{} {name} is referred to, but {what} is not imported here", kind.name());
-            self.diagnostics.warning(location, message).with_note(match namespace {
+            self.diagnostics.warning(location, message).with_rule("src-resolve").with_note(match namespace {
                 "" => "add <import/>".to_owned(),
                 _ => format!("add <import namespace={namespace:?}/>"),
             });
@@ -158,22 +180,22 @@ impl Parser<'_> {
         element: Element<'_>,
         attribute: &str,
         default: DerivationSet,
+        allowed: &[&str],
     ) -> DerivationSet {
-        let Some(value) = element.attribute(attribute) else { return default };
+        // What a default says beyond what is allowed here is meant for others (§3.3.2, {disallowed substitutions}).
+        let Some(value) = element.attribute(attribute) else { return default.limited_to(allowed) };
+        if value.trim() == "#all" {
+            return DerivationSet::ALL.limited_to(allowed);
+        }
         let mut set = DerivationSet::default();
         for word in value.split_ascii_whitespace() {
-            match word {
-                "#all" => set = DerivationSet::ALL,
-                "extension" => set.extension = true,
-                "restriction" => set.restriction = true,
-                "substitution" => set.substitution = true,
-                "list" => set.list = true,
-                "union" => set.union = true,
-                other => {
-                    let message = format!("{attribute} has {other:?}, expected #all or kinds of derivation");
-                    self.error(element, message);
-                }
+            if !allowed.contains(&word) {
+                let message =
+                    format!("{attribute} has {word:?}, expected #all alone or some of {}", allowed.join(", "));
+                self.error(element, message).with_rule(structure::RULE);
+                continue;
             }
+            set.insert(word);
         }
         set
     }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use castile_xml::tree::Element;
 
 use super::{Kind, Parser};
-use crate::ExpandedName;
 use crate::components::{
     Compositor, ElementId, ModelGroup, NamespaceConstraint, Particle, ProcessContents, Scope, Term, Wildcard,
 };
+use crate::{ExpandedName, Location, structure};
 
 impl Parser<'_> {
     /// A particle: an element, a group, a reference to one or a wildcard.
@@ -47,6 +47,7 @@ impl Parser<'_> {
                             parser
                                 .diagnostics
                                 .warning(location, message)
+                                .with_rule("cos-all-limited")
                                 .with_note("XSD 1.1 allows it, and so it is read");
                         }
                         particles.extend(particle);
@@ -85,7 +86,13 @@ impl Parser<'_> {
         };
         match max {
             // maxOccurs="0" takes the particle out, and few who write so also write minOccurs="0".
-            Some(0) => (0, Some(0)),
+            Some(0) => {
+                if min > 0 {
+                    let message = format!("minOccurs is {min} and maxOccurs 0, expected no more at least than at most");
+                    self.warning(element, message).with_rule("p-props-correct").with_note("it is taken out");
+                }
+                (0, Some(0))
+            }
             Some(max) if min > max => {
                 let message = format!("minOccurs is {min} and maxOccurs {max}, expected no more at least than at most");
                 self.error(element, message);
@@ -118,6 +125,16 @@ impl Parser<'_> {
                     let namespace = match word {
                         "##targetNamespace" => target.clone(),
                         "##local" => "".into(),
+                        word if word.starts_with("##") => {
+                            let location = Location::of(self.file, element);
+                            let expected =
+                                "expected ##any or ##other alone, or ##targetNamespace, ##local and namespaces";
+                            self.diagnostics
+                                .error(location, format!("namespace has {word:?}"))
+                                .with_rule(structure::RULE)
+                                .with_note(expected);
+                            continue;
+                        }
                         uri => uri.into(),
                     };
                     if !namespaces.contains(&namespace) {

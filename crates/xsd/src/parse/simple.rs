@@ -2,6 +2,7 @@
 
 use castile_xml::tree::Element;
 
+use super::context::SIMPLE_FINAL;
 use super::{Kind, Parser};
 use crate::components::{Facet, FacetKind, Owner, SimpleType, TypeId, Variety};
 use crate::{Builtin, ExpandedName};
@@ -21,7 +22,7 @@ impl Parser<'_> {
             base: Builtin::AnySimpleType.into(),
             variety: Variety::Atomic,
             facets: Vec::new(),
-            final_: self.derivation_set(element, "final", self.defaults.final_),
+            final_: self.derivation_set(element, "final", self.defaults.final_, SIMPLE_FINAL),
             annotation: self.annotation(element),
             location: self.location(element),
         };
@@ -43,9 +44,8 @@ impl Parser<'_> {
         let mut base = self.reference(step, "base", Kind::Type).map(TypeId);
         for child in self.children(step) {
             match child.local() {
-                "simpleType" if base.is_none() && simple.facets.is_empty() => {
-                    base = Some(self.anonymous_type(child, Owner::Type(id)));
-                }
+                "simpleType" if base.is_none() => base = Some(self.anonymous_type(child, Owner::Type(id))),
+                "simpleType" => self.two_types(child, "base", "src-simple-type"),
                 _ => simple.facets.extend(self.facet(child)),
             }
         }
@@ -63,6 +63,7 @@ impl Parser<'_> {
         for child in self.children(step) {
             match child.local() {
                 "simpleType" if item.is_none() => item = Some(self.anonymous_type(child, Owner::Type(id))),
+                "simpleType" => self.two_types(child, "itemType", "src-list-itemType-or-simpleType"),
                 _ => {}
             }
         }

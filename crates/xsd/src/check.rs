@@ -17,10 +17,16 @@ use crate::{Builtin, Diagnostics, Schema};
 
 /// Checks all components. What follows from `missing` types, which have been reported, is not reported again.
 pub(crate) fn check(schema: &Schema, missing: &HashSet<TypeId>, diagnostics: &mut Diagnostics) {
-    let mut checker = Checker { schema, missing, diagnostics, steps: MAX_STEPS };
-    for slot in Builtin::ALL.len()..schema.types.len() {
-        let id = TypeId(slot as u32);
-        match &schema[id] {
+    let components = schema.types.len() + schema.elements.len() + schema.attributes.len();
+    let steps = STEPS + components as u64 * STEPS_PER_COMPONENT;
+    let mut checker = Checker { schema, missing, diagnostics, steps };
+    let depths = depths(schema);
+    for (id, definition) in schema.types().skip(Builtin::ALL.len()) {
+        // What a type takes from its bases is gathered from all of them, some times over.
+        if !checker.step(depths[id.index()] as usize * 10) {
+            break;
+        }
+        match definition {
             TypeDefinition::Simple(simple) => checker.simple_type(id, simple),
             TypeDefinition::Complex(complex) if !missing.contains(&id) => {
                 checker.attributes(id, complex);
@@ -39,9 +45,30 @@ pub(crate) fn check(schema: &Schema, missing: &HashSet<TypeId>, diagnostics: &mu
     }
 }
 
-/// Particles that are looked at before checks of content models end: a schema of a hundred thousand elements takes
-/// fewer, one that is made to be slow doesn't get more.
-const MAX_STEPS: u64 = 20_000_000;
+/// How much work the checks may be, in particles and attributes that are looked at: linear in the size of the schema.
+/// Contracts take a tenth of it; one that is made to be slow doesn't get more.
+const STEPS: u64 = 1_000_000;
+const STEPS_PER_COMPONENT: u64 = 200;
+
+/// How many bases each type has.
+fn depths(schema: &Schema) -> Vec<u32> {
+    let mut depths = vec![0; schema.types.len()];
+    let mut known: Vec<bool> = (0..schema.types.len()).map(|slot| slot < Builtin::ALL.len()).collect();
+    for slot in 0..schema.types.len() {
+        let (mut chain, mut id) = (Vec::new(), TypeId(slot as u32));
+        while !known[id.index()] {
+            known[id.index()] = true;
+            chain.push(id);
+            id = schema[id].base();
+        }
+        let mut depth = depths[id.index()];
+        for id in chain.into_iter().rev() {
+            depth += 1;
+            depths[id.index()] = depth;
+        }
+    }
+    depths
+}
 
 struct Checker<'c> {
     schema: &'c Schema,

@@ -296,7 +296,8 @@ fn long_chains_and_deep_nests_end() {
     body += "<xs:complexType name='T5000'/><xs:element name='e5000'/><xs:attributeGroup name='a5000'/>\
              <xs:group name='g5000'><xs:sequence/></xs:group>";
     let (schema, problems) = read(&[("a.xsd", document("urn:t", &body))]);
-    assert!(problems.iter().all(|problem| problem.contains("groups deep")), "{:?}", &problems[..problems.len().min(3)]);
+    let are_of_size = |problem: &String| problem.contains("groups deep") || problem.contains("too large");
+    assert!(problems.iter().all(are_of_size), "{:?}", &problems[..problems.len().min(3)]);
     let first = schema.find_type(&ExpandedName::new("urn:t", "T0")).unwrap();
     assert_eq!(schema.bases(first).count(), 5_002);
     // Groups that double, twenty-fold.

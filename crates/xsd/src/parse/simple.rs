@@ -81,10 +81,7 @@ impl Parser<'_> {
             }
         }
         for child in self.children(step) {
-            match child.local() {
-                "simpleType" => members.push(self.anonymous_type(child, Owner::Type(id))),
-                _ => {}
-            }
+            members.push(self.anonymous_type(child, Owner::Type(id)));
         }
         if members.is_empty() {
             self.error(step, "<union> has no member types, expected `memberTypes` or simple types within");

@@ -70,6 +70,7 @@ pub use name::ExpandedName;
 pub use parse::tidy;
 pub use resolver::{Documents, Files, Request, Resolver};
 pub use schema::Schema;
+pub use wellknown::builtin_namespaces;
 
 /// Reads the schema document `uri` and all that it imports and includes.
 #[must_use]

@@ -47,6 +47,8 @@
 //! ```
 
 mod builtin;
+mod bundle;
+mod catalog;
 mod check;
 pub mod components;
 mod diagnostic;
@@ -62,6 +64,8 @@ mod table;
 mod wellknown;
 
 pub use builtin::{Builtin, XSD_NAMESPACE};
+pub use bundle::{Bundle, Recorder};
+pub use catalog::Catalog;
 pub use components::{AttributeId, ElementId, TypeId};
 pub use diagnostic::{Diagnostic, Diagnostics, FileId, Location, Severity, Sources};
 pub use encoding::decode;

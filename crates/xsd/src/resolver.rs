@@ -2,7 +2,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
-use crate::wellknown;
+use crate::{Catalog, wellknown};
 
 /// Finds the documents that others import. Nothing in this crate opens a file or a connection but through it.
 pub trait Resolver {
@@ -29,7 +29,8 @@ pub struct Request<'a> {
 /// Never the network.
 #[derive(Debug, Clone, Default)]
 pub struct Files {
-    catalog: HashMap<String, PathBuf>,
+    /// Asked in order.
+    catalogs: Vec<Catalog>,
 }
 
 impl Files {
@@ -39,10 +40,16 @@ impl Files {
         Self::default()
     }
 
-    /// Says where the document of a URI, or of a namespace imported without a location, is kept.
-    pub fn map(&mut self, uri: impl Into<String>, path: impl Into<PathBuf>) -> &mut Self {
-        self.catalog.insert(uri.into(), path.into());
+    /// Asks `catalog` for documents, behind those that were added before.
+    pub fn add_catalog(&mut self, catalog: Catalog) -> &mut Self {
+        self.catalogs.push(catalog);
         self
+    }
+
+    fn mapped(&self, uri: &str) -> Option<PathBuf> {
+        let found = self.catalogs.iter().find_map(|catalog| catalog.resolve(uri))?;
+        // A catalog may name a URL, and nothing is fetched.
+        (!found.contains("://")).then(|| PathBuf::from(found))
     }
 
     fn local(base: &str, location: &str) -> Option<PathBuf> {
@@ -67,17 +74,9 @@ impl Files {
 impl Resolver for Files {
     fn locate(&self, request: &Request<'_>) -> Option<String> {
         let location = request.location.map(str::trim).filter(|location| !location.is_empty());
-        let mapped = |uri: &str| {
-            let other = match uri.split_once("://") {
-                Some(("http", rest)) => format!("https://{rest}"),
-                Some(("https", rest)) => format!("http://{rest}"),
-                _ => String::new(),
-            };
-            self.catalog.get(uri).or_else(|| self.catalog.get(&other))
-        };
         let path = match location {
-            Some(location) => mapped(location).cloned().or_else(|| Self::local(request.base, location)),
-            None => mapped(request.namespace).cloned(),
+            Some(location) => self.mapped(location).or_else(|| Self::local(request.base, location)),
+            None => self.mapped(request.namespace),
         };
         path.map(|path| normalise(&path).to_string_lossy().into_owned())
     }
@@ -172,7 +171,7 @@ fn percent_decoded(text: &str) -> Cow<'_, str> {
 }
 
 /// Takes `.` and `dir/..` out, so that one file has one name whichever way it is reached.
-fn normalise(path: &Path) -> PathBuf {
+pub(crate) fn normalise(path: &Path) -> PathBuf {
     let mut result = PathBuf::new();
     for component in path.components() {
         match component {

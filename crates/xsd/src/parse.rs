@@ -326,7 +326,7 @@ impl Parser<'_> {
             "key" => IdentityConstraintCategory::Key,
             "unique" => IdentityConstraintCategory::Unique,
             _ => match element.attribute("refer") {
-                Some(refer) => IdentityConstraintCategory::Keyref { refer: self.resolve(element, refer)? },
+                Some(refer) => IdentityConstraintCategory::Keyref { refer: self.resolve(element, "refer", refer)? },
                 None => {
                     self.error(element, "<keyref> has no `refer`, expected the name of a key");
                     return None;
@@ -370,7 +370,7 @@ impl Parser<'_> {
         };
         if let Err(message) = problem {
             let rule = if element.local() == "field" { "c-fields-xpaths" } else { "c-selector-xpath" };
-            self.error(element, format!("xpath {path:?} is not understood: {message}"))
+            self.error_in(element, "xpath", format!("xpath {path:?} is not understood: {message}"))
                 .with_rule(rule)
                 .with_note("expected names, `*` and `.` with `/` between, `.//` at the start; `@` last in a field");
         }

@@ -74,7 +74,7 @@ fn report<T>(table: &Finished<T>, kind: &str, namespaces: &HashSet<&str>, diagno
                 None => format!("its namespace is known, but has no {kind} of this name"),
             },
         };
-        diagnostics.error(*location, format!("{kind} {name} is not defined")).with_note(note);
+        diagnostics.error(*location, format!("{kind} {name} is not defined")).with_rule("src-resolve").with_note(note);
     }
 }
 

@@ -138,7 +138,7 @@ impl Parser<'_> {
     fn array_type(&mut self, element: Element<'_>) -> Option<ArrayType> {
         let value = element.find_attribute(WSDL_NAMESPACE, "arrayType")?.value().trim();
         let at = value.find('[').unwrap_or(value.len());
-        let item = self.resolve(element, &value[..at])?;
+        let item = self.resolve(element, "ref", &value[..at])?;
         Some(ArrayType { item, dimensions: value[at..].to_owned() })
     }
 }

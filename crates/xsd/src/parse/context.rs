@@ -42,6 +42,25 @@ impl Parser<'_> {
         Location::of(self.file, element)
     }
 
+    /// Where an attribute of `element` stands.
+    pub(super) fn location_of(&self, element: Element<'_>, attribute: &str) -> Location {
+        match element.find_attribute("", attribute) {
+            Some(attribute) => Location::at(self.file, attribute.offset()),
+            None => self.location(element),
+        }
+    }
+
+    /// An error in an attribute of `element`.
+    pub(super) fn error_in(
+        &mut self,
+        element: Element<'_>,
+        attribute: &str,
+        message: impl Into<String>,
+    ) -> &mut Diagnostic {
+        let location = self.location_of(element, attribute);
+        self.diagnostics.error(location, message)
+    }
+
     pub(super) fn error(&mut self, element: Element<'_>, message: impl Into<String>) -> &mut Diagnostic {
         let location = self.location(element);
         self.diagnostics.error(location, message)
@@ -86,7 +105,12 @@ impl Parser<'_> {
         match element.attribute("name").map(str::trim) {
             Some(name) if is_ncname(name) => Some(ExpandedName::new(self.target_namespace.clone(), name)),
             Some(name) => {
-                self.error(element, format!("{name:?} is not a name, expected letters, digits, '.', '-' or '_'"));
+                self.error_in(
+                    element,
+                    "name",
+                    format!("{name:?} is not a name, expected letters, digits, '.', '-' or '_'"),
+                )
+                .with_rule(structure::RULE);
                 None
             }
             None => {
@@ -97,7 +121,7 @@ impl Parser<'_> {
     }
 
     /// The expanded name that a QName in an attribute of `element` stands for.
-    pub(super) fn resolve(&mut self, element: Element<'_>, value: &str) -> Option<ExpandedName> {
+    pub(super) fn resolve(&mut self, element: Element<'_>, attribute: &str, value: &str) -> Option<ExpandedName> {
         match element.resolve_qname(value) {
             Ok(("", local)) if self.chameleon => Some(ExpandedName::new(self.target_namespace.clone(), local)),
             Ok((namespace, local)) => Some(ExpandedName::new(namespace, local)),
@@ -106,7 +130,7 @@ impl Parser<'_> {
                     QNameError::UndeclaredPrefix(prefix) => Some(format!("add xmlns:{prefix}=\"…\"")),
                     QNameError::NotAQName(_) => None,
                 };
-                self.error(element, error.to_string()).note = note;
+                self.error_in(element, attribute, error.to_string()).with_rule("src-qname").note = note;
                 None
             }
         }
@@ -114,19 +138,19 @@ impl Parser<'_> {
 
     /// The slot of the global component that an attribute of `element` names.
     pub(super) fn reference(&mut self, element: Element<'_>, attribute: &str, kind: Kind) -> Option<u32> {
-        let name = self.resolve(element, element.attribute(attribute)?)?;
-        Some(self.refer(element, &name, kind))
+        let name = self.resolve(element, attribute, element.attribute(attribute)?)?;
+        Some(self.refer(element, attribute, &name, kind))
     }
 
-    /// The slot of a global component that `element` refers to.
-    pub(super) fn refer(&mut self, element: Element<'_>, name: &ExpandedName, kind: Kind) -> u32 {
+    /// The slot of a global component that an attribute of `element` refers to.
+    pub(super) fn refer(&mut self, element: Element<'_>, attribute: &str, name: &ExpandedName, kind: Kind) -> u32 {
         if let Some((of, redefined, original)) = &self.redefining
             && *of == kind
             && redefined == name
         {
             return *original;
         }
-        let location = self.location(element);
+        let location = self.location_of(element, attribute);
         let namespace = name.namespace();
         if namespace != XSD_NAMESPACE
             && namespace != &*self.target_namespace
@@ -157,7 +181,8 @@ impl Parser<'_> {
             None | Some("false" | "0") => false,
             Some("true" | "1") => true,
             Some(other) => {
-                self.error(element, format!("{attribute} is {other:?}, expected true or false"));
+                self.error_in(element, attribute, format!("{attribute} is {other:?}, expected true or false"))
+                    .with_rule(structure::RULE);
                 false
             }
         }
@@ -169,7 +194,12 @@ impl Parser<'_> {
             "qualified" => Some(true),
             "unqualified" => Some(false),
             other => {
-                self.error(element, format!("{attribute} is {other:?}, expected qualified or unqualified"));
+                self.error_in(
+                    element,
+                    attribute,
+                    format!("{attribute} is {other:?}, expected qualified or unqualified"),
+                )
+                .with_rule(structure::RULE);
                 None
             }
         }
@@ -192,7 +222,7 @@ impl Parser<'_> {
             if !allowed.contains(&word) {
                 let message =
                     format!("{attribute} has {word:?}, expected #all alone or some of {}", allowed.join(", "));
-                self.error(element, message).with_rule(structure::RULE);
+                self.error_in(element, attribute, message).with_rule(structure::RULE);
                 continue;
             }
             set.insert(word);
@@ -203,7 +233,8 @@ impl Parser<'_> {
     pub(super) fn value_constraint(&mut self, element: Element<'_>) -> Option<ValueConstraint> {
         match (element.attribute("default"), element.attribute("fixed")) {
             (Some(_), Some(fixed)) => {
-                self.error(element, "`default` and `fixed` stand together, expected one of them");
+                self.error_in(element, "fixed", "`default` and `fixed` stand together, expected one of them")
+                    .with_rule("src-element");
                 Some(ValueConstraint::Fixed(fixed.to_owned()))
             }
             (Some(default), None) => Some(ValueConstraint::Default(default.to_owned())),

@@ -106,7 +106,8 @@ impl Parser<'_> {
         let digits = value.strip_prefix('+').unwrap_or(value);
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             let more = if attribute == "maxOccurs" { " or unbounded" } else { "" };
-            self.error(element, format!("{attribute} is {value:?}, expected a number{more}"));
+            self.error_in(element, attribute, format!("{attribute} is {value:?}, expected a number{more}"))
+                .with_rule(structure::RULE);
             return 1;
         }
         // Only a number beyond 32 bits fails now; nothing can occur so often.

@@ -76,8 +76,8 @@ impl Parser<'_> {
     fn union(&mut self, step: Element<'_>, id: TypeId, simple: &mut SimpleType) {
         let mut members = Vec::new();
         for member in step.attribute("memberTypes").unwrap_or_default().split_ascii_whitespace() {
-            if let Some(name) = self.resolve(step, member) {
-                members.push(TypeId(self.refer(step, &name, Kind::Type)));
+            if let Some(name) = self.resolve(step, "memberTypes", member) {
+                members.push(TypeId(self.refer(step, "memberTypes", &name, Kind::Type)));
             }
         }
         for child in self.children(step) {

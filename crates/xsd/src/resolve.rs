@@ -13,7 +13,7 @@ use crate::components::{
 use crate::parse::Components;
 use crate::schema::any_type;
 use crate::table::Finished;
-use crate::{Builtin, Diagnostics, ExpandedName, Schema, check};
+use crate::{Builtin, Diagnostics, ExpandedName, Schema, XSD_NAMESPACE, check};
 
 /// Makes the schema of the components.
 pub(crate) fn resolve(components: Components, diagnostics: &mut Diagnostics) -> Schema {
@@ -154,6 +154,7 @@ fn missing_attribute_group(name: Option<&ExpandedName>) -> AttributeGroupDefinit
 /// How a type is called in a diagnostic.
 pub(crate) fn called(schema: &Schema, type_id: TypeId) -> String {
     match schema[type_id].name() {
+        Some(name) if name.namespace() == XSD_NAMESPACE => format!("type xs:{}", name.local()),
         Some(name) => format!("type {name}"),
         None => "a type without a name".to_owned(),
     }

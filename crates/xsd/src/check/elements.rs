@@ -1,3 +1,5 @@
+use std::rc::Rc;
+
 use super::Checker;
 use crate::Builtin;
 use crate::components::{Content, ElementDeclaration, ElementId, Scope, TypeId, ValueConstraint, Variety, WhiteSpace};
@@ -62,16 +64,21 @@ impl Checker<'_> {
 impl Checker<'_> {
     /// The elements that may stand in the place of `head` in a document: its substitution group (§3.3.6) without those
     /// that are abstract or that `block` keeps out.
-    pub(super) fn actual_substitutes(&self, id: ElementId) -> Vec<ElementId> {
-        let head = &self.schema[id];
-        if head.scope == Scope::Local || head.block.substitution {
-            return Vec::new();
+    pub(super) fn actual_substitutes(&mut self, id: ElementId) -> Rc<[ElementId]> {
+        if let Some(known) = self.substitutes.get(&id) {
+            return known.clone();
         }
-        let mut members = self.schema.substitutes(id);
+        let head = &self.schema[id];
+        let mut members = match head.scope == Scope::Local || head.block.substitution {
+            true => Vec::new(),
+            false => self.schema.substitutes(id),
+        };
         members.retain(|&member| {
             let member = &self.schema[member];
             !member.is_abstract && self.is_derived(member.type_id, head.type_id, head.block)
         });
+        let members: Rc<[ElementId]> = members.into();
+        self.substitutes.insert(id, members.clone());
         members
     }
 

@@ -5,7 +5,7 @@
 //! a particle of `maxOccurs="1000"` is one position that may be followed by itself. Work is linear in the particles,
 //! times how deep groups nest.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::Checker;
 use super::overlap::Positions;
@@ -36,14 +36,15 @@ impl Checker<'_> {
     }
 
     /// All elements that a particle may match, those that stand for others too.
-    fn elements_of(&self, particle: &Particle) -> Vec<ElementId> {
-        let mut found = Vec::new();
+    fn elements_of(&mut self, particle: &Particle) -> BTreeSet<ElementId> {
+        let mut found = BTreeSet::new();
         let mut open = vec![particle];
         while let Some(particle) = open.pop() {
             match &particle.term {
                 Term::Element(id) => {
-                    found.push(*id);
-                    found.extend(self.actual_substitutes(*id));
+                    if found.insert(*id) {
+                        found.extend(self.actual_substitutes(*id).iter().copied());
+                    }
                 }
                 Term::Group(group) => open.extend(&group.particles),
                 Term::GroupReference(_) | Term::Wildcard(_) => {}
@@ -52,7 +53,7 @@ impl Checker<'_> {
         found
     }
 
-    fn one_type_a_name(&mut self, elements: &[ElementId], location: Location) {
+    fn one_type_a_name(&mut self, elements: &BTreeSet<ElementId>, location: Location) {
         let schema = self.schema;
         let mut types: HashMap<&ExpandedName, TypeId> = HashMap::new();
         for &element in elements {
@@ -127,9 +128,11 @@ impl<'c> Attribution<'_, 'c> {
     }
 
     /// An element and those that may stand for it.
-    fn element(&self, id: ElementId, particle: &Particle) -> Positions<'c> {
+    fn element(&mut self, id: ElementId, particle: &Particle) -> Positions<'c> {
         let schema = self.checker.schema;
-        let ids = std::iter::once(id).chain(self.checker.actual_substitutes(id));
+        let members = self.checker.actual_substitutes(id);
+        let members = if self.checker.step(members.len()) { &*members } else { &[] };
+        let ids = std::iter::once(id).chain(members.iter().copied());
         Positions::of_elements(ids.map(|id| &schema[id].name), particle)
     }
 

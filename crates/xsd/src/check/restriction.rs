@@ -60,15 +60,16 @@ impl Checker<'_> {
         if !self.step(1) {
             return Ok(());
         }
+        let (own, base) = (unwrapped(own), unwrapped(base));
         match (&own.term, &base.term) {
             (Term::Element(element), Term::Element(of)) => {
-                range(own, base)?;
+                self.range(own, base)?;
                 self.name_and_type(*element, *of)
             }
             (Term::Element(element), Term::Wildcard(wildcard)) => {
                 let name = &self.schema[*element].name;
                 match wildcard.namespaces.allows(name.namespace()) {
-                    true => range(own, base),
+                    true => self.range(own, base),
                     false => Err(format!("element {name} is of a namespace that <any> in its base doesn't take")),
                 }
             }
@@ -78,7 +79,7 @@ impl Checker<'_> {
                 self.groups(&Particle::once(Term::Group(alone.clone())), &alone, base, group)
             }
             (Term::Wildcard(wildcard), Term::Wildcard(of)) => {
-                range(own, base)?;
+                self.range(own, base)?;
                 subset(wildcard, of)
             }
             (Term::Wildcard(_), _) => Err("<any> stands where its base has elements".to_owned()),
@@ -91,7 +92,7 @@ impl Checker<'_> {
                 for particle in &group.particles {
                     self.restricts(particle, &any)?;
                 }
-                within(total(own), (base.min_occurs, base.max_occurs))
+                self.within(own, total(own), (base.min_occurs, base.max_occurs))
             }
             (Term::Group(group), Term::Group(of)) => self.groups(own, group, base, of),
             // The schema's content has groups in the place of references.
@@ -102,15 +103,15 @@ impl Checker<'_> {
     fn groups(&mut self, own: &Particle, group: &ModelGroup, base: &Particle, of: &ModelGroup) -> Verdict {
         match (group.compositor, of.compositor) {
             (Compositor::All, Compositor::All) | (Compositor::Sequence, Compositor::Sequence) => {
-                range(own, base)?;
+                self.range(own, base)?;
                 self.in_order(&group.particles, &of.particles)
             }
             (Compositor::Choice, Compositor::Choice) => {
-                range(own, base)?;
+                self.range(own, base)?;
                 self.branches(&group.particles, &of.particles)
             }
             (Compositor::Sequence, Compositor::All) => {
-                range(own, base)?;
+                self.range(own, base)?;
                 self.in_any_order(&group.particles, &of.particles)
             }
             // MapAndSum
@@ -120,7 +121,8 @@ impl Checker<'_> {
                 }
                 let length = group.particles.len() as u32;
                 let max = own.max_occurs.map(|max| max.saturating_mul(length));
-                within((own.min_occurs.saturating_mul(length), max), (base.min_occurs, base.max_occurs))
+                let times = (own.min_occurs.saturating_mul(length), max);
+                self.within(own, times, (base.min_occurs, base.max_occurs))
             }
             (one, two) => Err(format!("<{}> stands where its base has <{}>", one.name(), two.name())),
         }
@@ -233,9 +235,32 @@ impl Checker<'_> {
         if members.is_empty() || !self.step(members.len()) {
             return particle.clone();
         }
-        let all = std::iter::once(id).chain(members).map(|id| Particle::once(Term::Element(id)));
+        let all = std::iter::once(id).chain(members.iter().copied()).map(|id| Particle::once(Term::Element(id)));
         let group = ModelGroup { compositor: Compositor::Choice, particles: all.collect() };
         Particle { term: Term::Group(group), ..*particle }
+    }
+
+    /// Occurrence Range OK.
+    fn range(&self, own: &Particle, base: &Particle) -> Verdict {
+        self.within(own, (own.min_occurs, own.max_occurs), (base.min_occurs, base.max_occurs))
+    }
+
+    fn within(&self, particle: &Particle, own: (u32, Option<u32>), base: (u32, Option<u32>)) -> Verdict {
+        let above = match (own.1, base.1) {
+            (_, None) => false,
+            (None, Some(_)) => true,
+            (Some(own), Some(base)) => own > base,
+        };
+        if own.0 >= base.0 && !above {
+            return Ok(());
+        }
+        let text = |(min, max): (u32, Option<u32>)| match max {
+            Some(max) if max == min => min.to_string(),
+            Some(max) => format!("{min} to {max}"),
+            None => format!("{min} or more"),
+        };
+        let what = self.called_particle(particle);
+        Err(format!("{what} may occur {} times, and in its base {}", text(own), text(base)))
     }
 
     fn called_particle(&self, particle: &Particle) -> String {
@@ -248,6 +273,17 @@ impl Checker<'_> {
     }
 }
 
+/// A group of one that occurs once says nothing: its particle is meant.
+fn unwrapped(particle: &Particle) -> &Particle {
+    match &particle.term {
+        Term::Group(group) if particle.is_once() => match group.particles.as_slice() {
+            [one] => one,
+            _ => particle,
+        },
+        _ => particle,
+    }
+}
+
 /// NSSubset.
 fn subset(own: &Wildcard, base: &Wildcard) -> Verdict {
     if !own.namespaces.is_subset_of(&base.namespaces) {
@@ -257,26 +293,6 @@ fn subset(own: &Wildcard, base: &Wildcard) -> Verdict {
         true => Err("processContents of <any> is weaker than in its base".to_owned()),
         false => Ok(()),
     }
-}
-
-/// Occurrence Range OK.
-fn range(own: &Particle, base: &Particle) -> Verdict {
-    within((own.min_occurs, own.max_occurs), (base.min_occurs, base.max_occurs))
-}
-
-fn within(own: (u32, Option<u32>), base: (u32, Option<u32>)) -> Verdict {
-    let above = match (own.1, base.1) {
-        (_, None) => false,
-        (None, Some(_)) => true,
-        (Some(own), Some(base)) => own > base,
-    };
-    if own.0 >= base.0 && !above {
-        return Ok(());
-    }
-    let text = |(min, max): (u32, Option<u32>)| {
-        format!("{min} to {}", max.map_or_else(|| "any number of".to_owned(), |max| max.to_string()))
-    };
-    Err(format!("a part occurs {} times, and {} times in its base", text(own), text(base)))
 }
 
 /// Effective total range (§3.8.6).

@@ -8,7 +8,7 @@ use super::{Kind, Parser};
 use crate::components::{
     Compositor, ElementId, ModelGroup, NamespaceConstraint, Particle, ProcessContents, Scope, Term, Wildcard,
 };
-use crate::{ExpandedName, Location, structure};
+use crate::{ExpandedName, structure};
 
 impl Parser<'_> {
     /// A particle: an element, a group, a reference to one or a wildcard.
@@ -127,7 +127,7 @@ impl Parser<'_> {
                         "##targetNamespace" => target.clone(),
                         "##local" => "".into(),
                         word if word.starts_with("##") => {
-                            let location = Location::of(self.file, element);
+                            let location = self.location_of(element, "namespace");
                             let expected =
                                 "expected ##any or ##other alone, or ##targetNamespace, ##local and namespaces";
                             self.diagnostics

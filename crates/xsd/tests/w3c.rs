@@ -74,6 +74,11 @@ fn schemas_are_judged_as_they_are_marked() {
     eprintln!("{}", Table(&tallies));
     eprintln!("{expected}");
     failures.extend(expected.close());
+    let table = Table(&tallies).to_string();
+    let documentation = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/conformance.md");
+    if !std::fs::read_to_string(documentation).unwrap().contains(&table) {
+        failures.push(format!("docs/conformance.md has another table than this:\n{table}"));
+    }
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
 }
 

@@ -37,17 +37,19 @@ impl<'s> Positions<'s> {
     /// Two places, one of each, that one element may match.
     pub(super) fn clash(&self, other: &Self) -> Option<(String, String)> {
         let (few, many) = if self.elements.len() < other.elements.len() { (self, other) } else { (other, self) };
-        for (name, particle) in &few.elements {
-            if many.elements.get(name).is_some_and(|known| known != particle) {
-                return Some((format!("element {name}"), format!("another element {name}")));
-            }
+        // The least of them, for the same schema gives the same words.
+        let shared =
+            few.elements.iter().filter(|(name, particle)| many.elements.get(*name).is_some_and(|at| at != *particle));
+        if let Some((name, _)) = shared.min_by_key(|(name, _)| **name) {
+            return Some((format!("element {name}"), format!("another element {name}")));
         }
         self.wildcard_clash(other).or_else(|| other.wildcard_clash(self))
     }
 
     fn wildcard_clash(&self, other: &Self) -> Option<(String, String)> {
         for (wildcard, particle) in &self.wildcards {
-            if let Some(name) = other.elements.keys().find(|name| wildcard.namespaces.allows(name.namespace())) {
+            if let Some(name) = other.elements.keys().filter(|name| wildcard.namespaces.allows(name.namespace())).min()
+            {
                 return Some(("<any>".into(), format!("element {name}")));
             }
             let overlaps =

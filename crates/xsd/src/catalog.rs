@@ -65,6 +65,19 @@ impl Catalog {
         self.ask(0, uri).or_else(|| self.ask(0, &other))
     }
 
+    /// The URI whose document is at `path`, as far as entries say one by one or by their beginnings: what that document
+    /// refers to is relative to it.
+    pub(crate) fn origin(&self, path: &str) -> Option<String> {
+        let entries = self.files.iter().flat_map(|file| [&file.uris, &file.systems]);
+        entries
+            .clone()
+            .find_map(|entries| entries.exact.iter().find(|(_, to)| to == path).map(|(uri, _)| uri.clone()))
+            .or_else(|| {
+                let mut starts = entries.flat_map(|entries| &entries.rewrite);
+                starts.find_map(|(start, to)| path.strip_prefix(to.as_str()).map(|rest| format!("{start}{rest}")))
+            })
+    }
+
     /// Resolution (§7.2.2): within a file, then in those it delegates to or, if to none, in those that follow it.
     fn ask(&self, first: usize, uri: &str) -> Option<String> {
         let mut open = vec![first];

@@ -46,6 +46,11 @@ impl Files {
         self
     }
 
+    /// The URL that a catalog gives the document at `path` for.
+    fn origin(&self, path: &str) -> Option<String> {
+        self.catalogs.iter().find_map(|catalog| catalog.origin(path)).filter(|uri| uri.contains("://"))
+    }
+
     fn mapped(&self, uri: &str) -> Option<PathBuf> {
         let found = self.catalogs.iter().find_map(|catalog| catalog.resolve(uri))?;
         // A catalog may name a URL, and nothing is fetched.
@@ -75,7 +80,10 @@ impl Resolver for Files {
     fn locate(&self, request: &Request<'_>) -> Option<String> {
         let location = request.location.map(str::trim).filter(|location| !location.is_empty());
         let path = match location {
-            Some(location) => self.mapped(location).or_else(|| Self::local(request.base, location)),
+            Some(location) => self
+                .mapped(location)
+                .or_else(|| self.mapped(&join(&self.origin(request.base)?, location)))
+                .or_else(|| Self::local(request.base, location)),
             None => self.mapped(request.namespace),
         };
         path.map(|path| normalise(&path).to_string_lossy().into_owned())
@@ -131,6 +139,34 @@ pub(crate) fn read(resolver: &dyn Resolver, uri: &str) -> Result<Vec<u8>, String
         Some(text) => Ok(text.into()),
         None => resolver.read(uri),
     }
+}
+
+/// The URL that `reference` means in the document `base`, a URL too (RFC 3986 §5.2).
+pub(crate) fn join(base: &str, reference: &str) -> String {
+    let is_absolute = reference.split_once(':').is_some_and(|(scheme, _)| scheme.len() > 1 && !scheme.contains('/'));
+    if is_absolute {
+        return reference.to_owned();
+    }
+    let scheme = base.find("://").map_or(0, |at| at + "://".len());
+    if let Some(rest) = reference.strip_prefix("//") {
+        return format!("{}{rest}", &base[..scheme]);
+    }
+    let base = base.split(['#', '?']).next().unwrap_or_default();
+    let root = base[scheme..].find('/').map_or(base.len(), |at| scheme + at);
+    let folder = base[root..].rfind('/').map_or("/", |at| &base[root..=root + at]);
+    let (reference, tail) = reference.split_at(reference.find(['#', '?']).unwrap_or(reference.len()));
+    let path = if reference.starts_with('/') { reference.to_owned() } else { format!("{folder}{reference}") };
+    let mut segments: Vec<&str> = Vec::new();
+    for segment in path.split('/').skip(1) {
+        match segment {
+            "." => {}
+            ".." => {
+                segments.pop();
+            }
+            segment => segments.push(segment),
+        }
+    }
+    format!("{}/{}{tail}", &base[..root], segments.join("/"))
 }
 
 /// The path itself, or what its percent-escapes stand for, whichever is a file.
@@ -201,6 +237,24 @@ mod tests {
         ] {
             let request = Request { base, location: Some(location), namespace: "" };
             assert_eq!(documents.locate(&request).as_deref(), expected, "{base} {location}");
+        }
+    }
+
+    #[test]
+    fn references_are_relative_to_urls() {
+        for (base, reference, expected) in [
+            ("http://h/a/b.wsdl", "c.xsd", "http://h/a/c.xsd"),
+            ("http://h/a/b.wsdl?singleWsdl#x", "../c.xsd", "http://h/c.xsd"),
+            ("http://h/a/b.wsdl", "../../../c.xsd", "http://h/c.xsd"),
+            ("http://h/a/b.svc?wsdl", "b.svc?xsd=../xsd0", "http://h/a/b.svc?xsd=../xsd0"),
+            ("http://h/a/b.wsdl", "./d/./c.xsd", "http://h/a/d/c.xsd"),
+            ("http://h/a/b.wsdl", "/c.xsd", "http://h/c.xsd"),
+            ("http://h/a/b.wsdl", "//other/c.xsd", "http://other/c.xsd"),
+            ("http://h", "c.xsd", "http://h/c.xsd"),
+            ("http://h/a/b.wsdl", "https://other/c.xsd", "https://other/c.xsd"),
+            ("http://h/a/b.wsdl", "urn:c", "urn:c"),
+        ] {
+            assert_eq!(join(base, reference), expected, "{base} {reference}");
         }
     }
 

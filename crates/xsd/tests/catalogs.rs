@@ -57,4 +57,12 @@ fn files_ask_their_catalogs() {
     assert_eq!(at(None, "urn:orders").map(PathBuf::from), Some(folder().join("orders.xsd")));
     assert_eq!(at(Some("urn:in-group"), "").map(PathBuf::from), Some(folder().join("group/a.xsd")));
     assert_eq!(at(Some("http://www.example.com/"), "urn:orders"), None);
+    // What a document that a catalog knows refers to is relative to its URL.
+    let from = |path: &str, location| {
+        let base = folder().join(path).to_string_lossy().into_owned();
+        files.locate(&Request { base: &base, location: Some(location), namespace: "" }).map(PathBuf::from)
+    };
+    assert_eq!(from("first.xsd", "system.xsd"), Some(folder().join("by-system.xsd")));
+    assert_eq!(from("schemas/a/b.xsd", "../../system.xsd"), Some(folder().join("by-system.xsd")));
+    assert_eq!(from("elsewhere.xsd", "system.xsd"), None);
 }

@@ -3,6 +3,7 @@ use std::collections::HashMap;
 use std::path::{Component, Path};
 
 use super::{Bundle, Bundled};
+use crate::resolver::join;
 use crate::{Request, Resolver, encoding};
 
 /// Passes on to another resolver and keeps what came back: when a contract has been read with it, all that it needed is
@@ -17,7 +18,7 @@ struct Log {
     /// URI and text, in the order they were read.
     documents: Vec<(String, String)>,
     references: HashMap<(String, Option<String>, String), String>,
-    /// The URL that a document was asked for by, if it was one.
+    /// The URL that a document was asked for by, if it was one or relative to one.
     asked_by: HashMap<String, String>,
 }
 
@@ -67,8 +68,12 @@ impl Resolver for Recorder<'_> {
         let uri = self.resolver.locate(request)?;
         let mut log = self.log.borrow_mut();
         let location = request.location.map(str::to_owned);
-        if let Some(url) = location.as_deref().filter(|location| location.contains("://")) {
-            log.asked_by.entry(uri.clone()).or_insert_with(|| url.trim().to_owned());
+        let url = location.as_deref().map(str::trim).and_then(|location| match log.asked_by.get(request.base) {
+            Some(base) => Some(join(base, location)),
+            None => location.contains("://").then(|| location.to_owned()),
+        });
+        if let Some(url) = url {
+            log.asked_by.entry(uri.clone()).or_insert(url);
         }
         log.references.insert((request.base.to_owned(), location, request.namespace.to_owned()), uri.clone());
         Some(uri)

@@ -47,7 +47,7 @@ pub(crate) fn check(schema: &Schema, missing: &HashSet<TypeId>, diagnostics: &mu
 }
 
 /// How much work the checks may be, in particles and attributes that are looked at: linear in the size of the schema.
-/// Contracts take a tenth of it; one that is made to be slow doesn't get more.
+/// Contracts take a thirtieth of it; one that is made to be slow doesn't get more.
 const STEPS: u64 = 1_000_000;
 const STEPS_PER_COMPONENT: u64 = 200;
 

@@ -30,6 +30,8 @@ const NAMESPACE: &str = "urn:castile:bundle";
 pub struct Bundle {
     main: String,
     documents: Vec<Bundled>,
+    /// URI → index of `documents`
+    by_uri: HashMap<String, usize>,
     /// (base, location, namespace) → URI
     references: HashMap<(String, Option<String>, String), String>,
 }
@@ -41,6 +43,15 @@ struct Bundled {
 }
 
 impl Bundle {
+    fn new(main: String) -> Self {
+        Self { main, documents: Vec::new(), by_uri: HashMap::new(), references: HashMap::new() }
+    }
+
+    fn add(&mut self, uri: String, text: String) {
+        self.by_uri.entry(uri.clone()).or_insert(self.documents.len());
+        self.documents.push(Bundled { uri, text });
+    }
+
     /// The URI of the contract itself.
     #[must_use]
     pub fn main(&self) -> &str {
@@ -66,14 +77,16 @@ impl Bundle {
         let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
         // Writing to a string can't fail.
         let _ = writeln!(out, "<bundle xmlns=\"{NAMESPACE}\" main=\"{}\">", escaped(&self.main));
+        let mut references: HashMap<&str, Vec<_>> = HashMap::new();
+        for ((base, location, namespace), uri) in &self.references {
+            references.entry(base).or_default().push((location, namespace, uri));
+        }
         for document in &self.documents {
             let _ = write!(out, "  <document uri=\"{}\">", escaped(&document.uri));
             let _ = writeln!(out, "<![CDATA[{}]]>", document.text.replace("]]>", "]]]]><![CDATA[>"));
-            let of_this = self.references.iter().filter(|((base, ..), _)| *base == document.uri);
-            let mut references: Vec<_> =
-                of_this.map(|((_, location, namespace), uri)| (location, namespace, uri)).collect();
-            references.sort();
-            for (location, namespace, uri) in references {
+            let mut of_this = references.remove(&*document.uri).unwrap_or_default();
+            of_this.sort();
+            for (location, namespace, uri) in of_this {
                 out.push_str("    <reference");
                 if let Some(location) = location {
                     let _ = write!(out, " location=\"{}\"", escaped(location));
@@ -128,7 +141,7 @@ impl Bundle {
         }
         let attribute = |element: Element<'_>, name: &str| element.attribute(name).map(str::to_owned);
         let main = attribute(root, "main").ok_or((root, "<bundle> has no `main`".to_owned()))?;
-        let mut bundle = Self { main, documents: Vec::new(), references: HashMap::new() };
+        let mut bundle = Self::new(main);
         for document in root.elements() {
             let uri = attribute(document, "uri").ok_or((document, "<document> has no `uri`".to_owned()))?;
             for reference in document.elements() {
@@ -137,7 +150,7 @@ impl Bundle {
                 bundle.references.insert((uri.clone(), attribute(reference, "location"), namespace), to);
             }
             // White space stands around the references, and none before the document.
-            bundle.documents.push(Bundled { uri, text: document.text().trim_end().to_owned() });
+            bundle.add(uri, document.text().trim_end().to_owned());
         }
         if bundle.find(&bundle.main).is_none() {
             return Err((root, format!("the bundle has no document {}, which it says is the contract", bundle.main)));
@@ -146,7 +159,7 @@ impl Bundle {
     }
 
     fn find(&self, uri: &str) -> Option<&Bundled> {
-        self.documents.iter().find(|document| document.uri == uri)
+        self.by_uri.get(uri).map(|&index| &self.documents[index])
     }
 }
 

@@ -10,6 +10,7 @@
 
 mod read;
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use crate::resolver::normalise;
@@ -36,7 +37,9 @@ struct File {
 /// What one of the two families of entries says (§6.5).
 #[derive(Debug, Clone, Default)]
 struct Entries {
-    exact: Vec<(String, String)>,
+    exact: HashMap<String, String>,
+    /// The other way round.
+    origins: HashMap<String, String>,
     /// (start, replacement)
     rewrite: Vec<(String, String)>,
     suffix: Vec<(String, String)>,
@@ -69,13 +72,11 @@ impl Catalog {
     /// refers to is relative to it.
     pub(crate) fn origin(&self, path: &str) -> Option<String> {
         let entries = self.files.iter().flat_map(|file| [&file.uris, &file.systems]);
-        entries
-            .clone()
-            .find_map(|entries| entries.exact.iter().find(|(_, to)| to == path).map(|(uri, _)| uri.clone()))
-            .or_else(|| {
-                let mut starts = entries.flat_map(|entries| &entries.rewrite);
-                starts.find_map(|(start, to)| path.strip_prefix(to.as_str()).map(|rest| format!("{start}{rest}")))
-            })
+        let exact = entries.clone().find_map(|entries| entries.origins.get(path).cloned());
+        exact.or_else(|| {
+            let mut starts = entries.flat_map(|entries| &entries.rewrite);
+            starts.find_map(|(start, to)| path.strip_prefix(to.as_str()).map(|rest| format!("{start}{rest}")))
+        })
     }
 
     /// Resolution (§7.2.2): within a file, then in those it delegates to or, if to none, in those that follow it.
@@ -105,8 +106,14 @@ impl Catalog {
 }
 
 impl Entries {
+    /// The first entry for a name counts.
+    fn add(&mut self, name: String, to: String) {
+        self.origins.entry(to.clone()).or_insert_with(|| name.clone());
+        self.exact.entry(name).or_insert(to);
+    }
+
     fn find(&self, uri: &str) -> Option<String> {
-        let exact = self.exact.iter().find(|(name, _)| name == uri).map(|(_, to)| to.clone());
+        let exact = self.exact.get(uri).cloned();
         exact
             .or_else(|| {
                 let starts = self.rewrite.iter().filter(|(start, _)| uri.starts_with(start.as_str()));

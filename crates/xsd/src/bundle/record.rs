@@ -1,8 +1,8 @@
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path};
 
-use super::{Bundle, Bundled};
+use super::Bundle;
 use crate::resolver::join;
 use crate::{Request, Resolver, encoding};
 
@@ -17,6 +17,7 @@ pub struct Recorder<'r> {
 struct Log {
     /// URI and text, in the order they were read.
     documents: Vec<(String, String)>,
+    read: HashSet<String>,
     references: HashMap<(String, Option<String>, String), String>,
     /// The URL that a document was asked for by, if it was one or relative to one.
     asked_by: HashMap<String, String>,
@@ -35,11 +36,11 @@ impl<'r> Recorder<'r> {
     /// is called by its path as seen from the contract, so that a bundle says nothing of the machine it was made on.
     #[must_use]
     pub fn bundle(self, main: &str) -> Option<Bundle> {
-        let Log { documents, references, asked_by } = self.log.into_inner();
+        let Log { documents, references, asked_by, .. } = self.log.into_inner();
         let at = documents.iter().position(|(uri, _)| uri == main)?;
         let mut names: HashMap<String, String> = HashMap::new();
         let mut taken: HashMap<String, u32> = HashMap::new();
-        let mut bundled = Vec::new();
+        let mut bundle = Bundle::new(String::new());
         let order = std::iter::once(at).chain((0..documents.len()).filter(|&index| index != at));
         for (uri, text) in order.map(|index| &documents[index]) {
             let mut name = match asked_by.get(uri) {
@@ -52,14 +53,16 @@ impl<'r> Recorder<'r> {
                 name = format!("{name}#{times}");
             }
             names.insert(uri.clone(), name.clone());
-            bundled.push(Bundled { uri: name, text: in_utf8(text) });
+            bundle.add(name, in_utf8(text));
         }
         let named = |uri: &str| names.get(uri).cloned();
         let references = references.into_iter().filter_map(|((base, location, namespace), uri)| {
             // What a built-in schema asks for is asked again when the bundle is read.
             Some(((named(&base)?, location, namespace), named(&uri)?))
         });
-        Some(Bundle { main: named(main)?, references: references.collect(), documents: bundled })
+        bundle.references = references.collect();
+        bundle.main = named(main)?;
+        Some(bundle)
     }
 }
 
@@ -83,7 +86,7 @@ impl Resolver for Recorder<'_> {
         let bytes = self.resolver.read(uri)?;
         if let Ok(text) = encoding::decode(&bytes) {
             let mut log = self.log.borrow_mut();
-            if log.documents.iter().all(|(known, _)| known != uri) {
+            if log.read.insert(uri.to_owned()) {
                 log.documents.push((uri.to_owned(), text.into_owned()));
             }
         }

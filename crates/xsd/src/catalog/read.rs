@@ -77,7 +77,7 @@ impl Reading<'_> {
             let mut fields = line.split('\t');
             match (fields.next(), fields.next()) {
                 (Some(uri), Some(to)) if !uri.is_empty() && !to.is_empty() => {
-                    file.uris.exact.push((uri.to_owned(), resolved(path, to)));
+                    file.uris.add(uri.to_owned(), resolved(path, to));
                 }
                 _ => {
                     self.diagnostics.error(place, "the line has no tab, expected a URL, a tab and a path");
@@ -144,7 +144,7 @@ impl Reading<'_> {
         let (name, to) = (name.trim().to_owned(), resolved(base, to));
         let entries: &mut Entries = if local.to_ascii_lowercase().contains("system") { systems } else { uris };
         match local {
-            "uri" | "system" => entries.exact.push((name, to)),
+            "uri" | "system" => entries.add(name, to),
             "rewriteURI" | "rewriteSystem" => entries.rewrite.push((name, to)),
             "uriSuffix" | "systemSuffix" => entries.suffix.push((name, to)),
             "nextCatalog" => next.extend(self.index(&to, Some(place))),

@@ -71,16 +71,9 @@ pub fn generate(path: &Path, options: &Options) -> Result<Generated, Vec<Diagnos
     // The contract is read before what it imports.
     let wsdl = in_utf8(definitions.sources.texts().next().unwrap_or_default());
     if options.server && files.len() > 1 {
-        diagnostics.push(Diagnostic {
-            severity: Severity::Note,
-            file: definitions.sources.names().next().unwrap_or_default().into(),
-            line: 0,
-            column: 0,
-            message: "the contract imports other documents, and `?wsdl` serves this one alone".to_owned(),
-            note: None,
-            source_line: String::new(),
-            caret: 0,
-        });
+        let name = definitions.sources.names().next().unwrap_or_default();
+        let message = "the contract imports other documents, and `?wsdl` serves this one alone";
+        diagnostics.push(Diagnostic::of_document(Severity::Note, name, message));
     }
     Ok(Generated { source, wsdl, files, diagnostics })
 }

@@ -88,16 +88,9 @@ impl Planner<'_> {
         }
         let is_broken = self.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
         if named.is_empty() && !is_broken {
-            self.diagnostics.push(Diagnostic {
-                severity: Severity::Error,
-                file: definitions.sources.names().next().unwrap_or_default().into(),
-                line: 0,
-                column: 0,
-                message: "no service speaks SOAP 1.1 over HTTP, so there is nothing to generate".to_owned(),
-                note: None,
-                source_line: String::new(),
-                caret: 0,
-            });
+            let name = definitions.sources.names().next().unwrap_or_default();
+            let message = "no service speaks SOAP 1.1 over HTTP, so there is nothing to generate";
+            self.diagnostics.push(Diagnostic::of_document(Severity::Error, name, message));
         }
         let mut services: Vec<Service> =
             named.into_iter().map(|(service, port, names)| self.service(service, port, names)).collect();

@@ -130,7 +130,7 @@ fn the_limit_holds_for_what_is_decoded() {
     assert!(!call(message(1_000)).is_fault);
     let reply = call(message(1_500));
     let text = String::from_utf8(reply.message.to_vec()).unwrap();
-    assert!(reply.is_fault && text.contains("more than the limit of 4000"), "{text}");
+    assert!(reply.is_fault && text.contains("longer than 4000 bytes"), "{text}");
 }
 
 #[test]

@@ -75,7 +75,7 @@ mod wrapped;
 
 use std::path::Path;
 
-pub use castile_xsd::{Diagnostic, Resolver, Severity};
+pub use castile_xsd::{Bundle, Catalog, Diagnostic, Files, Resolver, Severity};
 pub use model::{
     Attachment, Binding, BindingFault, BindingId, BindingMessage, BindingOperation, Definitions, Extension,
     HTTP_TRANSPORT, Header, Message, MessageId, Operation, OperationMessage, Part, PartContent, Pattern, Port,
@@ -83,10 +83,35 @@ pub use model::{
 };
 pub use read::read;
 
-/// Reads the WSDL document in the file `path` and all that it imports from other files; never the network.
+/// Reads the contract in the file `path`, a WSDL document or a [`Bundle`], and all that it imports from other files;
+/// never the network.
 ///
 /// There are no definitions only if the document itself can't be read or is no WSDL.
 #[must_use]
 pub fn read_file(path: &Path) -> (Option<Definitions>, Vec<Diagnostic>) {
-    read(&path.to_string_lossy(), &castile_xsd::Files::new())
+    open(path, &Files::new())
+}
+
+/// The same, where `files` with its catalogs knows what is imported. A bundle needs nothing from there.
+#[must_use]
+pub fn open(path: &Path, files: &Files) -> (Option<Definitions>, Vec<Diagnostic>) {
+    let name = path.to_string_lossy();
+    if let Ok(bytes) = std::fs::read(path)
+        && Bundle::is_bundle(&bytes)
+    {
+        return match Bundle::read(&name, &bytes) {
+            (Some(bundle), _) => read(bundle.main(), &bundle),
+            (None, diagnostics) => (None, diagnostics),
+        };
+    }
+    read(&name, files)
+}
+
+/// Makes one file of the contract `uri` and all that it imports, which `resolver` finds; the problems of the contract
+/// come with it. There is no bundle only if the document itself can't be read or is no WSDL.
+#[must_use]
+pub fn bundle(uri: &str, resolver: &dyn Resolver) -> (Option<Bundle>, Vec<Diagnostic>) {
+    let recorder = castile_xsd::Recorder::new(resolver);
+    let (definitions, diagnostics) = read(uri, &recorder);
+    (definitions.and_then(|_| recorder.bundle(uri)), diagnostics)
 }

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use castile_wsdl::{Definitions, Diagnostic, Severity};
-use castile_xsd::Files;
+use castile_wsdl::{Bundle, Definitions, Diagnostic, Severity};
+use castile_xsd::{Catalog, Files};
 
 /// The corpus, or a word that there is none.
 fn corpus() -> Option<PathBuf> {
@@ -39,24 +39,23 @@ fn wsdls(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The files of a catalog: `URI <tab> path`.
-fn add_catalog(files: &mut Files, folder: &Path) {
-    let Ok(catalog) = std::fs::read_to_string(folder.join("catalog.tsv")) else { return };
-    for line in catalog.lines() {
-        let mut fields = line.split('\t');
-        if let (Some(uri), Some(path)) = (fields.next(), fields.next()) {
-            files.map(uri, folder.join(path));
+/// Files with the catalogs that stand beside and above `path`. The corpus has copies of well-known schemas, which are
+/// not used: those that are built in are.
+fn files(corpus: &Path, path: &Path) -> Files {
+    let mut files = Files::new();
+    for folder in path.ancestors().take_while(|folder| *folder != corpus) {
+        let catalog = folder.join("catalog.tsv");
+        if catalog.is_file() {
+            let (catalog, problems) = Catalog::read(&catalog);
+            assert!(problems.is_empty(), "{problems:?}");
+            files.add_catalog(catalog);
         }
     }
+    files
 }
 
 fn read(corpus: &Path, path: &Path) -> (Option<Definitions>, Vec<Diagnostic>) {
-    let mut files = Files::new();
-    add_catalog(&mut files, &corpus.join("wellknown"));
-    for folder in path.ancestors().take_while(|folder| *folder != corpus) {
-        add_catalog(&mut files, folder);
-    }
-    castile_wsdl::read(&path.to_string_lossy(), &files)
+    castile_wsdl::read(&path.to_string_lossy(), &files(corpus, path))
 }
 
 /// A message without the names in it.
@@ -168,6 +167,50 @@ fn the_corpus_is_read() {
     assert!(tally.read >= 269, "{} documents", tally.read);
     let failing: Vec<&str> = tally.failing.iter().filter_map(|line| line.trim_start().split(' ').nth(1)).collect();
     assert_eq!(failing, BROKEN);
+}
+
+/// A bundle of a contract is the contract: the same components, the same problems, wherever it is read; and written
+/// again it is the same file.
+#[test]
+fn a_bundle_of_each_family_is_the_contract() {
+    let Some(corpus) = corpus() else { return };
+    let mut families = BTreeMap::new();
+    for path in wsdls(&corpus.join("wsdl")) {
+        let family =
+            path.strip_prefix(corpus.join("wsdl")).unwrap().components().next().unwrap().as_os_str().to_owned();
+        families.entry(family).or_insert(path);
+    }
+    for path in families.values() {
+        let uri = path.to_string_lossy();
+        let files = files(&corpus, path);
+        let (bundle, problems) = castile_wsdl::bundle(&uri, &files);
+        let Some(bundle) = bundle else { continue };
+        let text = bundle.write();
+        assert!(!text.contains(corpus.to_str().unwrap()), "{uri} tells where it was");
+        let (again, none) = Bundle::read("t.castile", text.as_bytes());
+        let again = again.unwrap_or_else(|| panic!("{uri}: {none:?}"));
+        assert_eq!(again.write(), text, "{uri}");
+
+        let (direct, _) = castile_wsdl::read(&uri, &files);
+        let (bundled, bundled_problems) = castile_wsdl::read(again.main(), &again);
+        assert_eq!(shape(&direct.unwrap()), shape(&bundled.unwrap()), "{uri}");
+        let messages = |problems: &[Diagnostic]| -> Vec<(Severity, u32)> {
+            problems.iter().map(|problem| (problem.severity, problem.line)).collect()
+        };
+        assert_eq!(messages(&problems), messages(&bundled_problems), "{uri}");
+    }
+    assert!(families.len() >= 37, "{}", families.len());
+}
+
+/// Names and numbers of all there is.
+fn shape(definitions: &Definitions) -> Vec<String> {
+    let schema = &definitions.schema;
+    let types = schema.types().map(|(id, definition)| {
+        format!("{:?} {} {:?}", definition.name(), schema.attribute_uses(id).len(), schema.content(id).particle())
+    });
+    let elements = schema.elements().map(|(_, element)| format!("{} {:?}", element.name, element.type_id));
+    let bindings = definitions.bindings.iter().map(|binding| format!("{} {}", binding.name, binding.operations.len()));
+    types.chain(elements).chain(bindings).collect()
 }
 
 #[test]

@@ -90,6 +90,28 @@ pub struct DerivationSet {
 impl DerivationSet {
     /// `#all`
     pub const ALL: Self = Self { extension: true, restriction: true, substitution: true, list: true, union: true };
+
+    /// Adds the derivation of this name.
+    pub(crate) fn insert(&mut self, name: &str) {
+        match name {
+            "extension" => self.extension = true,
+            "restriction" => self.restriction = true,
+            "substitution" => self.substitution = true,
+            "list" => self.list = true,
+            _ => self.union = true,
+        }
+    }
+
+    /// Those whose names are listed.
+    pub(crate) fn limited_to(self, names: &[&str]) -> Self {
+        Self {
+            extension: self.extension && names.contains(&"extension"),
+            restriction: self.restriction && names.contains(&"restriction"),
+            substitution: self.substitution && names.contains(&"substitution"),
+            list: self.list && names.contains(&"list"),
+            union: self.union && names.contains(&"union"),
+        }
+    }
 }
 
 /// The place of the built-in components.

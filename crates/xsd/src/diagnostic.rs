@@ -19,17 +19,20 @@ pub enum Severity {
 /// Its `Display` is laid out as the compiler's own messages are:
 ///
 /// ```text
-/// error: type {urn:t}Nothing is not defined
-///  --> service.wsdl:7:9
+/// error[src-resolve]: type {urn:t}Nothing is not defined
+///  --> service.wsdl:7:30
 ///   |
 /// 7 |         <xs:element name="a" type="t:Nothing"/>
-///   |         ^
+///   |                              ^^^^^^^^^^^^^^^^
 ///   = note: namespace "urn:t" has no type of this name
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
     /// How much it matters.
     pub severity: Severity,
+    /// The rule that is broken, as XSD 1.0 Part 1 Appendix C and WSDL call it: `cos-nonambig`. None where there is no such
+    /// name, or where no rule is broken: a document that isn't at hand.
+    pub rule: Option<&'static str>,
     /// The document, as it was named when it was read.
     pub file: Arc<str>,
     /// The line, from 1; 0 if the document as a whole is meant.
@@ -44,6 +47,27 @@ pub struct Diagnostic {
     pub source_line: String,
     /// How many characters of `source_line` stand before the place.
     pub caret: usize,
+    /// How many characters the tag or the attribute has that is meant; 1 if it is another place.
+    pub length: usize,
+}
+
+impl Diagnostic {
+    /// A problem of a document as a whole.
+    #[must_use]
+    pub fn of_document(severity: Severity, file: &str, message: impl Into<String>) -> Self {
+        Self {
+            severity,
+            rule: None,
+            file: file.into(),
+            line: 0,
+            column: 0,
+            message: message.into(),
+            note: None,
+            source_line: String::new(),
+            caret: 0,
+            length: 0,
+        }
+    }
 }
 
 impl fmt::Display for Diagnostic {
@@ -53,7 +77,10 @@ impl fmt::Display for Diagnostic {
             Severity::Warning => "warning",
             Severity::Note => "note",
         };
-        writeln!(f, "{severity}: {}", self.message)?;
+        match self.rule {
+            Some(rule) => writeln!(f, "{severity}[{rule}]: {}", self.message)?,
+            None => writeln!(f, "{severity}: {}", self.message)?,
+        }
         let digits = self.line.to_string();
         let margin = " ".repeat(digits.len());
         if self.line == 0 {
@@ -62,7 +89,8 @@ impl fmt::Display for Diagnostic {
             writeln!(f, "{margin}--> {}:{}:{}", self.file, self.line, self.column)?;
             writeln!(f, "{margin} |")?;
             writeln!(f, "{digits} | {}", self.source_line)?;
-            write!(f, "{margin} | {}^", " ".repeat(self.caret))?;
+            let carets = "^".repeat(self.length.max(1));
+            write!(f, "{margin} | {}{carets}", " ".repeat(self.caret))?;
         }
         match &self.note {
             Some(note) => write!(f, "\n{margin} = note: {note}"),
@@ -175,17 +203,34 @@ impl Sources {
             let start = source.lines[position.line as usize - 1] as usize;
             excerpt(source.text[start..].lines().next().unwrap_or_default(), position.column as usize)
         });
+        let place = location.offset.and_then(|offset| source.text.get(offset as usize..)).unwrap_or_default();
+        let room = source_line.trim_end_matches('…').chars().count().saturating_sub(caret);
         Diagnostic {
             severity,
+            rule: None,
             file: source.name.clone(),
             line: position.map_or(0, |position| position.line),
             column: position.map_or(0, |position| position.column),
             message: message.into(),
             note: None,
+            length: extent(place).min(room).max(1),
             source_line,
             caret,
         }
     }
+}
+
+/// How many characters the tag or the attribute has that `text` begins with, on its line: `<xs:element` or
+/// `type="t:Nothing"`.
+fn extent(text: &str) -> usize {
+    let line = text.lines().next().unwrap_or_default();
+    if line.starts_with('<') {
+        return line.find([' ', '\t', '>', '/']).map_or(line.chars().count(), |end| line[..end].chars().count());
+    }
+    let quoted = line.find(['"', '\'']).filter(|&at| line[..at].trim_end().ends_with('='));
+    let Some(open) = quoted else { return 1 };
+    let close = line[open + 1..].find(line.as_bytes()[open] as char);
+    close.map_or(line.chars().count(), |close| line[..open + close + 2].chars().count())
 }
 
 impl Location {
@@ -254,8 +299,15 @@ impl Diagnostics {
 
 impl Diagnostic {
     /// Says what to do, or why it is so.
-    pub fn with_note(&mut self, note: impl Into<String>) {
+    pub fn with_note(&mut self, note: impl Into<String>) -> &mut Self {
         self.note = Some(note.into());
+        self
+    }
+
+    /// Says which rule of the specification is broken.
+    pub fn with_rule(&mut self, rule: &'static str) -> &mut Self {
+        self.rule = Some(rule);
+        self
     }
 }
 
@@ -270,8 +322,25 @@ mod tests {
         diagnostics.error(Location::at(file, 5), "no b").with_note("use c");
         diagnostics.warning(Location::file(file), "all of it");
         let (_, list) = diagnostics.finish();
-        assert_eq!(list[1].to_string(), "error: no b\n --> a.xsd:2:2\n  |\n2 |  <b/>\n  |  ^\n  = note: use c");
+        assert_eq!(list[1].to_string(), "error: no b\n --> a.xsd:2:2\n  |\n2 |  <b/>\n  |  ^^\n  = note: use c");
         assert_eq!(list[0].to_string(), "warning: all of it\n --> a.xsd");
+    }
+
+    #[test]
+    fn what_is_meant_is_underlined() {
+        for (text, expected) in [
+            ("<a b='c'/>", 2),
+            ("<p:a>", 4),
+            ("<a/>", 2),
+            ("<a", 2),
+            ("b='c' d='e'", 5),
+            ("b = \"é\"/>", 7),
+            ("b='c\n d'", 4),
+            ("text", 1),
+            ("", 1),
+        ] {
+            assert_eq!(extent(text), expected, "{text}");
+        }
     }
 
     #[test]

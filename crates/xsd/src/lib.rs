@@ -47,6 +47,9 @@
 //! ```
 
 mod builtin;
+mod bundle;
+mod catalog;
+mod check;
 pub mod components;
 mod diagnostic;
 mod encoding;
@@ -56,10 +59,13 @@ mod parse;
 mod resolve;
 mod resolver;
 mod schema;
+mod structure;
 mod table;
 mod wellknown;
 
 pub use builtin::{Builtin, XSD_NAMESPACE};
+pub use bundle::{Bundle, Recorder};
+pub use catalog::Catalog;
 pub use components::{AttributeId, ElementId, TypeId};
 pub use diagnostic::{Diagnostic, Diagnostics, FileId, Location, Severity, Sources};
 pub use encoding::decode;
@@ -68,6 +74,7 @@ pub use name::ExpandedName;
 pub use parse::tidy;
 pub use resolver::{Documents, Files, Request, Resolver};
 pub use schema::Schema;
+pub use wellknown::builtin_namespaces;
 
 /// Reads the schema document `uri` and all that it imports and includes.
 #[must_use]

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use castile_xml::tree::{Document, Element, ElementId as NodeId};
 
 use crate::parse::{Components, Defaults, Definitions, Parser, Redefinitions};
+use crate::structure::Misplaced;
 use crate::{
     Diagnostics, FileId, Location, Request, Resolver, Schema, Severity, XSD_NAMESPACE, encoding, resolve, resolver,
     wellknown,
@@ -152,15 +153,18 @@ impl<'r> Loader<'r> {
             }
         }
         let mut definitions = Definitions::default();
+        let mut misplaced = Misplaced::default();
         let mut next = 0;
         while next < self.schemas.len() {
             for (index, schema) in self.schemas.iter().enumerate().skip(next) {
                 let root = schema.opened.document.element(schema.root);
+                misplaced.check(root, schema.opened.file, &mut self.diagnostics);
                 let mut parser = Parser {
                     components: &mut components,
                     diagnostics: &mut self.diagnostics,
                     redefinitions: &redefinitions,
                     definitions: &mut definitions,
+                    misplaced: &misplaced,
                     file: schema.opened.file,
                     schema: index,
                     target_namespace: schema.target_namespace.clone(),
@@ -210,6 +214,7 @@ impl<'r> Loader<'r> {
                             let message = format!("namespace {namespace:?} imports itself");
                             self.diagnostics
                                 .warning(place, message)
+                                .with_rule("src-import")
                                 .with_note("documents of one namespace include one another");
                         }
                         self.request(&opened, namespace, location, place, &mut queue);

@@ -7,6 +7,7 @@ mod context;
 mod particles;
 mod redefine;
 mod simple;
+mod xpath;
 
 pub(crate) use context::Defaults;
 pub use context::tidy;
@@ -22,6 +23,7 @@ use crate::components::{
     AttributeDeclaration, AttributeGroupDefinition, ElementDeclaration, ElementId, GroupId, IdentityConstraint,
     IdentityConstraintCategory, ModelGroup, ModelGroupDefinition, Notation, Owner, Scope, TypeDefinition, TypeId,
 };
+use crate::structure::{self, Misplaced};
 use crate::table::Table;
 use crate::{Builtin, Diagnostics, ExpandedName, FileId, Location};
 
@@ -54,6 +56,8 @@ pub(crate) struct Parser<'p> {
     pub(crate) redefinitions: &'p Redefinitions,
     /// The definitions that are already made, to tell a copy from a clash.
     pub(crate) definitions: &'p mut Definitions,
+    /// Elements that are passed over, reported before.
+    pub(crate) misplaced: &'p Misplaced,
     pub(crate) file: FileId,
     /// The number of the `<schema>`: a WSDL may hold many.
     pub(crate) schema: usize,
@@ -84,17 +88,6 @@ struct Definition {
 impl Parser<'_> {
     /// Reads the children of `<schema>`; imports and includes have been followed before.
     pub(crate) fn schema(&mut self, schema: Element<'_>) {
-        self.attributes_of(
-            schema,
-            &[
-                "attributeFormDefault",
-                "blockDefault",
-                "elementFormDefault",
-                "finalDefault",
-                "targetNamespace",
-                "version",
-            ],
-        );
         for child in self.children(schema) {
             match child.local() {
                 "annotation" | "import" | "include" => {}
@@ -111,10 +104,7 @@ impl Parser<'_> {
                 "simpleType" | "complexType" => Kind::Type,
                 "group" => Kind::Group,
                 "attributeGroup" => Kind::AttributeGroup,
-                _ => {
-                    self.unexpected(child, "simpleType, complexType, group or attributeGroup");
-                    continue;
-                }
+                _ => continue,
             };
             let Some(name) = self.name_of(child) else { continue };
             let Some((slot, original)) = self.redefinitions.slots(child, self.file) else { continue };
@@ -133,7 +123,7 @@ impl Parser<'_> {
             "group" => Kind::Group,
             "attributeGroup" => Kind::AttributeGroup,
             "notation" => Kind::Notation,
-            _ => return self.unexpected(child, "a global declaration or definition"),
+            _ => return,
         };
         let Some(name) = self.name_of(child) else { return };
         if self.is_duplicate(child, kind, &name) {
@@ -222,12 +212,6 @@ impl Parser<'_> {
         scope: Scope,
         id: ElementId,
     ) -> ElementDeclaration {
-        let mut allowed = vec!["block", "default", "fixed", "name", "nillable", "type"];
-        match scope {
-            Scope::Global => allowed.extend(["abstract", "final", "substitutionGroup"]),
-            Scope::Local => allowed.extend(["form", "maxOccurs", "minOccurs"]),
-        }
-        self.attributes_of(element, &allowed);
         let location = self.location(element);
         let mut type_id = self.reference(element, "type", Kind::Type).map(TypeId);
         let substitution_group = match scope {
@@ -247,7 +231,7 @@ impl Parser<'_> {
                     type_id = Some(self.anonymous_type(child, Owner::Element(id)));
                 }
                 "key" | "keyref" | "unique" => identity_constraints.extend(self.identity_constraint(child)),
-                _ => self.unexpected(child, "a type or an identity constraint"),
+                _ => {}
             }
         }
         if type_id.is_none() && substitution_group.is_some() {
@@ -262,8 +246,8 @@ impl Parser<'_> {
             identity_constraints,
             substitution_group,
             is_abstract: self.boolean(element, "abstract"),
-            block: self.derivation_set(element, "block", self.defaults.block),
-            final_: self.derivation_set(element, "final", self.defaults.final_),
+            block: self.derivation_set(element, "block", self.defaults.block, context::ELEMENT_BLOCK),
+            final_: self.derivation_set(element, "final", self.defaults.final_, context::COMPLEX),
             annotation: self.annotation(element),
             location,
         }
@@ -285,7 +269,6 @@ impl Parser<'_> {
 
     /// `<group name="…">` (§3.7.2).
     fn group_definition(&mut self, element: Element<'_>, name: ExpandedName) -> ModelGroupDefinition {
-        self.attributes_of(element, &["name"]);
         let mut group = None;
         for child in self.children(element) {
             match child.local() {
@@ -299,7 +282,7 @@ impl Parser<'_> {
                     }
                     group = self.model_group(child);
                 }
-                _ => self.unexpected(child, "one sequence, choice or all"),
+                _ => {}
             }
         }
         ModelGroupDefinition {
@@ -312,12 +295,6 @@ impl Parser<'_> {
 
     /// `<group ref="…">` (§3.7.2).
     pub(crate) fn group_reference(&mut self, element: Element<'_>) -> Option<GroupId> {
-        self.attributes_of(element, &["maxOccurs", "minOccurs", "ref"]);
-        for child in self.children(element) {
-            if child.local() != "annotation" {
-                self.unexpected(child, "nothing: the group is defined where `ref` says");
-            }
-        }
         match self.reference(element, "ref", Kind::Group) {
             Some(slot) => Some(GroupId(slot)),
             None => {
@@ -330,7 +307,9 @@ impl Parser<'_> {
     }
 
     fn notation(&mut self, element: Element<'_>, name: ExpandedName) -> Notation {
-        self.attributes_of(element, &["name", "public", "system"]);
+        if element.attribute("public").is_none() {
+            self.warning(element, "<notation> has no `public`").with_rule(structure::RULE);
+        }
         Notation {
             name,
             public: element.attribute("public").map(str::to_owned),
@@ -342,13 +321,12 @@ impl Parser<'_> {
 
     /// `<key>`, `<keyref>`, `<unique>` (§3.11.2).
     fn identity_constraint(&mut self, element: Element<'_>) -> Option<IdentityConstraint> {
-        self.attributes_of(element, &["name", "refer"]);
         let name = self.name_of(element)?;
         let category = match element.local() {
             "key" => IdentityConstraintCategory::Key,
             "unique" => IdentityConstraintCategory::Unique,
             _ => match element.attribute("refer") {
-                Some(refer) => IdentityConstraintCategory::Keyref { refer: self.resolve(element, refer)? },
+                Some(refer) => IdentityConstraintCategory::Keyref { refer: self.resolve(element, "refer", refer)? },
                 None => {
                     self.error(element, "<keyref> has no `refer`, expected the name of a key");
                     return None;
@@ -357,12 +335,12 @@ impl Parser<'_> {
         };
         let (mut selector, mut fields) = (None, Vec::new());
         for child in self.children(element) {
-            let xpath = child.attribute("xpath").unwrap_or_default().to_owned();
+            let xpath = self.xpath(child);
             match child.local() {
                 "annotation" => {}
                 "selector" if selector.is_none() && fields.is_empty() => selector = Some(xpath),
                 "field" if selector.is_some() => fields.push(xpath),
-                _ => self.unexpected(child, "one selector, then fields"),
+                _ => {}
             }
         }
         if selector.is_none() || fields.is_empty() {
@@ -378,5 +356,24 @@ impl Parser<'_> {
             annotation: self.annotation(element),
             location: self.location(element),
         })
+    }
+
+    /// The path of a selector or a field.
+    fn xpath(&mut self, element: Element<'_>) -> String {
+        let Some(path) = element.attribute("xpath") else {
+            self.error(element, format!("<{}> has no `xpath`", element.local())).with_rule(structure::RULE);
+            return String::new();
+        };
+        let problem = match element.local() {
+            "field" => xpath::check_field(path, element),
+            _ => xpath::check_selector(path, element),
+        };
+        if let Err(message) = problem {
+            let rule = if element.local() == "field" { "c-fields-xpaths" } else { "c-selector-xpath" };
+            self.error_in(element, "xpath", format!("xpath {path:?} is not understood: {message}"))
+                .with_rule(rule)
+                .with_note("expected names, `*` and `.` with `/` between, `.//` at the start; `@` last in a field");
+        }
+        path.to_owned()
     }
 }

@@ -13,7 +13,7 @@ use crate::components::{
 use crate::parse::Components;
 use crate::schema::any_type;
 use crate::table::Finished;
-use crate::{Builtin, Diagnostics, ExpandedName, Schema};
+use crate::{Builtin, Diagnostics, ExpandedName, Schema, XSD_NAMESPACE, check};
 
 /// Makes the schema of the components.
 pub(crate) fn resolve(components: Components, diagnostics: &mut Diagnostics) -> Schema {
@@ -58,6 +58,7 @@ pub(crate) fn resolve(components: Components, diagnostics: &mut Diagnostics) -> 
     type_by_head(&mut schema, &typed_by_head);
     derivation::settle(&mut schema, &missing, diagnostics);
     index(&mut schema);
+    check::check(&schema, &missing, diagnostics);
     schema
 }
 
@@ -73,7 +74,7 @@ fn report<T>(table: &Finished<T>, kind: &str, namespaces: &HashSet<&str>, diagno
                 None => format!("its namespace is known, but has no {kind} of this name"),
             },
         };
-        diagnostics.error(*location, format!("{kind} {name} is not defined")).with_note(note);
+        diagnostics.error(*location, format!("{kind} {name} is not defined")).with_rule("src-resolve").with_note(note);
     }
 }
 
@@ -151,8 +152,9 @@ fn missing_attribute_group(name: Option<&ExpandedName>) -> AttributeGroupDefinit
 }
 
 /// How a type is called in a diagnostic.
-fn called(schema: &Schema, type_id: TypeId) -> String {
+pub(crate) fn called(schema: &Schema, type_id: TypeId) -> String {
     match schema[type_id].name() {
+        Some(name) if name.namespace() == XSD_NAMESPACE => format!("type xs:{}", name.local()),
         Some(name) => format!("type {name}"),
         None => "a type without a name".to_owned(),
     }

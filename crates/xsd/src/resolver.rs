@@ -2,7 +2,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
-use crate::wellknown;
+use crate::{Catalog, wellknown};
 
 /// Finds the documents that others import. Nothing in this crate opens a file or a connection but through it.
 pub trait Resolver {
@@ -29,7 +29,8 @@ pub struct Request<'a> {
 /// Never the network.
 #[derive(Debug, Clone, Default)]
 pub struct Files {
-    catalog: HashMap<String, PathBuf>,
+    /// Asked in order.
+    catalogs: Vec<Catalog>,
 }
 
 impl Files {
@@ -39,10 +40,21 @@ impl Files {
         Self::default()
     }
 
-    /// Says where the document of a URI, or of a namespace imported without a location, is kept.
-    pub fn map(&mut self, uri: impl Into<String>, path: impl Into<PathBuf>) -> &mut Self {
-        self.catalog.insert(uri.into(), path.into());
+    /// Asks `catalog` for documents, behind those that were added before.
+    pub fn add_catalog(&mut self, catalog: Catalog) -> &mut Self {
+        self.catalogs.push(catalog);
         self
+    }
+
+    /// The URL that a catalog gives the document at `path` for.
+    fn origin(&self, path: &str) -> Option<String> {
+        self.catalogs.iter().find_map(|catalog| catalog.origin(path)).filter(|uri| uri.contains("://"))
+    }
+
+    fn mapped(&self, uri: &str) -> Option<PathBuf> {
+        let found = self.catalogs.iter().find_map(|catalog| catalog.resolve(uri))?;
+        // A catalog may name a URL, and nothing is fetched.
+        (!found.contains("://")).then(|| PathBuf::from(found))
     }
 
     fn local(base: &str, location: &str) -> Option<PathBuf> {
@@ -67,17 +79,12 @@ impl Files {
 impl Resolver for Files {
     fn locate(&self, request: &Request<'_>) -> Option<String> {
         let location = request.location.map(str::trim).filter(|location| !location.is_empty());
-        let mapped = |uri: &str| {
-            let other = match uri.split_once("://") {
-                Some(("http", rest)) => format!("https://{rest}"),
-                Some(("https", rest)) => format!("http://{rest}"),
-                _ => String::new(),
-            };
-            self.catalog.get(uri).or_else(|| self.catalog.get(&other))
-        };
         let path = match location {
-            Some(location) => mapped(location).cloned().or_else(|| Self::local(request.base, location)),
-            None => mapped(request.namespace).cloned(),
+            Some(location) => self
+                .mapped(location)
+                .or_else(|| self.mapped(&join(&self.origin(request.base)?, location)))
+                .or_else(|| Self::local(request.base, location)),
+            None => self.mapped(request.namespace),
         };
         path.map(|path| normalise(&path).to_string_lossy().into_owned())
     }
@@ -134,6 +141,34 @@ pub(crate) fn read(resolver: &dyn Resolver, uri: &str) -> Result<Vec<u8>, String
     }
 }
 
+/// The URL that `reference` means in the document `base`, a URL too (RFC 3986 §5.2).
+pub(crate) fn join(base: &str, reference: &str) -> String {
+    let is_absolute = reference.split_once(':').is_some_and(|(scheme, _)| scheme.len() > 1 && !scheme.contains('/'));
+    if is_absolute {
+        return reference.to_owned();
+    }
+    let scheme = base.find("://").map_or(0, |at| at + "://".len());
+    if let Some(rest) = reference.strip_prefix("//") {
+        return format!("{}{rest}", &base[..scheme]);
+    }
+    let base = base.split(['#', '?']).next().unwrap_or_default();
+    let root = base[scheme..].find('/').map_or(base.len(), |at| scheme + at);
+    let folder = base[root..].rfind('/').map_or("/", |at| &base[root..=root + at]);
+    let (reference, tail) = reference.split_at(reference.find(['#', '?']).unwrap_or(reference.len()));
+    let path = if reference.starts_with('/') { reference.to_owned() } else { format!("{folder}{reference}") };
+    let mut segments: Vec<&str> = Vec::new();
+    for segment in path.split('/').skip(1) {
+        match segment {
+            "." => {}
+            ".." => {
+                segments.pop();
+            }
+            segment => segments.push(segment),
+        }
+    }
+    format!("{}/{}{tail}", &base[..root], segments.join("/"))
+}
+
 /// The path itself, or what its percent-escapes stand for, whichever is a file.
 fn existing(path: &Path) -> Option<PathBuf> {
     if path.is_file() {
@@ -172,7 +207,7 @@ fn percent_decoded(text: &str) -> Cow<'_, str> {
 }
 
 /// Takes `.` and `dir/..` out, so that one file has one name whichever way it is reached.
-fn normalise(path: &Path) -> PathBuf {
+pub(crate) fn normalise(path: &Path) -> PathBuf {
     let mut result = PathBuf::new();
     for component in path.components() {
         match component {
@@ -202,6 +237,24 @@ mod tests {
         ] {
             let request = Request { base, location: Some(location), namespace: "" };
             assert_eq!(documents.locate(&request).as_deref(), expected, "{base} {location}");
+        }
+    }
+
+    #[test]
+    fn references_are_relative_to_urls() {
+        for (base, reference, expected) in [
+            ("http://h/a/b.wsdl", "c.xsd", "http://h/a/c.xsd"),
+            ("http://h/a/b.wsdl?singleWsdl#x", "../c.xsd", "http://h/c.xsd"),
+            ("http://h/a/b.wsdl", "../../../c.xsd", "http://h/c.xsd"),
+            ("http://h/a/b.svc?wsdl", "b.svc?xsd=../xsd0", "http://h/a/b.svc?xsd=../xsd0"),
+            ("http://h/a/b.wsdl", "./d/./c.xsd", "http://h/a/d/c.xsd"),
+            ("http://h/a/b.wsdl", "/c.xsd", "http://h/c.xsd"),
+            ("http://h/a/b.wsdl", "//other/c.xsd", "http://other/c.xsd"),
+            ("http://h", "c.xsd", "http://h/c.xsd"),
+            ("http://h/a/b.wsdl", "https://other/c.xsd", "https://other/c.xsd"),
+            ("http://h/a/b.wsdl", "urn:c", "urn:c"),
+        ] {
+            assert_eq!(join(base, reference), expected, "{base} {reference}");
         }
     }
 

@@ -274,11 +274,7 @@ impl Schema {
         chain.reverse();
         let mut uses: Vec<AttributeUse> = Vec::new();
         for complex in chain {
-            let mut own = complex.attribute_uses.clone();
-            for group in self.attribute_groups_of(&complex.attribute_groups) {
-                own.extend(group.attribute_uses.iter().cloned());
-            }
-            for attribute_use in own {
+            for attribute_use in self.own_attribute_uses(complex) {
                 let name = &self[attribute_use.attribute].name;
                 let known = uses.iter().position(|known| self[known.attribute].name == *name);
                 match known {
@@ -300,13 +296,7 @@ impl Schema {
         let mut chain: Vec<&ComplexType> = self.bases(type_id).map_while(|id| self[id].as_complex()).collect();
         chain.reverse();
         for complex in chain {
-            let groups = self.attribute_groups_of(&complex.attribute_groups);
-            let parts =
-                complex.attribute_wildcard.iter().chain(groups.iter().filter_map(|g| g.attribute_wildcard.as_ref()));
-            let own = parts.cloned().reduce(|one, two| Wildcard {
-                namespaces: one.namespaces.intersection(&two.namespaces),
-                process_contents: one.process_contents,
-            });
+            let own = self.own_attribute_wildcard(complex);
             result = match (complex.derivation, result, own) {
                 (Derivation::Restriction, _, own) | (Derivation::Extension, None, own) => own,
                 (Derivation::Extension, base, None) => base,
@@ -317,6 +307,26 @@ impl Schema {
             };
         }
         result
+    }
+
+    /// The attributes that a type itself gives, those of attribute groups too.
+    pub(crate) fn own_attribute_uses(&self, complex: &ComplexType) -> Vec<AttributeUse> {
+        let mut own = complex.attribute_uses.clone();
+        for group in self.attribute_groups_of(&complex.attribute_groups) {
+            own.extend(group.attribute_uses.iter().cloned());
+        }
+        own
+    }
+
+    /// The wildcard that a type itself gives (§3.4.2, the complete wildcard).
+    pub(crate) fn own_attribute_wildcard(&self, complex: &ComplexType) -> Option<Wildcard> {
+        let groups = self.attribute_groups_of(&complex.attribute_groups);
+        let parts =
+            complex.attribute_wildcard.iter().chain(groups.iter().filter_map(|g| g.attribute_wildcard.as_ref()));
+        parts.cloned().reduce(|one, two| Wildcard {
+            namespaces: one.namespaces.intersection(&two.namespaces),
+            process_contents: one.process_contents,
+        })
     }
 
     /// The attribute groups of these ids and those that they refer to, each once.

@@ -282,7 +282,7 @@ fn identity_constraints_and_notations() {
         r#"<xs:notation name="gif" public="image/gif" system="viewer"/>
            <xs:element name="a"><xs:complexType><xs:sequence><xs:element name="b" maxOccurs="unbounded"/></xs:sequence></xs:complexType>
              <xs:key name="k"><xs:selector xpath="b"/><xs:field xpath="@id"/><xs:field xpath="."/></xs:key>
-             <xs:keyref name="r" refer="k"><xs:selector xpath="c"/><xs:field xpath="@id"/></xs:keyref></xs:element>"#,
+             <xs:keyref name="r" refer="k"><xs:selector xpath="c"/><xs:field xpath="@id"/><xs:field xpath="."/></xs:keyref></xs:element>"#,
     );
     let a = &schema[schema.find_element(&ExpandedName::new("urn:t", "a")).unwrap()];
     assert_eq!(a.identity_constraints.len(), 2);

@@ -296,7 +296,8 @@ fn long_chains_and_deep_nests_end() {
     body += "<xs:complexType name='T5000'/><xs:element name='e5000'/><xs:attributeGroup name='a5000'/>\
              <xs:group name='g5000'><xs:sequence/></xs:group>";
     let (schema, problems) = read(&[("a.xsd", document("urn:t", &body))]);
-    assert!(problems.iter().all(|problem| problem.contains("groups deep")), "{:?}", &problems[..problems.len().min(3)]);
+    let are_of_size = |problem: &String| problem.contains("groups deep") || problem.contains("too large");
+    assert!(problems.iter().all(are_of_size), "{:?}", &problems[..problems.len().min(3)]);
     let first = schema.find_type(&ExpandedName::new("urn:t", "T0")).unwrap();
     assert_eq!(schema.bases(first).count(), 5_002);
     // Groups that double, twenty-fold.
@@ -318,4 +319,37 @@ fn long_chains_and_deep_nests_end() {
     );
     let (_, problems) = read(&[("a.xsd", document("urn:t", &nest))]);
     assert!(problems.iter().any(|problem| problem.contains("nest more than")), "{problems:?}");
+}
+
+/// Content models that are made to be slow: the checks of them end.
+#[test]
+fn checks_of_large_content_models_end() {
+    let elements = |range: &mut dyn Iterator<Item = usize>| -> String {
+        range.map(|index| format!("<xs:element name='e{index}' minOccurs='0'/>")).collect()
+    };
+    let references = |what: &str| -> String { (0..2_000).map(|_| format!("<xs:element ref='{what}'/>")).collect() };
+    let members: String =
+        (0..2_000).map(|index| format!("<xs:element name='m{index}' substitutionGroup='h'/>")).collect();
+    for body in [
+        // Optional elements, one after another: what may follow is as many.
+        format!("<xs:complexType name='T'><xs:sequence>{}</xs:sequence></xs:complexType>", elements(&mut (0..20_000))),
+        // Every member of a large group may stand for each of many references.
+        format!("<xs:element name='h'/>{members}<xs:complexType name='T'><xs:sequence>{}</xs:sequence></xs:complexType>", references("h")),
+        // Every branch is compared with all those of the base before it is found.
+        format!(
+            "<xs:complexType name='B'><xs:choice>{}</xs:choice></xs:complexType>
+             <xs:complexType name='T'><xs:complexContent><xs:restriction base='B'><xs:choice>{}</xs:choice></xs:restriction></xs:complexContent></xs:complexType>",
+            elements(&mut (0..5_000)),
+            elements(&mut (0..5_000).rev())
+        ),
+        // Rounds within rounds.
+        format!(
+            "<xs:complexType name='T'>{}{}</xs:complexType>",
+            (0..90).map(|index| format!("<xs:sequence minOccurs='0' maxOccurs='1000'><xs:element name='e{index}'/>")).collect::<String>(),
+            "</xs:sequence>".repeat(90)
+        ),
+    ] {
+        let (_, problems) = read(&[("a.xsd", document("urn:t", &body))]);
+        assert!(problems.iter().all(|problem| problem.contains("too large")), "{:?}", &problems[..problems.len().min(3)]);
+    }
 }

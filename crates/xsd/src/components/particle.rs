@@ -123,6 +123,29 @@ impl NamespaceConstraint {
         }
     }
 
+    /// Whether `other` takes all that this takes (Part 1 §3.10.6, wildcard subset).
+    #[must_use]
+    pub fn is_subset_of(&self, other: &Self) -> bool {
+        match (self, other) {
+            (_, Self::Any) => true,
+            (Self::Any, _) | (Self::Not(_), Self::OneOf(_)) => false,
+            (Self::Not(one), Self::Not(two)) => one == two || two.is_empty(),
+            (Self::OneOf(list), _) => list.iter().all(|namespace| other.allows(namespace)),
+        }
+    }
+
+    /// Whether there is a namespace that both take.
+    #[must_use]
+    pub fn overlaps(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::OneOf(list), constraint) | (constraint, Self::OneOf(list)) => {
+                list.iter().any(|namespace| constraint.allows(namespace))
+            }
+            // There are more namespaces than two can leave out.
+            _ => true,
+        }
+    }
+
     /// The namespaces that both take (Part 1 §3.10.6, attribute wildcard intersection).
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {

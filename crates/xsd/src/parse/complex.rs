@@ -3,6 +3,7 @@
 use castile_xml::tree::Element;
 
 use super::attributes::Attributes;
+use super::context::COMPLEX;
 use super::{Kind, Parser};
 use crate::components::{
     ComplexType, Content, Derivation, ModelGroup, Owner, Particle, SimpleType, Term, TypeDefinition, TypeId, Variety,
@@ -33,20 +34,14 @@ impl Parser<'_> {
         owner: Option<Owner>,
         id: TypeId,
     ) -> ComplexType {
-        self.attributes_of(element, &["abstract", "block", "final", "mixed", "name"]);
         let location = self.location(element);
         let mixed = self.boolean(element, "mixed");
         let children = self.children(element);
         let derived = self.nested(element, |parser| match children.first() {
-            Some(&first) if matches!(first.local(), "simpleContent" | "complexContent") => {
-                for &other in &children[1..] {
-                    parser.unexpected(other, &format!("nothing behind <{}>", first.local()));
-                }
-                match first.local() {
-                    "simpleContent" => parser.simple_content(first, id),
-                    _ => parser.complex_content(first, mixed),
-                }
-            }
+            Some(&first) if matches!(first.local(), "simpleContent" | "complexContent") => match first.local() {
+                "simpleContent" => parser.simple_content(first, id),
+                _ => parser.complex_content(first, mixed),
+            },
             _ => {
                 let Body { particle, attributes } = parser.body(&children);
                 let content = explicit_content(particle, mixed);
@@ -71,8 +66,8 @@ impl Parser<'_> {
             base: derived.base,
             derivation: derived.derivation,
             is_abstract: self.boolean(element, "abstract"),
-            final_: self.derivation_set(element, "final", self.defaults.final_),
-            block: self.derivation_set(element, "block", self.defaults.block),
+            final_: self.derivation_set(element, "final", self.defaults.final_, COMPLEX),
+            block: self.derivation_set(element, "block", self.defaults.block, COMPLEX),
             content: derived.content,
             attribute_uses: derived.attributes.uses,
             attribute_groups: derived.attributes.groups,
@@ -83,10 +78,8 @@ impl Parser<'_> {
     }
 
     fn complex_content(&mut self, element: Element<'_>, mixed: bool) -> Option<Derived> {
-        self.attributes_of(element, &["mixed"]);
         let mixed = if element.attribute("mixed").is_some() { self.boolean(element, "mixed") } else { mixed };
         let (step, base, derivation) = self.derivation_step(element)?;
-        self.attributes_of(step, &["base"]);
         let children = self.children(step);
         let Body { particle, attributes } = self.body(&children);
         Some(Derived { base, derivation, content: explicit_content(particle, mixed), attributes })
@@ -95,15 +88,11 @@ impl Parser<'_> {
     /// Simple content: the type of the value may be that of a complex base, which isn't known yet, so the content
     /// names the base itself until all is read.
     fn simple_content(&mut self, element: Element<'_>, id: TypeId) -> Option<Derived> {
-        self.attributes_of(element, &[]);
         let (step, base, derivation) = self.derivation_step(element)?;
-        self.attributes_of(step, &["base"]);
         let mut attributes = Attributes::default();
         if derivation == Derivation::Extension {
             for child in self.children(step) {
-                if !self.attribute_child(child, &mut attributes) {
-                    self.unexpected(child, "attribute, attributeGroup or anyAttribute");
-                }
+                self.attribute_child(child, &mut attributes);
             }
             return Some(Derived { base, derivation, content: Content::Simple(base), attributes });
         }
@@ -141,16 +130,10 @@ impl Parser<'_> {
             self.error(element, format!("<{}> is empty, expected extension or restriction", element.local()));
             return None;
         };
-        for &other in &children[1..] {
-            self.unexpected(other, "one extension or restriction");
-        }
         let derivation = match step.local() {
             "extension" => Derivation::Extension,
             "restriction" => Derivation::Restriction,
-            _ => {
-                self.unexpected(step, "extension or restriction");
-                return None;
-            }
+            _ => return None,
         };
         if step.attribute("base").is_none() {
             self.error(step, format!("<{}> has no `base`", step.local()));
@@ -167,7 +150,7 @@ impl Parser<'_> {
             match child.local() {
                 "sequence" | "choice" | "all" | "group" if first => body.particle = self.particle(child),
                 _ if self.attribute_child(child, &mut body.attributes) => {}
-                _ => self.unexpected(child, "one sequence, choice, all or group, then attributes"),
+                _ => {}
             }
             first = false;
         }

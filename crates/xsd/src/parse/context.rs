@@ -1,10 +1,10 @@
 //! What all parts of the parser need: children, attributes, references, annotations.
 
-use castile_xml::tree::{Element, Node, QNameError, is_ncname};
+use castile_xml::tree::{Element, QNameError, is_ncname};
 
 use super::{Kind, Parser};
 use crate::components::{Annotation, DerivationSet, ValueConstraint};
-use crate::{Diagnostic, ExpandedName, Location, XSD_NAMESPACE};
+use crate::{Diagnostic, ExpandedName, Location, XSD_NAMESPACE, structure};
 
 /// What the attributes of `<schema>` say for all of a document (§3.15.2).
 #[derive(Debug, Clone, Copy, Default)]
@@ -15,6 +15,11 @@ pub(crate) struct Defaults {
     pub(crate) final_: DerivationSet,
 }
 
+/// What `block` and `final` may name.
+pub(super) const ELEMENT_BLOCK: &[&str] = &["extension", "restriction", "substitution"];
+pub(super) const COMPLEX: &[&str] = &["extension", "restriction"];
+pub(super) const SIMPLE_FINAL: &[&str] = &["list", "union", "restriction"];
+
 /// Types and groups nest this deep in one another at most: what walks them may recurse.
 const MAX_NESTING: usize = 100;
 
@@ -23,8 +28,13 @@ impl Parser<'_> {
         self.defaults = Defaults {
             qualified_elements: self.form(schema, "elementFormDefault").unwrap_or(false),
             qualified_attributes: self.form(schema, "attributeFormDefault").unwrap_or(false),
-            block: self.derivation_set(schema, "blockDefault", DerivationSet::default()),
-            final_: self.derivation_set(schema, "finalDefault", DerivationSet::default()),
+            block: self.derivation_set(schema, "blockDefault", DerivationSet::default(), ELEMENT_BLOCK),
+            final_: self.derivation_set(
+                schema,
+                "finalDefault",
+                DerivationSet::default(),
+                &["extension", "restriction", "list", "union"],
+            ),
         };
     }
 
@@ -32,69 +42,50 @@ impl Parser<'_> {
         Location::of(self.file, element)
     }
 
+    /// Where an attribute of `element` stands.
+    pub(super) fn location_of(&self, element: Element<'_>, attribute: &str) -> Location {
+        match element.find_attribute("", attribute) {
+            Some(attribute) => Location::at(self.file, attribute.offset()),
+            None => self.location(element),
+        }
+    }
+
+    /// An error in an attribute of `element`.
+    pub(super) fn error_in(
+        &mut self,
+        element: Element<'_>,
+        attribute: &str,
+        message: impl Into<String>,
+    ) -> &mut Diagnostic {
+        let location = self.location_of(element, attribute);
+        self.diagnostics.error(location, message)
+    }
+
     pub(super) fn error(&mut self, element: Element<'_>, message: impl Into<String>) -> &mut Diagnostic {
         let location = self.location(element);
         self.diagnostics.error(location, message)
     }
 
-    pub(super) fn unexpected(&mut self, element: Element<'_>, expected: &str) {
-        let parent = element.parent().map_or("the document", Element::local);
-        let message = format!("unexpected <{}> in <{parent}>, expected {expected}", element.local());
-        self.error(element, message);
+    /// The child elements that are of XML Schema and stand where they may.
+    pub(super) fn children<'d>(&self, element: Element<'d>) -> Vec<Element<'d>> {
+        let belongs = |child: &Element<'d>| {
+            child.namespace() == XSD_NAMESPACE
+                && child.local() != "annotation"
+                && !self.misplaced.contains(self.file, *child)
+        };
+        element.elements().filter(belongs).collect()
     }
 
-    /// The child elements that are of XML Schema; others, which don't belong there, are reported.
-    pub(super) fn children<'d>(&mut self, element: Element<'d>) -> Vec<Element<'d>> {
-        let mut children = Vec::new();
-        let mut annotations = 0;
-        for node in element.children() {
-            match node {
-                Node::Element(child) if child.namespace() == XSD_NAMESPACE => {
-                    if child.local() == "annotation" && element.local() != "schema" && element.local() != "redefine" {
-                        annotations += 1;
-                        if annotations > 1 || !children.is_empty() {
-                            let location = self.location(child);
-                            self.diagnostics.warning(location, "an annotation stands first and alone in its component");
-                        }
-                        continue;
-                    }
-                    children.push(child);
-                }
-                Node::Element(child) => {
-                    let name = ExpandedName::new(child.namespace(), child.local());
-                    let location = self.location(child);
-                    let message = format!("<{}> has an element {name} that is not of XML Schema", element.local());
-                    self.diagnostics
-                        .warning(location, message)
-                        .with_note("it belongs into <appinfo>; it is passed over");
-                }
-                Node::Text(text) if text.trim().is_empty() => {}
-                Node::Text(text) => {
-                    let text: String = text.trim().chars().take(20).collect();
-                    let message = format!("<{}> has text {text:?}, expected elements only", element.local());
-                    self.error(element, message);
-                }
-            }
-        }
-        children
+    pub(super) fn warning(&mut self, element: Element<'_>, message: impl Into<String>) -> &mut Diagnostic {
+        let location = self.location(element);
+        self.diagnostics.warning(location, message)
     }
 
-    /// Reports attributes that are not among those allowed.
-    pub(super) fn attributes_of(&mut self, element: Element<'_>, allowed: &[&str]) {
-        for attribute in element.attributes() {
-            let known = match attribute.namespace() {
-                "" => attribute.local() == "id" || allowed.contains(&attribute.local()),
-                XSD_NAMESPACE => false,
-                _ => true,
-            };
-            if !known {
-                let message =
-                    format!("<{}> has an attribute `{}`, which is passed over", element.local(), attribute.local());
-                let note = format!("it may have {}", list(allowed));
-                let location = Location::at(self.file, attribute.offset());
-                self.diagnostics.warning(location, message).with_note(note);
-            }
-        }
+    /// A type stands within where an attribute names one.
+    pub(super) fn two_types(&mut self, element: Element<'_>, attribute: &str, rule: &'static str) {
+        let parent = element.parent().map_or("", Element::local);
+        let message = format!("<{parent}> has `{attribute}` and a type within, expected one of them");
+        self.error(element, message).with_rule(rule);
     }
 
     /// Calls `inner` one level deeper, unless that is too deep.
@@ -114,7 +105,12 @@ impl Parser<'_> {
         match element.attribute("name").map(str::trim) {
             Some(name) if is_ncname(name) => Some(ExpandedName::new(self.target_namespace.clone(), name)),
             Some(name) => {
-                self.error(element, format!("{name:?} is not a name, expected letters, digits, '.', '-' or '_'"));
+                self.error_in(
+                    element,
+                    "name",
+                    format!("{name:?} is not a name, expected letters, digits, '.', '-' or '_'"),
+                )
+                .with_rule(structure::RULE);
                 None
             }
             None => {
@@ -125,7 +121,7 @@ impl Parser<'_> {
     }
 
     /// The expanded name that a QName in an attribute of `element` stands for.
-    pub(super) fn resolve(&mut self, element: Element<'_>, value: &str) -> Option<ExpandedName> {
+    pub(super) fn resolve(&mut self, element: Element<'_>, attribute: &str, value: &str) -> Option<ExpandedName> {
         match element.resolve_qname(value) {
             Ok(("", local)) if self.chameleon => Some(ExpandedName::new(self.target_namespace.clone(), local)),
             Ok((namespace, local)) => Some(ExpandedName::new(namespace, local)),
@@ -134,7 +130,7 @@ impl Parser<'_> {
                     QNameError::UndeclaredPrefix(prefix) => Some(format!("add xmlns:{prefix}=\"…\"")),
                     QNameError::NotAQName(_) => None,
                 };
-                self.error(element, error.to_string()).note = note;
+                self.error_in(element, attribute, error.to_string()).with_rule("src-qname").note = note;
                 None
             }
         }
@@ -142,19 +138,19 @@ impl Parser<'_> {
 
     /// The slot of the global component that an attribute of `element` names.
     pub(super) fn reference(&mut self, element: Element<'_>, attribute: &str, kind: Kind) -> Option<u32> {
-        let name = self.resolve(element, element.attribute(attribute)?)?;
-        Some(self.refer(element, &name, kind))
+        let name = self.resolve(element, attribute, element.attribute(attribute)?)?;
+        Some(self.refer(element, attribute, &name, kind))
     }
 
-    /// The slot of a global component that `element` refers to.
-    pub(super) fn refer(&mut self, element: Element<'_>, name: &ExpandedName, kind: Kind) -> u32 {
+    /// The slot of a global component that an attribute of `element` refers to.
+    pub(super) fn refer(&mut self, element: Element<'_>, attribute: &str, name: &ExpandedName, kind: Kind) -> u32 {
         if let Some((of, redefined, original)) = &self.redefining
             && *of == kind
             && redefined == name
         {
             return *original;
         }
-        let location = self.location(element);
+        let location = self.location_of(element, attribute);
         let namespace = name.namespace();
         if namespace != XSD_NAMESPACE
             && namespace != &*self.target_namespace
@@ -163,7 +159,7 @@ impl Parser<'_> {
             let what =
                 if namespace.is_empty() { "no namespace".to_owned() } else { format!("namespace {namespace:?}") };
             let message = format!("{} {name} is referred to, but {what} is not imported here", kind.name());
-            self.diagnostics.warning(location, message).with_note(match namespace {
+            self.diagnostics.warning(location, message).with_rule("src-resolve").with_note(match namespace {
                 "" => "add <import/>".to_owned(),
                 _ => format!("add <import namespace={namespace:?}/>"),
             });
@@ -185,7 +181,8 @@ impl Parser<'_> {
             None | Some("false" | "0") => false,
             Some("true" | "1") => true,
             Some(other) => {
-                self.error(element, format!("{attribute} is {other:?}, expected true or false"));
+                self.error_in(element, attribute, format!("{attribute} is {other:?}, expected true or false"))
+                    .with_rule(structure::RULE);
                 false
             }
         }
@@ -197,7 +194,12 @@ impl Parser<'_> {
             "qualified" => Some(true),
             "unqualified" => Some(false),
             other => {
-                self.error(element, format!("{attribute} is {other:?}, expected qualified or unqualified"));
+                self.error_in(
+                    element,
+                    attribute,
+                    format!("{attribute} is {other:?}, expected qualified or unqualified"),
+                )
+                .with_rule(structure::RULE);
                 None
             }
         }
@@ -208,22 +210,22 @@ impl Parser<'_> {
         element: Element<'_>,
         attribute: &str,
         default: DerivationSet,
+        allowed: &[&str],
     ) -> DerivationSet {
-        let Some(value) = element.attribute(attribute) else { return default };
+        // What a default says beyond what is allowed here is meant for others (§3.3.2, {disallowed substitutions}).
+        let Some(value) = element.attribute(attribute) else { return default.limited_to(allowed) };
+        if value.trim() == "#all" {
+            return DerivationSet::ALL.limited_to(allowed);
+        }
         let mut set = DerivationSet::default();
         for word in value.split_ascii_whitespace() {
-            match word {
-                "#all" => set = DerivationSet::ALL,
-                "extension" => set.extension = true,
-                "restriction" => set.restriction = true,
-                "substitution" => set.substitution = true,
-                "list" => set.list = true,
-                "union" => set.union = true,
-                other => {
-                    let message = format!("{attribute} has {other:?}, expected #all or kinds of derivation");
-                    self.error(element, message);
-                }
+            if !allowed.contains(&word) {
+                let message =
+                    format!("{attribute} has {word:?}, expected #all alone or some of {}", allowed.join(", "));
+                self.error_in(element, attribute, message).with_rule(structure::RULE);
+                continue;
             }
+            set.insert(word);
         }
         set
     }
@@ -231,7 +233,8 @@ impl Parser<'_> {
     pub(super) fn value_constraint(&mut self, element: Element<'_>) -> Option<ValueConstraint> {
         match (element.attribute("default"), element.attribute("fixed")) {
             (Some(_), Some(fixed)) => {
-                self.error(element, "`default` and `fixed` stand together, expected one of them");
+                self.error_in(element, "fixed", "`default` and `fixed` stand together, expected one of them")
+                    .with_rule("src-element");
                 Some(ValueConstraint::Fixed(fixed.to_owned()))
             }
             (Some(default), None) => Some(ValueConstraint::Default(default.to_owned())),
@@ -286,17 +289,6 @@ pub fn tidy(text: &str) -> String {
         _ => line.get(common..).unwrap_or_default().to_owned(),
     };
     lines.iter().enumerate().map(cut).collect::<Vec<_>>().join("\n").trim_matches('\n').trim_end().to_owned()
-}
-
-fn list(names: &[&str]) -> String {
-    match names {
-        [] => "none".to_owned(),
-        [one] => format!("`{one}`"),
-        [first @ .., last] => {
-            let first: Vec<_> = first.iter().map(|name| format!("`{name}`")).collect();
-            format!("{} or `{last}`", first.join(", "))
-        }
-    }
 }
 
 #[cfg(test)]

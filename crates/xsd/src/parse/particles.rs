@@ -5,10 +5,10 @@ use std::sync::Arc;
 use castile_xml::tree::Element;
 
 use super::{Kind, Parser};
-use crate::ExpandedName;
 use crate::components::{
     Compositor, ElementId, ModelGroup, NamespaceConstraint, Particle, ProcessContents, Scope, Term, Wildcard,
 };
+use crate::{ExpandedName, structure};
 
 impl Parser<'_> {
     /// A particle: an element, a group, a reference to one or a wildcard.
@@ -17,14 +17,8 @@ impl Parser<'_> {
             "element" => Term::Element(self.element_particle(element)?),
             "sequence" | "choice" | "all" => Term::Group(self.model_group(element)?),
             "group" => Term::GroupReference(self.group_reference(element)?),
-            "any" => {
-                self.attributes_of(element, &["maxOccurs", "minOccurs", "namespace", "processContents"]);
-                Term::Wildcard(self.wildcard(element))
-            }
-            _ => {
-                self.unexpected(element, "element, sequence, choice, group or any");
-                return None;
-            }
+            "any" => Term::Wildcard(self.wildcard(element)),
+            _ => return None,
         };
         let (min_occurs, max_occurs) = self.occurs(element);
         if max_occurs == Some(0) {
@@ -35,7 +29,6 @@ impl Parser<'_> {
 
     /// `<sequence>`, `<choice>` or `<all>`.
     pub(super) fn model_group(&mut self, element: Element<'_>) -> Option<ModelGroup> {
-        self.attributes_of(element, &["maxOccurs", "minOccurs"]);
         let compositor = match element.local() {
             "sequence" => Compositor::Sequence,
             "choice" => Compositor::Choice,
@@ -54,15 +47,10 @@ impl Parser<'_> {
                             parser
                                 .diagnostics
                                 .warning(location, message)
+                                .with_rule("cos-all-limited")
                                 .with_note("XSD 1.1 allows it, and so it is read");
                         }
                         particles.extend(particle);
-                    }
-                    (Compositor::All, _) => parser.unexpected(child, "elements only"),
-                    (_, "all") => {
-                        parser
-                            .unexpected(child, "element, sequence, choice, group or any: <all> stands alone in a type");
-                        particles.extend(parser.particle(child));
                     }
                     _ => particles.extend(parser.particle(child)),
                 }
@@ -74,10 +62,6 @@ impl Parser<'_> {
     /// A local `<element>`: its own declaration, or the global one it refers to.
     fn element_particle(&mut self, element: Element<'_>) -> Option<ElementId> {
         if element.attribute("ref").is_some() {
-            self.attributes_of(element, &["maxOccurs", "minOccurs", "ref"]);
-            for child in self.children(element) {
-                self.unexpected(child, "nothing: the element is declared where `ref` says");
-            }
             return self.reference(element, "ref", Kind::Element).map(ElementId);
         }
         let name = self.name_of(element)?;
@@ -102,7 +86,13 @@ impl Parser<'_> {
         };
         match max {
             // maxOccurs="0" takes the particle out, and few who write so also write minOccurs="0".
-            Some(0) => (0, Some(0)),
+            Some(0) => {
+                if min > 0 {
+                    let message = format!("minOccurs is {min} and maxOccurs 0, expected no more at least than at most");
+                    self.warning(element, message).with_rule("p-props-correct").with_note("it is taken out");
+                }
+                (0, Some(0))
+            }
             Some(max) if min > max => {
                 let message = format!("minOccurs is {min} and maxOccurs {max}, expected no more at least than at most");
                 self.error(element, message);
@@ -116,7 +106,8 @@ impl Parser<'_> {
         let digits = value.strip_prefix('+').unwrap_or(value);
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             let more = if attribute == "maxOccurs" { " or unbounded" } else { "" };
-            self.error(element, format!("{attribute} is {value:?}, expected a number{more}"));
+            self.error_in(element, attribute, format!("{attribute} is {value:?}, expected a number{more}"))
+                .with_rule(structure::RULE);
             return 1;
         }
         // Only a number beyond 32 bits fails now; nothing can occur so often.
@@ -125,9 +116,6 @@ impl Parser<'_> {
 
     /// `<any>` or `<anyAttribute>`.
     pub(super) fn wildcard(&mut self, element: Element<'_>) -> Wildcard {
-        for child in self.children(element) {
-            self.unexpected(child, "nothing");
-        }
         let target: &Arc<str> = &self.target_namespace;
         let namespaces = match element.attribute("namespace").map(str::trim) {
             None | Some("##any") => NamespaceConstraint::Any,
@@ -138,6 +126,16 @@ impl Parser<'_> {
                     let namespace = match word {
                         "##targetNamespace" => target.clone(),
                         "##local" => "".into(),
+                        word if word.starts_with("##") => {
+                            let location = self.location_of(element, "namespace");
+                            let expected =
+                                "expected ##any or ##other alone, or ##targetNamespace, ##local and namespaces";
+                            self.diagnostics
+                                .error(location, format!("namespace has {word:?}"))
+                                .with_rule(structure::RULE)
+                                .with_note(expected);
+                            continue;
+                        }
                         uri => uri.into(),
                     };
                     if !namespaces.contains(&namespace) {

@@ -2,6 +2,7 @@
 
 use castile_xml::tree::Element;
 
+use super::context::SIMPLE_FINAL;
 use super::{Kind, Parser};
 use crate::components::{Facet, FacetKind, Owner, SimpleType, TypeId, Variety};
 use crate::{Builtin, ExpandedName};
@@ -15,14 +16,13 @@ impl Parser<'_> {
         owner: Option<Owner>,
         id: TypeId,
     ) -> SimpleType {
-        self.attributes_of(element, &["final", "name"]);
         let mut simple = SimpleType {
             name,
             owner,
             base: Builtin::AnySimpleType.into(),
             variety: Variety::Atomic,
             facets: Vec::new(),
-            final_: self.derivation_set(element, "final", self.defaults.final_),
+            final_: self.derivation_set(element, "final", self.defaults.final_, SIMPLE_FINAL),
             annotation: self.annotation(element),
             location: self.location(element),
         };
@@ -31,26 +31,21 @@ impl Parser<'_> {
             self.error(element, "<simpleType> is empty, expected restriction, list or union");
             return simple;
         };
-        for &other in &children[1..] {
-            self.unexpected(other, "one restriction, list or union");
-        }
         self.nested(element, |parser| match step.local() {
             "restriction" => parser.restriction(step, id, &mut simple),
             "list" => parser.list(step, id, &mut simple),
             "union" => parser.union(step, id, &mut simple),
-            _ => parser.unexpected(step, "restriction, list or union"),
+            _ => {}
         });
         simple
     }
 
     fn restriction(&mut self, step: Element<'_>, id: TypeId, simple: &mut SimpleType) {
-        self.attributes_of(step, &["base"]);
         let mut base = self.reference(step, "base", Kind::Type).map(TypeId);
         for child in self.children(step) {
             match child.local() {
-                "simpleType" if base.is_none() && simple.facets.is_empty() => {
-                    base = Some(self.anonymous_type(child, Owner::Type(id)));
-                }
+                "simpleType" if base.is_none() => base = Some(self.anonymous_type(child, Owner::Type(id))),
+                "simpleType" => self.two_types(child, "base", "src-simple-type"),
                 _ => simple.facets.extend(self.facet(child)),
             }
         }
@@ -64,12 +59,12 @@ impl Parser<'_> {
     }
 
     fn list(&mut self, step: Element<'_>, id: TypeId, simple: &mut SimpleType) {
-        self.attributes_of(step, &["itemType"]);
         let mut item = self.reference(step, "itemType", Kind::Type).map(TypeId);
         for child in self.children(step) {
             match child.local() {
                 "simpleType" if item.is_none() => item = Some(self.anonymous_type(child, Owner::Type(id))),
-                _ => self.unexpected(child, "one simple type, if there is no `itemType`"),
+                "simpleType" => self.two_types(child, "itemType", "src-list-itemType-or-simpleType"),
+                _ => {}
             }
         }
         if item.is_none() && step.attribute("itemType").is_none() {
@@ -79,18 +74,14 @@ impl Parser<'_> {
     }
 
     fn union(&mut self, step: Element<'_>, id: TypeId, simple: &mut SimpleType) {
-        self.attributes_of(step, &["memberTypes"]);
         let mut members = Vec::new();
         for member in step.attribute("memberTypes").unwrap_or_default().split_ascii_whitespace() {
-            if let Some(name) = self.resolve(step, member) {
-                members.push(TypeId(self.refer(step, &name, Kind::Type)));
+            if let Some(name) = self.resolve(step, "memberTypes", member) {
+                members.push(TypeId(self.refer(step, "memberTypes", &name, Kind::Type)));
             }
         }
         for child in self.children(step) {
-            match child.local() {
-                "simpleType" => members.push(self.anonymous_type(child, Owner::Type(id))),
-                _ => self.unexpected(child, "simple types"),
-            }
+            members.push(self.anonymous_type(child, Owner::Type(id)));
         }
         if members.is_empty() {
             self.error(step, "<union> has no member types, expected `memberTypes` or simple types within");
@@ -100,17 +91,7 @@ impl Parser<'_> {
 
     /// A facet, or a diagnostic that it isn't one.
     pub(super) fn facet(&mut self, element: Element<'_>) -> Option<Facet> {
-        let Some(kind) = FacetKind::from_name(element.local()) else {
-            self.unexpected(element, "a facet");
-            return None;
-        };
-        match kind {
-            FacetKind::Enumeration | FacetKind::Pattern => self.attributes_of(element, &["value"]),
-            _ => self.attributes_of(element, &["fixed", "value"]),
-        }
-        for child in self.children(element) {
-            self.unexpected(child, "nothing");
-        }
+        let kind = FacetKind::from_name(element.local())?;
         let Some(value) = element.attribute("value") else {
             self.error(element, format!("<{kind}> has no `value`"));
             return None;

@@ -129,16 +129,16 @@ fn value_of(
 /// A restriction has the variety of its base.
 fn settle_simple(schema: &mut Schema, id: TypeId, missing: &HashSet<TypeId>, diagnostics: &mut Diagnostics) {
     let base = schema[id].base();
+    let location = schema[id].location();
+    let owned_by_complex = matches!(schema[id].owner(), Some(crate::components::Owner::Type(owner)) if schema[owner].as_complex().is_some());
     let variety = match &schema[base] {
         TypeDefinition::Simple(simple) => Some(simple.variety.clone()),
         TypeDefinition::Complex(complex) => match complex.content {
             // The value of a complex type with simple content: the value's own turn comes with that type.
-            Content::Simple(_) => return,
+            Content::Simple(_) if owned_by_complex => return,
             _ => None,
         },
     };
-    let location = schema[id].location();
-    let owned_by_complex = matches!(schema[id].owner(), Some(crate::components::Owner::Type(owner)) if schema[owner].as_complex().is_some());
     if variety.is_none() && !owned_by_complex && !missing.contains(&base) {
         let message = format!("a simple type restricts complex {}", called(schema, base));
         diagnostics.error(location, message).with_note("expected a simple type as its base");
@@ -175,6 +175,7 @@ fn check_complex(schema: &Schema, id: TypeId, diagnostics: &mut Diagnostics) {
                 format!("the content is {own} and that of its base, {}, is {other}", called(schema, complex.base));
             diagnostics
                 .warning(complex.location, message)
+                .with_rule("cos-ct-extends")
                 .with_note("both are mixed or neither is; it is read as mixed");
         }
     }

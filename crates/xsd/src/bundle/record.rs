@@ -1,0 +1,119 @@
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use std::path::{Component, Path};
+
+use super::Bundle;
+use crate::resolver::join;
+use crate::{Request, Resolver, encoding};
+
+/// Passes on to another resolver and keeps what came back: when a contract has been read with it, all that it needed is
+/// known.
+pub struct Recorder<'r> {
+    resolver: &'r dyn Resolver,
+    log: RefCell<Log>,
+}
+
+#[derive(Default)]
+struct Log {
+    /// URI and text, in the order they were read.
+    documents: Vec<(String, String)>,
+    read: HashSet<String>,
+    references: HashMap<(String, Option<String>, String), String>,
+    /// The URL that a document was asked for by, if it was one or relative to one.
+    asked_by: HashMap<String, String>,
+}
+
+impl<'r> Recorder<'r> {
+    /// Nothing kept yet.
+    #[must_use]
+    pub fn new(resolver: &'r dyn Resolver) -> Self {
+        Self { resolver, log: RefCell::default() }
+    }
+
+    /// What was read, as a bundle of the contract `main`; none if that was not read.
+    ///
+    /// A document is called by the URL that it was asked for by. One that lies in a file and was not asked for by a URL
+    /// is called by its path as seen from the contract, so that a bundle says nothing of the machine it was made on.
+    #[must_use]
+    pub fn bundle(self, main: &str) -> Option<Bundle> {
+        let Log { documents, references, asked_by, .. } = self.log.into_inner();
+        let at = documents.iter().position(|(uri, _)| uri == main)?;
+        let mut names: HashMap<String, String> = HashMap::new();
+        let mut taken: HashMap<String, u32> = HashMap::new();
+        let mut bundle = Bundle::new(String::new());
+        let order = std::iter::once(at).chain((0..documents.len()).filter(|&index| index != at));
+        for (uri, text) in order.map(|index| &documents[index]) {
+            let mut name = match asked_by.get(uri) {
+                Some(url) => url.clone(),
+                None => seen_from(main, uri),
+            };
+            let times = taken.entry(name.clone()).or_insert(0);
+            *times += 1;
+            if *times > 1 {
+                name = format!("{name}#{times}");
+            }
+            names.insert(uri.clone(), name.clone());
+            bundle.add(name, in_utf8(text));
+        }
+        let named = |uri: &str| names.get(uri).cloned();
+        let references = references.into_iter().filter_map(|((base, location, namespace), uri)| {
+            // What a built-in schema asks for is asked again when the bundle is read.
+            Some(((named(&base)?, location, namespace), named(&uri)?))
+        });
+        bundle.references = references.collect();
+        bundle.main = named(main)?;
+        Some(bundle)
+    }
+}
+
+impl Resolver for Recorder<'_> {
+    fn locate(&self, request: &Request<'_>) -> Option<String> {
+        let uri = self.resolver.locate(request)?;
+        let mut log = self.log.borrow_mut();
+        let location = request.location.map(str::to_owned);
+        let url = location.as_deref().map(str::trim).and_then(|location| match log.asked_by.get(request.base) {
+            Some(base) => Some(join(base, location)),
+            None => location.contains("://").then(|| location.to_owned()),
+        });
+        if let Some(url) = url {
+            log.asked_by.entry(uri.clone()).or_insert(url);
+        }
+        log.references.insert((request.base.to_owned(), location, request.namespace.to_owned()), uri.clone());
+        Some(uri)
+    }
+
+    fn read(&self, uri: &str) -> Result<Vec<u8>, String> {
+        let bytes = self.resolver.read(uri)?;
+        if let Ok(text) = encoding::decode(&bytes) {
+            let mut log = self.log.borrow_mut();
+            if log.read.insert(uri.to_owned()) {
+                log.documents.push((uri.to_owned(), text.into_owned()));
+            }
+        }
+        Ok(bytes)
+    }
+}
+
+/// A path as seen from the folder of another; a URL stays as it is.
+fn seen_from(main: &str, uri: &str) -> String {
+    if uri.contains("://") {
+        return uri.to_owned();
+    }
+    let folder: Vec<Component<'_>> = Path::new(main).parent().into_iter().flat_map(Path::components).collect();
+    let path: Vec<Component<'_>> = Path::new(uri).components().collect();
+    let common = folder.iter().zip(&path).take_while(|(one, other)| one == other).count();
+    let up = folder[common..].iter().map(|_| "..".to_owned());
+    let down = path[common..].iter().map(|part| part.as_os_str().to_string_lossy().into_owned());
+    up.chain(down).collect::<Vec<_>>().join("/")
+}
+
+/// The document says the encoding that it is in now, if it says any, and has one kind of line ends.
+fn in_utf8(text: &str) -> String {
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let declared = text.strip_prefix("<?xml").filter(|rest| rest.starts_with([' ', '\t', '\n']));
+    let text = match declared.and_then(|rest| rest.split_once("?>")) {
+        Some((_, rest)) => format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>{rest}"),
+        None => text,
+    };
+    text.trim_end().to_owned()
+}

@@ -1,0 +1,155 @@
+//! Where documents are kept: OASIS XML Catalogs 1.1, and tables of `URL<TAB>path`.
+//!
+//! ```xml
+//! <catalog xmlns="urn:oasis:names:tc:entity:xmlns:xml:catalog">
+//!   <uri name="urn:orders" uri="orders.xsd"/>
+//!   <rewriteURI uriStartString="http://www.example.com/schemas/" rewritePrefix="schemas/"/>
+//!   <nextCatalog catalog="more/catalog.xml"/>
+//! </catalog>
+//! ```
+
+mod read;
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use crate::resolver::normalise;
+use crate::{Diagnostic, Diagnostics, FileId};
+
+/// Says where the documents of URIs, and of namespaces that are imported without a location, are kept.
+///
+/// Entries for system identifiers and for URIs are both looked at, for a schema's location is used as either. Entries
+/// for public identifiers are passed over: nothing in a contract has one.
+#[derive(Debug, Clone, Default)]
+pub struct Catalog {
+    files: Vec<File>,
+}
+
+/// One catalog file: its entries, by what they are about.
+#[derive(Debug, Clone, Default)]
+struct File {
+    uris: Entries,
+    systems: Entries,
+    /// Indexes of `files`, in order.
+    next: Vec<usize>,
+}
+
+/// What one of the two families of entries says (§6.5).
+#[derive(Debug, Clone, Default)]
+struct Entries {
+    exact: HashMap<String, String>,
+    /// The other way round.
+    origins: HashMap<String, String>,
+    /// (start, replacement)
+    rewrite: Vec<(String, String)>,
+    suffix: Vec<(String, String)>,
+    /// (start, index of the catalog that is asked instead)
+    delegate: Vec<(String, usize)>,
+}
+
+impl Catalog {
+    /// Reads a catalog and those that it names. What can't be read is an error among the diagnostics, and the rest
+    /// stands.
+    #[must_use]
+    pub fn read(path: &Path) -> (Self, Vec<Diagnostic>) {
+        let mut diagnostics = Diagnostics::default();
+        let catalog = read::read(path, &mut diagnostics);
+        (catalog, diagnostics.finish().1)
+    }
+
+    /// Where the document of `uri` is: a path, or another URI. `http` and `https` are the same here.
+    #[must_use]
+    pub fn resolve(&self, uri: &str) -> Option<String> {
+        let other = match uri.split_once("://") {
+            Some(("http", rest)) => format!("https://{rest}"),
+            Some(("https", rest)) => format!("http://{rest}"),
+            _ => return self.ask(0, uri),
+        };
+        self.ask(0, uri).or_else(|| self.ask(0, &other))
+    }
+
+    /// The URI whose document is at `path`, as far as entries say one by one or by their beginnings: what that document
+    /// refers to is relative to it.
+    pub(crate) fn origin(&self, path: &str) -> Option<String> {
+        let entries = self.files.iter().flat_map(|file| [&file.uris, &file.systems]);
+        let exact = entries.clone().find_map(|entries| entries.origins.get(path).cloned());
+        exact.or_else(|| {
+            let mut starts = entries.flat_map(|entries| &entries.rewrite);
+            starts.find_map(|(start, to)| path.strip_prefix(to.as_str()).map(|rest| format!("{start}{rest}")))
+        })
+    }
+
+    /// Resolution (§7.2.2): within a file, then in those it delegates to or, if to none, in those that follow it.
+    fn ask(&self, first: usize, uri: &str) -> Option<String> {
+        let mut open = vec![first];
+        let mut asked = vec![false; self.files.len()];
+        while let Some(index) = open.pop() {
+            let Some(file) = self.files.get(index) else { continue };
+            if std::mem::replace(&mut asked[index], true) {
+                continue;
+            }
+            let found = file.uris.find(uri).or_else(|| file.systems.find(uri));
+            if found.is_some() {
+                return found;
+            }
+            let delegates: Vec<usize> = file.uris.delegates(uri).chain(file.systems.delegates(uri)).collect();
+            if !delegates.is_empty() {
+                // Nothing but what they say counts now (§7.2.2, 6).
+                open = delegates;
+                open.reverse();
+                continue;
+            }
+            open.extend(file.next.iter().rev());
+        }
+        None
+    }
+}
+
+impl Entries {
+    /// The first entry for a name counts.
+    fn add(&mut self, name: String, to: String) {
+        self.origins.entry(to.clone()).or_insert_with(|| name.clone());
+        self.exact.entry(name).or_insert(to);
+    }
+
+    fn find(&self, uri: &str) -> Option<String> {
+        let exact = self.exact.get(uri).cloned();
+        exact
+            .or_else(|| {
+                let starts = self.rewrite.iter().filter(|(start, _)| uri.starts_with(start.as_str()));
+                let (start, to) = starts.rev().max_by_key(|(start, _)| start.len())?;
+                Some(format!("{to}{}", &uri[start.len()..]))
+            })
+            .or_else(|| {
+                let ends = self.suffix.iter().filter(|(end, _)| uri.ends_with(end.as_str()));
+                ends.rev().max_by_key(|(end, _)| end.len()).map(|(_, to)| to.clone())
+            })
+    }
+
+    /// The catalogs to ask instead, that of the longest match first.
+    fn delegates(&self, uri: &str) -> impl Iterator<Item = usize> {
+        let mut found: Vec<_> = self.delegate.iter().filter(|(start, _)| uri.starts_with(start.as_str())).collect();
+        found.sort_by_key(|(start, _)| std::cmp::Reverse(start.len()));
+        found.into_iter().map(|&(_, index)| index)
+    }
+}
+
+/// The path that `reference` names, seen from a file or folder; a URI stays as it is.
+fn resolved(base: &str, reference: &str) -> String {
+    let reference = reference.trim();
+    if let Some(path) = reference.strip_prefix("file:") {
+        return path.strip_prefix("//").unwrap_or(path).to_owned();
+    }
+    if reference.contains("://") || reference.starts_with("urn:") || reference.starts_with('/') {
+        return reference.to_owned();
+    }
+    // What is relative to a URI stays one.
+    let folder = base.rfind('/').map_or("", |at| &base[..=at]);
+    if base.contains("://") {
+        return format!("{folder}{reference}");
+    }
+    let path = normalise(&Path::new(folder).join(reference));
+    // A prefix to rewrite to keeps its slash.
+    let slash = if reference.ends_with('/') && !path.to_string_lossy().ends_with('/') { "/" } else { "" };
+    format!("{}{slash}", path.to_string_lossy())
+}

@@ -1,0 +1,215 @@
+use std::collections::HashMap;
+
+use super::Checker;
+use super::elements::kind_of;
+use crate::components::{
+    AttributeUse, ComplexType, Derivation, DerivationSet, NamespaceConstraint, ProcessContents, TypeId, Use,
+    ValueConstraint, Wildcard,
+};
+use crate::{Builtin, ExpandedName, Location};
+
+impl Checker<'_> {
+    /// What a type says of attributes (ct-props-correct 4 and 5, derivation-ok-restriction 2 to 4, au-props-correct).
+    pub(super) fn attributes(&mut self, id: TypeId, complex: &ComplexType) {
+        let schema = self.schema;
+        let own = schema.own_attribute_uses(complex);
+        let mut names: HashMap<&ExpandedName, Location> = HashMap::new();
+        for attribute_use in own.iter().filter(|attribute_use| attribute_use.use_ != Use::Prohibited) {
+            let name = &schema[attribute_use.attribute].name;
+            if names.insert(name, attribute_use.location).is_some() {
+                let message = format!("attribute {name} is given twice in one type");
+                self.diagnostics.error(complex.location, message).with_rule("ct-props-correct");
+            }
+            self.value_of_use(attribute_use);
+        }
+        let has_base = schema[complex.base].as_complex().is_some() && complex.base != Builtin::AnyType.into();
+        if !has_base || self.is_unknown(complex.base) {
+            self.one_id(complex, &own);
+            return;
+        }
+        let inherited = schema.attribute_uses(complex.base);
+        if !self.step(inherited.len() + own.len()) {
+            return;
+        }
+        match complex.derivation {
+            Derivation::Extension => {
+                for attribute_use in &inherited {
+                    let name = &schema[attribute_use.attribute].name;
+                    if let Some(location) = names.get(name) {
+                        let message = format!("attribute {name} is there already, from a base of this type");
+                        self.diagnostics.warning(*location, message).with_rule("ct-props-correct");
+                    }
+                }
+                self.wildcards_together(id, complex);
+            }
+            Derivation::Restriction => self.restricted_attributes(id, complex, &own, &inherited),
+        }
+        self.one_id(complex, &schema.attribute_uses(id));
+    }
+
+    /// At most one attribute is of type ID.
+    fn one_id(&mut self, complex: &ComplexType, uses: &[AttributeUse]) {
+        let schema = self.schema;
+        let is_id = |attribute_use: &&AttributeUse| {
+            attribute_use.use_ != Use::Prohibited
+                && schema.builtin(schema[attribute_use.attribute].type_id).is_derived_from(Builtin::Id)
+        };
+        if uses.iter().filter(is_id).count() > 1 {
+            let message = "a type has two attributes of type ID, expected one";
+            self.diagnostics.warning(complex.location, message).with_rule("ct-props-correct");
+        }
+    }
+
+    /// §3.2.6 a-props-correct 3 and §3.5.6 au-props-correct 2: an ID has no default, and a fixed value stays.
+    fn value_of_use(&mut self, attribute_use: &AttributeUse) {
+        let declaration = &self.schema[attribute_use.attribute];
+        if let Some(constraint) = &attribute_use.value_constraint {
+            self.no_default_for_id(&declaration.name, declaration.type_id, constraint, attribute_use.location);
+        }
+        if let (Some(ValueConstraint::Fixed(fixed)), Some(own)) =
+            (&declaration.value_constraint, &attribute_use.value_constraint)
+            && !self.is_fixed_to(Some(own), fixed, declaration.type_id)
+        {
+            let message =
+                format!("attribute {} is fixed to {fixed:?}, and is given another value here", declaration.name);
+            self.diagnostics.error(attribute_use.location, message).with_rule("au-props-correct");
+        }
+    }
+
+    fn no_default_for_id(&mut self, name: &ExpandedName, type_id: TypeId, value: &ValueConstraint, at: Location) {
+        if !self.is_unknown(type_id) && self.schema.builtin(type_id).is_derived_from(Builtin::Id) {
+            let kind = kind_of(value);
+            let message = format!("attribute {name} is of type ID and has a {kind} value: no two elements have one ID");
+            self.diagnostics.warning(at, message).with_rule("a-props-correct");
+        }
+    }
+
+    /// Global declarations.
+    pub(super) fn attribute_declarations(&mut self) {
+        let schema = self.schema;
+        for declaration in &schema.attributes {
+            if let Some(constraint) = &declaration.value_constraint {
+                self.no_default_for_id(&declaration.name, declaration.type_id, constraint, declaration.location);
+            }
+            // xsi:type and its like are declared by the specification itself.
+            if declaration.name.namespace() == "http://www.w3.org/2001/XMLSchema-instance" {
+                let message = format!("attribute {} is declared, which XML Schema itself does", declaration.name);
+                self.diagnostics.warning(declaration.location, message).with_rule("no-xsi");
+            }
+        }
+        for group in &schema.attribute_groups {
+            let mut names = HashMap::new();
+            for attribute_use in &group.attribute_uses {
+                let name = &schema[attribute_use.attribute].name;
+                if names.insert(name, ()).is_some() {
+                    let message = format!("attribute {name} is given twice in one group");
+                    self.diagnostics.error(group.location, message).with_rule("ag-props-correct");
+                }
+            }
+        }
+    }
+
+    /// derivation-ok-restriction 2, 3 and 4.
+    fn restricted_attributes(
+        &mut self,
+        id: TypeId,
+        complex: &ComplexType,
+        own: &[AttributeUse],
+        inherited: &[AttributeUse],
+    ) {
+        const RULE: &str = "derivation-ok-restriction";
+        let schema = self.schema;
+        let of_base: HashMap<&ExpandedName, &AttributeUse> =
+            inherited.iter().map(|attribute_use| (&schema[attribute_use.attribute].name, attribute_use)).collect();
+        let base_wildcard = schema.attribute_wildcard(complex.base);
+        for attribute_use in own {
+            let declaration = &schema[attribute_use.attribute];
+            let name = &declaration.name;
+            let problem = match (of_base.get(name), attribute_use.use_) {
+                (Some(base_use), Use::Prohibited) if base_use.use_ == Use::Required => {
+                    Some("is prohibited, and its base requires it".to_owned())
+                }
+                (_, Use::Prohibited) => None,
+                (Some(base_use), own) if base_use.use_ == Use::Required && own != Use::Required => {
+                    Some("is optional, and its base requires it".to_owned())
+                }
+                (Some(base_use), _) => {
+                    let base_declaration = &schema[base_use.attribute];
+                    let value = |attribute_use: &AttributeUse| {
+                        let declared = schema[attribute_use.attribute].value_constraint.clone();
+                        attribute_use.value_constraint.clone().or(declared)
+                    };
+                    let excluded = DerivationSet::default();
+                    match value(base_use) {
+                        Some(ValueConstraint::Fixed(fixed))
+                            if !self.is_fixed_to(value(attribute_use).as_ref(), &fixed, declaration.type_id) =>
+                        {
+                            Some(format!("is not fixed to {fixed:?}, as its base says"))
+                        }
+                        _ if !self.is_derived(declaration.type_id, base_declaration.type_id, excluded) => {
+                            Some("has a type that is not derived from the one in its base".to_owned())
+                        }
+                        _ => None,
+                    }
+                }
+                (None, _) => match &base_wildcard {
+                    Some(wildcard) if wildcard.namespaces.allows(name.namespace()) => None,
+                    _ => Some("is not in its base, which has no wildcard for it".to_owned()),
+                },
+            };
+            if let Some(problem) = problem {
+                let message = format!("a restriction widens its base: attribute {name} {problem}");
+                self.diagnostics.warning(attribute_use.location, message).with_rule(RULE);
+            }
+        }
+        let own_wildcard = schema.attribute_wildcard(id);
+        let problem = match (&own_wildcard, &base_wildcard) {
+            (None, _) => None,
+            (Some(_), None) => Some("its base has none"),
+            (Some(own), Some(base)) if !own.namespaces.is_subset_of(&base.namespaces) => {
+                Some("it takes namespaces that the one of its base doesn't")
+            }
+            (Some(own), Some(base)) if is_weaker(own.process_contents, base.process_contents) => {
+                Some("its processContents is weaker than in its base")
+            }
+            _ => None,
+        };
+        if let Some(problem) = problem {
+            let message = format!("a restriction widens its base: <anyAttribute> is not allowed, for {problem}");
+            self.diagnostics.warning(complex.location, message).with_rule(RULE);
+        }
+    }
+
+    /// The wildcards of an extension and its base can be said as one (cos-aw-union).
+    fn wildcards_together(&mut self, id: TypeId, complex: &ComplexType) {
+        let base = self.schema.attribute_wildcard(complex.base);
+        let own = self.schema.own_attribute_wildcard(complex);
+        let (Some(base), Some(own)) = (base, own) else { return };
+        if !can_be_united(&base, &own) {
+            let message = "the attribute wildcards of an extension and its base can't be said as one";
+            let location = self.schema[id].location();
+            self.diagnostics.warning(location, message).with_rule("cos-aw-union");
+        }
+    }
+}
+
+/// True if `own` asks for less than `base`.
+pub(super) fn is_weaker(own: ProcessContents, base: ProcessContents) -> bool {
+    let strength = |contents| match contents {
+        ProcessContents::Skip => 0,
+        ProcessContents::Lax => 1,
+        ProcessContents::Strict => 2,
+    };
+    strength(own) < strength(base)
+}
+
+/// "Any but this one, and none" can't be expressed (§3.10.6, 5.3).
+fn can_be_united(one: &Wildcard, two: &Wildcard) -> bool {
+    match (&one.namespaces, &two.namespaces) {
+        (NamespaceConstraint::OneOf(list), NamespaceConstraint::Not(target))
+        | (NamespaceConstraint::Not(target), NamespaceConstraint::OneOf(list)) => {
+            target.is_empty() || list.contains(target) || !list.iter().any(|namespace| namespace.is_empty())
+        }
+        _ => true,
+    }
+}

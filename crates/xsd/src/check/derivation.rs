@@ -1,0 +1,53 @@
+use std::collections::HashSet;
+
+use super::Checker;
+use crate::components::{Derivation, DerivationSet, TypeDefinition, TypeId, Variety};
+use crate::{Builtin, Schema};
+
+impl Checker<'_> {
+    /// Type Derivation OK (§3.4.6 cos-ct-derived-ok, §3.14.6 cos-st-derived-ok): `derived` is `base` or comes from it
+    /// without a step that `excluded` names.
+    pub(super) fn is_derived(&self, derived: TypeId, base: TypeId, excluded: DerivationSet) -> bool {
+        if self.is_unknown(derived) || self.is_unknown(base) {
+            return true;
+        }
+        is_derived(self.schema, derived, base, excluded)
+    }
+}
+
+fn is_derived(schema: &Schema, derived: TypeId, base: TypeId, excluded: DerivationSet) -> bool {
+    let targets = with_members(schema, base);
+    let mut id = derived;
+    loop {
+        if targets.contains(&id) {
+            return true;
+        }
+        let forbidden = match &schema[id] {
+            TypeDefinition::Complex(complex) => match complex.derivation {
+                Derivation::Extension => excluded.extension,
+                Derivation::Restriction => excluded.restriction,
+            },
+            TypeDefinition::Simple(_) => excluded.restriction,
+        };
+        let next = schema[id].base();
+        if forbidden || next == id {
+            return false;
+        }
+        id = next;
+    }
+}
+
+/// The type, and the members of a union that it is: what is derived from a member is derived from the union.
+fn with_members(schema: &Schema, base: TypeId) -> HashSet<TypeId> {
+    let mut found = HashSet::from([base]);
+    let mut open = vec![base];
+    while let Some(id) = open.pop() {
+        // A restriction of a union with facets is not what its members are.
+        let Some(simple) = schema[id].as_simple() else { continue };
+        let Variety::Union { members } = &simple.variety else { continue };
+        if simple.facets.is_empty() && simple.base == TypeId::from(Builtin::AnySimpleType) {
+            open.extend(members.iter().filter(|&&member| found.insert(member)));
+        }
+    }
+    found
+}

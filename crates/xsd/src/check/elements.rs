@@ -1,0 +1,113 @@
+use std::rc::Rc;
+
+use super::Checker;
+use crate::Builtin;
+use crate::components::{Content, ElementDeclaration, ElementId, Scope, TypeId, ValueConstraint, Variety, WhiteSpace};
+use crate::resolve::called;
+
+impl Checker<'_> {
+    /// Element declarations (§3.3.6, e-props-correct).
+    pub(super) fn elements(&mut self) {
+        let schema = self.schema;
+        for element in &schema.elements {
+            self.default_of(element);
+            self.substitution_group(element);
+        }
+    }
+
+    /// A default needs a type that has character data (cos-valid-default), and IDs have none (e-props-correct 5).
+    fn default_of(&mut self, element: &ElementDeclaration) {
+        let Some(constraint) = &element.value_constraint else { return };
+        if self.is_unknown(element.type_id) {
+            return;
+        }
+        let name = element.name.local();
+        let kind = kind_of(constraint);
+        let value_type = match self.schema.content(element.type_id) {
+            Content::Simple(id) => id,
+            Content::Mixed(particle) if self.is_emptiable(&particle) => return,
+            _ => {
+                let message = format!(
+                    "element {name} has a {kind} value, and {} has elements that must be there or no text",
+                    called(self.schema, element.type_id)
+                );
+                self.diagnostics.error(element.location, message).with_rule("cos-valid-default");
+                return;
+            }
+        };
+        if self.schema.builtin(value_type).is_derived_from(Builtin::Id) {
+            let message = format!("element {name} is of type ID and has a {kind} value: no two elements have one ID");
+            self.diagnostics.warning(element.location, message).with_rule("e-props-correct");
+        }
+    }
+
+    /// The type is that of the head or derived from it, as the head allows (e-props-correct 4).
+    fn substitution_group(&mut self, element: &ElementDeclaration) {
+        let Some(head) = element.substitution_group.map(|head| &self.schema[head]) else { return };
+        if head.type_id == TypeId::from(Builtin::AnyType) && head.final_ == Default::default() {
+            return;
+        }
+        if !self.is_derived(element.type_id, head.type_id, head.final_) {
+            let message = format!(
+                "element {} stands for {}, but {} is not derived from {} as {} allows",
+                element.name,
+                head.name,
+                called(self.schema, element.type_id),
+                called(self.schema, head.type_id),
+                head.name.local(),
+            );
+            self.diagnostics.error(element.location, message).with_rule("e-props-correct");
+        }
+    }
+}
+
+impl Checker<'_> {
+    /// The elements that may stand in the place of `head` in a document: its substitution group (§3.3.6) without those
+    /// that are abstract or that `block` keeps out.
+    pub(super) fn actual_substitutes(&mut self, id: ElementId) -> Rc<[ElementId]> {
+        if let Some(known) = self.substitutes.get(&id) {
+            return known.clone();
+        }
+        let head = &self.schema[id];
+        let mut members = match head.scope == Scope::Local || head.block.substitution {
+            true => Vec::new(),
+            false => self.schema.substitutes(id),
+        };
+        members.retain(|&member| {
+            let member = &self.schema[member];
+            !member.is_abstract && self.is_derived(member.type_id, head.type_id, head.block)
+        });
+        let members: Rc<[ElementId]> = members.into();
+        self.substitutes.insert(id, members.clone());
+        members
+    }
+
+    /// Whether `constraint` fixes the value to `fixed`, as values of the type: of those that aren't text it is not told
+    /// whether two are the same.
+    pub(super) fn is_fixed_to(&self, constraint: Option<&ValueConstraint>, fixed: &str, type_id: TypeId) -> bool {
+        let Some(ValueConstraint::Fixed(own)) = constraint else { return false };
+        let value_type = match self.schema.content(type_id) {
+            Content::Simple(id) => id,
+            _ => Builtin::String.into(),
+        };
+        let is_text = matches!(self.schema[value_type].as_simple(), Some(simple) if simple.variety == Variety::Atomic)
+            && matches!(
+                self.schema.builtin(value_type).primitive(),
+                Builtin::String | Builtin::AnyUri | Builtin::AnySimpleType
+            );
+        let collapsed = |text: &str| text.split_ascii_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        match self.schema.white_space(value_type) {
+            _ if !is_text => true,
+            WhiteSpace::Collapse => collapsed(own) == collapsed(fixed),
+            WhiteSpace::Replace => own.replace(['\t', '\n', '\r'], " ") == fixed.replace(['\t', '\n', '\r'], " "),
+            WhiteSpace::Preserve => own == fixed,
+        }
+    }
+}
+
+pub(super) fn kind_of(constraint: &ValueConstraint) -> &'static str {
+    match constraint {
+        ValueConstraint::Default(_) => "default",
+        ValueConstraint::Fixed(_) => "fixed",
+    }
+}

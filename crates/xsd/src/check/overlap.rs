@@ -1,0 +1,67 @@
+use std::collections::HashMap;
+
+use crate::ExpandedName;
+use crate::components::{Particle, Wildcard};
+
+/// Places of a content model, by what they match. Two places are one if they are of the same particle.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Positions<'s> {
+    /// Name → the particle, by its address, which tells particles of one element apart.
+    elements: HashMap<&'s ExpandedName, usize>,
+    wildcards: Vec<(Wildcard, usize)>,
+}
+
+impl<'s> Positions<'s> {
+    /// An element of any of these names.
+    pub(super) fn of_elements(names: impl Iterator<Item = &'s ExpandedName>, particle: &Particle) -> Self {
+        Self { elements: names.map(|name| (name, address(particle))).collect(), wildcards: Vec::new() }
+    }
+
+    pub(super) fn of_wildcard(wildcard: &Wildcard, particle: &Particle) -> Self {
+        Self { elements: HashMap::new(), wildcards: vec![(wildcard.clone(), address(particle))] }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.elements.len() + self.wildcards.len()
+    }
+
+    pub(super) fn extend(&mut self, more: &Self) {
+        self.elements.extend(&more.elements);
+        for wildcard in &more.wildcards {
+            if !self.wildcards.iter().any(|known| known.1 == wildcard.1) {
+                self.wildcards.push(wildcard.clone());
+            }
+        }
+    }
+
+    /// Two places, one of each, that one element may match.
+    pub(super) fn clash(&self, other: &Self) -> Option<(String, String)> {
+        let (few, many) = if self.elements.len() < other.elements.len() { (self, other) } else { (other, self) };
+        // The least of them, for the same schema gives the same words.
+        let shared =
+            few.elements.iter().filter(|(name, particle)| many.elements.get(*name).is_some_and(|at| at != *particle));
+        if let Some((name, _)) = shared.min_by_key(|(name, _)| **name) {
+            return Some((format!("element {name}"), format!("another element {name}")));
+        }
+        self.wildcard_clash(other).or_else(|| other.wildcard_clash(self))
+    }
+
+    fn wildcard_clash(&self, other: &Self) -> Option<(String, String)> {
+        for (wildcard, particle) in &self.wildcards {
+            if let Some(name) = other.elements.keys().filter(|name| wildcard.namespaces.allows(name.namespace())).min()
+            {
+                return Some(("<any>".into(), format!("element {name}")));
+            }
+            let overlaps =
+                |(other, at): &(Wildcard, usize)| at != particle && wildcard.namespaces.overlaps(&other.namespaces);
+            if other.wildcards.iter().any(overlaps) {
+                return Some(("<any>".into(), "another <any>".into()));
+            }
+        }
+        None
+    }
+}
+
+fn address(particle: &Particle) -> usize {
+    std::ptr::from_ref(particle).addr()
+}

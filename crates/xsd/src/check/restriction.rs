@@ -1,0 +1,318 @@
+//! The content of a restriction takes nothing that its base doesn't: Particle Valid (Restriction), §3.9.6, rule by rule
+//! under the names that the specification gives them. What breaks them is told and read all the same.
+
+use super::Checker;
+use super::attributes::is_weaker;
+use crate::Builtin;
+use crate::components::{
+    ComplexType, Compositor, Content, Derivation, DerivationSet, ElementId, ModelGroup, Particle, Term, TypeId,
+    ValueConstraint, Wildcard,
+};
+
+/// Why not.
+type Verdict = Result<(), String>;
+
+impl Checker<'_> {
+    /// derivation-ok-restriction 5.
+    pub(super) fn restriction(&mut self, id: TypeId, complex: &ComplexType) {
+        let base = complex.base;
+        if complex.derivation != Derivation::Restriction || base == Builtin::AnyType.into() || self.is_unknown(base) {
+            return;
+        }
+        let (own, base_content) = (self.schema.content(id), self.schema.content(base));
+        let verdict = match (&own, &base_content) {
+            (Content::Simple(value), Content::Simple(base_value)) => {
+                self.simple_content(*value, *base_value, id);
+                Ok(())
+            }
+            // Told where types are settled.
+            (Content::Simple(_), _) | (_, Content::Simple(_)) => Ok(()),
+            (Content::Empty, Content::Empty) => Ok(()),
+            (Content::Empty, Content::ElementOnly(particle) | Content::Mixed(particle)) => {
+                match self.is_emptiable(particle) {
+                    true => Ok(()),
+                    false => Err("it is empty, and that of its base is not".to_owned()),
+                }
+            }
+            (Content::Mixed(_), Content::ElementOnly(_) | Content::Empty) => {
+                Err("it is mixed, and that of its base is not".to_owned())
+            }
+            (Content::ElementOnly(_), Content::Empty) => {
+                Err("it has elements, and that of its base has none".to_owned())
+            }
+            (
+                Content::ElementOnly(particle) | Content::Mixed(particle),
+                Content::ElementOnly(base) | Content::Mixed(base),
+            ) => {
+                let (own, base) = (self.with_substitutes(particle), self.with_substitutes(base));
+                let (own, base) = (self.schema.flatten(&own), self.schema.flatten(&base));
+                self.restricts(&own, &base)
+            }
+        };
+        if let Err(problem) = verdict {
+            let message = format!("the content is no restriction of that of its base: {problem}");
+            self.diagnostics.warning(complex.location, message).with_rule("derivation-ok-restriction");
+        }
+    }
+
+    /// Whether `own` restricts `base`.
+    fn restricts(&mut self, own: &Particle, base: &Particle) -> Verdict {
+        if !self.step(1) {
+            return Ok(());
+        }
+        let (own, base) = (unwrapped(own), unwrapped(base));
+        match (&own.term, &base.term) {
+            (Term::Element(element), Term::Element(of)) => {
+                self.range(own, base)?;
+                self.name_and_type(*element, *of)
+            }
+            (Term::Element(element), Term::Wildcard(wildcard)) => {
+                let name = &self.schema[*element].name;
+                match wildcard.namespaces.allows(name.namespace()) {
+                    true => self.range(own, base),
+                    false => Err(format!("element {name} is of a namespace that <any> in its base doesn't take")),
+                }
+            }
+            // RecurseAsIfGroup
+            (Term::Element(_), Term::Group(group)) => {
+                let alone = ModelGroup { compositor: group.compositor, particles: vec![own.clone()] };
+                self.groups(&Particle::once(Term::Group(alone.clone())), &alone, base, group)
+            }
+            (Term::Wildcard(wildcard), Term::Wildcard(of)) => {
+                self.range(own, base)?;
+                subset(wildcard, of)
+            }
+            (Term::Wildcard(_), _) => Err("<any> stands where its base has elements".to_owned()),
+            (Term::Group(_), Term::Element(element)) => {
+                Err(format!("a group stands where its base has element {}", self.schema[*element].name))
+            }
+            // NSRecurseCheckCardinality
+            (Term::Group(group), Term::Wildcard(wildcard)) => {
+                let any = Particle { min_occurs: 0, max_occurs: None, term: Term::Wildcard(wildcard.clone()) };
+                for particle in &group.particles {
+                    self.restricts(particle, &any)?;
+                }
+                self.within(own, total(own), (base.min_occurs, base.max_occurs))
+            }
+            (Term::Group(group), Term::Group(of)) => self.groups(own, group, base, of),
+            // The schema's content has groups in the place of references.
+            (Term::GroupReference(_), _) | (_, Term::GroupReference(_)) => Ok(()),
+        }
+    }
+
+    fn groups(&mut self, own: &Particle, group: &ModelGroup, base: &Particle, of: &ModelGroup) -> Verdict {
+        match (group.compositor, of.compositor) {
+            (Compositor::All, Compositor::All) | (Compositor::Sequence, Compositor::Sequence) => {
+                self.range(own, base)?;
+                self.in_order(&group.particles, &of.particles)
+            }
+            (Compositor::Choice, Compositor::Choice) => {
+                self.range(own, base)?;
+                self.branches(&group.particles, &of.particles)
+            }
+            (Compositor::Sequence, Compositor::All) => {
+                self.range(own, base)?;
+                self.in_any_order(&group.particles, &of.particles)
+            }
+            // MapAndSum
+            (Compositor::Sequence, Compositor::Choice) => {
+                for particle in &group.particles {
+                    self.one_of(particle, &of.particles)?;
+                }
+                let length = group.particles.len() as u32;
+                let max = own.max_occurs.map(|max| max.saturating_mul(length));
+                let times = (own.min_occurs.saturating_mul(length), max);
+                self.within(own, times, (base.min_occurs, base.max_occurs))
+            }
+            (one, two) => Err(format!("<{}> stands where its base has <{}>", one.name(), two.name())),
+        }
+    }
+
+    /// Recurse: each stands for one of the base, in order, and those left out may be left out.
+    fn in_order(&mut self, own: &[Particle], base: &[Particle]) -> Verdict {
+        let mut rest = base.iter();
+        for particle in own {
+            loop {
+                let Some(candidate) = rest.next() else {
+                    return Err(format!("its base has no place for {}", self.called_particle(particle)));
+                };
+                match self.restricts(particle, candidate) {
+                    Ok(()) => break,
+                    Err(_) if self.is_emptiable(candidate) => {}
+                    Err(problem) => return Err(problem),
+                }
+            }
+        }
+        for left_out in rest {
+            if !self.is_emptiable(left_out) {
+                return Err(format!("it has no {}, which its base requires", self.called_particle(left_out)));
+            }
+        }
+        Ok(())
+    }
+
+    /// RecurseLax: each branch is one of the base. In which order they stand makes no difference to what is valid, and
+    /// none here.
+    fn branches(&mut self, own: &[Particle], base: &[Particle]) -> Verdict {
+        own.iter().try_for_each(|particle| self.one_of(particle, base))
+    }
+
+    /// RecurseUnordered: each stands for another of the base.
+    fn in_any_order(&mut self, own: &[Particle], base: &[Particle]) -> Verdict {
+        let mut taken = vec![false; base.len()];
+        for particle in own {
+            let found = (0..base.len()).find(|&index| !taken[index] && self.restricts(particle, &base[index]).is_ok());
+            match found {
+                Some(index) => taken[index] = true,
+                None => return Err(format!("its base has no place for {}", self.called_particle(particle))),
+            }
+        }
+        let left_out = base.iter().zip(&taken).find(|(particle, taken)| !**taken && !self.is_emptiable(particle));
+        match left_out {
+            None => Ok(()),
+            Some((particle, _)) => {
+                Err(format!("it has no {}, which its base requires", self.called_particle(particle)))
+            }
+        }
+    }
+
+    fn one_of(&mut self, particle: &Particle, base: &[Particle]) -> Verdict {
+        match base.iter().any(|candidate| self.restricts(particle, candidate).is_ok()) {
+            true => Ok(()),
+            false => Err(format!("{} is no branch of the <choice> of its base", self.called_particle(particle))),
+        }
+    }
+
+    /// NameAndTypeOK (rcase-NameAndTypeOK).
+    fn name_and_type(&mut self, own: ElementId, base: ElementId) -> Verdict {
+        let schema = self.schema;
+        let (own_element, base_element) = (&schema[own], &schema[base]);
+        let name = own_element.name.local();
+        if own_element.name != base_element.name {
+            return Err(format!("element {} stands where its base has {}", own_element.name, base_element.name));
+        }
+        if own == base {
+            return Ok(());
+        }
+        if own_element.nillable && !base_element.nillable {
+            return Err(format!("element {name} is nillable, and that of its base is not"));
+        }
+        if let Some(ValueConstraint::Fixed(fixed)) = &base_element.value_constraint
+            && !self.is_fixed_to(own_element.value_constraint.as_ref(), fixed, own_element.type_id)
+        {
+            return Err(format!("element {name} is not fixed to {fixed:?}, as its base says"));
+        }
+        let (own_block, base_block) = (own_element.block, base_element.block);
+        let lacks = |base: bool, own: bool| base && !own;
+        if lacks(base_block.extension, own_block.extension)
+            || lacks(base_block.restriction, own_block.restriction)
+            || lacks(base_block.substitution, own_block.substitution)
+        {
+            return Err(format!("element {name} blocks less than that of its base"));
+        }
+        let excluded = DerivationSet { extension: true, list: true, union: true, ..DerivationSet::default() };
+        if !self.is_derived(own_element.type_id, base_element.type_id, excluded) {
+            return Err(format!("element {name} has a type that is no restriction of the one in its base"));
+        }
+        Ok(())
+    }
+
+    /// The particle with each head of a substitution group as a choice of all that may stand for it.
+    fn with_substitutes(&mut self, particle: &Particle) -> Particle {
+        match &particle.term {
+            Term::Element(id) => self.choice_of(*id, particle),
+            Term::Group(group) => {
+                let particles = group.particles.iter().map(|particle| self.with_substitutes(particle)).collect();
+                let group = ModelGroup { compositor: group.compositor, particles };
+                Particle { term: Term::Group(group), ..*particle }
+            }
+            Term::GroupReference(_) | Term::Wildcard(_) => particle.clone(),
+        }
+    }
+
+    fn choice_of(&mut self, id: ElementId, particle: &Particle) -> Particle {
+        let members = self.actual_substitutes(id);
+        if members.is_empty() || !self.step(members.len()) {
+            return particle.clone();
+        }
+        let all = std::iter::once(id).chain(members.iter().copied()).map(|id| Particle::once(Term::Element(id)));
+        let group = ModelGroup { compositor: Compositor::Choice, particles: all.collect() };
+        Particle { term: Term::Group(group), ..*particle }
+    }
+
+    /// Occurrence Range OK.
+    fn range(&self, own: &Particle, base: &Particle) -> Verdict {
+        self.within(own, (own.min_occurs, own.max_occurs), (base.min_occurs, base.max_occurs))
+    }
+
+    fn within(&self, particle: &Particle, own: (u32, Option<u32>), base: (u32, Option<u32>)) -> Verdict {
+        let above = match (own.1, base.1) {
+            (_, None) => false,
+            (None, Some(_)) => true,
+            (Some(own), Some(base)) => own > base,
+        };
+        if own.0 >= base.0 && !above {
+            return Ok(());
+        }
+        let text = |(min, max): (u32, Option<u32>)| match max {
+            Some(max) if max == min => min.to_string(),
+            Some(max) => format!("{min} to {max}"),
+            None => format!("{min} or more"),
+        };
+        let what = self.called_particle(particle);
+        Err(format!("{what} may occur {} times, and in its base {}", text(own), text(base)))
+    }
+
+    fn called_particle(&self, particle: &Particle) -> String {
+        match &particle.term {
+            Term::Element(id) => format!("element {}", self.schema[*id].name.local()),
+            Term::Wildcard(_) => "<any>".to_owned(),
+            Term::Group(group) => format!("<{}>", group.compositor.name()),
+            Term::GroupReference(id) => format!("group {}", self.schema[*id].name.local()),
+        }
+    }
+}
+
+/// A group of one that occurs once says nothing: its particle is meant.
+fn unwrapped(particle: &Particle) -> &Particle {
+    match &particle.term {
+        Term::Group(group) if particle.is_once() => match group.particles.as_slice() {
+            [one] => one,
+            _ => particle,
+        },
+        _ => particle,
+    }
+}
+
+/// NSSubset.
+fn subset(own: &Wildcard, base: &Wildcard) -> Verdict {
+    if !own.namespaces.is_subset_of(&base.namespaces) {
+        return Err("<any> takes namespaces that the one of its base doesn't".to_owned());
+    }
+    match is_weaker(own.process_contents, base.process_contents) {
+        true => Err("processContents of <any> is weaker than in its base".to_owned()),
+        false => Ok(()),
+    }
+}
+
+/// Effective total range (§3.8.6).
+fn total(particle: &Particle) -> (u32, Option<u32>) {
+    let Term::Group(group) = &particle.term else { return (particle.min_occurs, particle.max_occurs) };
+    let parts: Vec<_> = group.particles.iter().map(total).collect();
+    let (min, max) = match group.compositor {
+        Compositor::Choice => (
+            parts.iter().map(|part| part.0).min().unwrap_or(0),
+            parts.iter().map(|part| part.1).try_fold(0, |most: u32, max| max.map(|max| most.max(max))),
+        ),
+        _ => (
+            parts.iter().fold(0, |sum: u32, part| sum.saturating_add(part.0)),
+            parts.iter().map(|part| part.1).try_fold(0, |sum: u32, max| max.map(|max| sum.saturating_add(max))),
+        ),
+    };
+    let max = match (max, particle.max_occurs) {
+        (Some(0), _) => Some(0),
+        (Some(max), Some(times)) => Some(max.saturating_mul(times)),
+        _ => None,
+    };
+    (min.saturating_mul(particle.min_occurs), max)
+}

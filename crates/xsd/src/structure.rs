@@ -1,0 +1,341 @@
+//! Which elements and attributes may stand where in a schema document: the schema for schemas (XSD 1.0 Part 1
+//! Appendix A), as a table. What it says of values is checked where they are read.
+//!
+//! Elements that stand in a wrong place are reported here, once, and passed over by all that follows.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
+use castile_xml::tree::{Element, ElementId as NodeId, Node, is_ncname};
+
+use crate::{Diagnostics, ExpandedName, FileId, Location, Severity, XSD_NAMESPACE};
+
+/// The name under which diagnostics quote Appendix A, which has no name for its own rules.
+pub(crate) const RULE: &str = "schema-for-schemas";
+
+/// Elements that stand where they may not, by document.
+#[derive(Debug, Default)]
+pub(crate) struct Misplaced {
+    elements: HashSet<(FileId, NodeId)>,
+    checked: HashSet<(FileId, NodeId)>,
+}
+
+impl Misplaced {
+    pub(crate) fn contains(&self, file: FileId, element: Element<'_>) -> bool {
+        self.elements.contains(&(file, element.id()))
+    }
+
+    /// Checks a `<schema>` and all in it, once however often it is included.
+    pub(crate) fn check(&mut self, schema: Element<'_>, file: FileId, diagnostics: &mut Diagnostics) {
+        if !self.checked.insert((file, schema.id())) {
+            return;
+        }
+        let mut ids: HashMap<&str, Element<'_>> = HashMap::new();
+        let mut open = vec![(schema, "schema")];
+        while let Some((element, rule)) = open.pop() {
+            let rule = &GRAMMAR[rule];
+            let mut check = Check { element, rule, file, diagnostics };
+            check.attributes();
+            check.id(&mut ids);
+            let (inner, misplaced) = check.content();
+            open.extend(inner.into_iter().rev());
+            self.elements.extend(misplaced.into_iter().map(|id| (file, id)));
+        }
+    }
+}
+
+/// What one element may have.
+struct Rule {
+    attributes: Vec<&'static str>,
+    content: Vec<Slot>,
+    /// Anything may stand in it.
+    open: bool,
+}
+
+/// A part of a content model: these elements, once or as often as one likes.
+struct Slot {
+    /// Local name and the name of its rule.
+    names: Vec<(&'static str, &'static str)>,
+    many: bool,
+    /// Nothing may follow.
+    last: bool,
+}
+
+/// (rule, attributes, content), in the notation of a DTD; `a!` is the last there may be, and `a@b` the element `a`, for
+/// which the rule of that name holds. Each may have an `id` too, and attributes of other namespaces.
+const TABLE: &[(&str, &str, &str)] = &[
+    (
+        "schema",
+        "attributeFormDefault blockDefault elementFormDefault finalDefault targetNamespace version",
+        "(include|import|redefine|annotation)* (simpleType@global|complexType@global|group@global|attributeGroup@global|element@global|attribute@global|notation|annotation)*",
+    ),
+    ("include", "schemaLocation", "annotation?"),
+    ("import", "namespace schemaLocation", "annotation?"),
+    (
+        "redefine",
+        "schemaLocation",
+        "(annotation|simpleType@global|complexType@global|group@global|attributeGroup@global)*",
+    ),
+    ("annotation", "", "(appinfo|documentation)*"),
+    ("appinfo", "source", "ANY"),
+    ("documentation", "source", "ANY"),
+    ("notation", "name public system", "annotation?"),
+    (
+        "element@global",
+        "abstract block default final fixed name nillable substitutionGroup type",
+        "annotation? (simpleType|complexType)? (unique|key|keyref)*",
+    ),
+    (
+        "element",
+        "block default fixed form maxOccurs minOccurs name nillable type",
+        "annotation? (simpleType|complexType)? (unique|key|keyref)*",
+    ),
+    ("element@ref", "maxOccurs minOccurs ref", "annotation?"),
+    ("attribute@global", "default fixed name type", "annotation? simpleType?"),
+    ("attribute", "default fixed form name type use", "annotation? simpleType?"),
+    ("attribute@ref", "default fixed ref use", "annotation?"),
+    ("complexType@global", "abstract block final mixed name", COMPLEX),
+    ("complexType", "mixed", COMPLEX),
+    ("simpleContent", "", "annotation? (restriction@simpleContent|extension@simpleContent)?"),
+    ("complexContent", "mixed", "annotation? (restriction@complexContent|extension@complexContent)?"),
+    (
+        "restriction@simpleContent",
+        "base",
+        "annotation? simpleType? (length|minLength|maxLength|pattern|enumeration|whiteSpace|maxInclusive|maxExclusive|minInclusive|minExclusive|totalDigits|fractionDigits)* (attribute|attributeGroup)* anyAttribute?",
+    ),
+    ("extension@simpleContent", "base", "annotation? (attribute|attributeGroup)* anyAttribute?"),
+    (
+        "restriction@complexContent",
+        "base",
+        "annotation? (group|all|choice|sequence)? (attribute|attributeGroup)* anyAttribute?",
+    ),
+    (
+        "extension@complexContent",
+        "base",
+        "annotation? (group|all|choice|sequence)? (attribute|attributeGroup)* anyAttribute?",
+    ),
+    ("simpleType@global", "final name", "annotation? (restriction|list|union)?"),
+    ("simpleType", "", "annotation? (restriction|list|union)?"),
+    (
+        "restriction",
+        "base",
+        "annotation? simpleType? (length|minLength|maxLength|pattern|enumeration|whiteSpace|maxInclusive|maxExclusive|minInclusive|minExclusive|totalDigits|fractionDigits)*",
+    ),
+    ("list", "itemType", "annotation? simpleType?"),
+    ("union", "memberTypes", "annotation? simpleType*"),
+    ("length", "fixed value", "annotation?"),
+    ("minLength", "fixed value", "annotation?"),
+    ("maxLength", "fixed value", "annotation?"),
+    ("pattern", "value", "annotation?"),
+    ("enumeration", "value", "annotation?"),
+    ("whiteSpace", "fixed value", "annotation?"),
+    ("maxInclusive", "fixed value", "annotation?"),
+    ("maxExclusive", "fixed value", "annotation?"),
+    ("minInclusive", "fixed value", "annotation?"),
+    ("minExclusive", "fixed value", "annotation?"),
+    ("totalDigits", "fixed value", "annotation?"),
+    ("fractionDigits", "fixed value", "annotation?"),
+    ("group@global", "name", "annotation? (all@group|choice@group|sequence@group)?"),
+    ("all@group", "", "annotation? element*"),
+    ("choice@group", "", "annotation? (element|group|choice|sequence|any)*"),
+    ("sequence@group", "", "annotation? (element|group|choice|sequence|any)*"),
+    ("group", "maxOccurs minOccurs ref", "annotation?"),
+    ("all", "maxOccurs minOccurs", "annotation? element*"),
+    ("choice", "maxOccurs minOccurs", "annotation? (element|group|choice|sequence|any)*"),
+    ("sequence", "maxOccurs minOccurs", "annotation? (element|group|choice|sequence|any)*"),
+    ("any", "maxOccurs minOccurs namespace processContents", "annotation?"),
+    ("attributeGroup@global", "name", "annotation? (attribute|attributeGroup)* anyAttribute?"),
+    ("attributeGroup", "ref", "annotation?"),
+    ("anyAttribute", "namespace processContents", "annotation?"),
+    ("unique", "name", "annotation? selector? field*"),
+    ("key", "name", "annotation? selector? field*"),
+    ("keyref", "name refer", "annotation? selector? field*"),
+    ("selector", "xpath", "annotation?"),
+    ("field", "xpath", "annotation?"),
+];
+
+const COMPLEX: &str = "annotation? (simpleContent|complexContent)! (group|all|choice|sequence)? (attribute|attributeGroup)* anyAttribute?";
+
+static GRAMMAR: LazyLock<HashMap<&'static str, Rule>> = LazyLock::new(|| {
+    let rule = |attributes: &'static str, content: &'static str| Rule {
+        attributes: attributes.split_whitespace().collect(),
+        content: content.split_whitespace().filter(|&word| word != "ANY").map(Slot::parse).collect(),
+        open: content == "ANY",
+    };
+    TABLE.iter().map(|&(name, attributes, content)| (name, rule(attributes, content))).collect()
+});
+
+impl Slot {
+    fn parse(text: &'static str) -> Slot {
+        let body = text.trim_end_matches(['?', '*', '!']);
+        let names = body.trim_matches(['(', ')']).split('|');
+        Slot {
+            names: names.map(|rule| (rule.split('@').next().unwrap_or_default(), rule)).collect(),
+            many: text.ends_with('*'),
+            last: text.ends_with('!'),
+        }
+    }
+
+    fn rule(&self, element: Element<'_>) -> Option<&'static str> {
+        let (_, rule) = self.names.iter().find(|(local, _)| *local == element.local())?;
+        // A reference may have less than a declaration.
+        Some(match *rule {
+            "element" if element.attribute("ref").is_some() => "element@ref",
+            "attribute" if element.attribute("ref").is_some() => "attribute@ref",
+            rule => rule,
+        })
+    }
+}
+
+struct Check<'c, 'd> {
+    element: Element<'d>,
+    rule: &'static Rule,
+    file: FileId,
+    diagnostics: &'c mut Diagnostics,
+}
+
+impl<'d> Check<'_, 'd> {
+    fn report(&mut self, severity: Severity, offset: usize, message: String, note: String) {
+        let location = Location::at(self.file, offset);
+        let diagnostic = self.diagnostics.add(severity, location, message).with_rule(RULE);
+        diagnostic.note = Some(note).filter(|note| !note.is_empty());
+    }
+
+    fn attributes(&mut self) {
+        let allowed = &self.rule.attributes;
+        for attribute in self.element.attributes() {
+            let known = match attribute.namespace() {
+                "" => attribute.local() == "id" || allowed.contains(&attribute.local()),
+                XSD_NAMESPACE => false,
+                _ => true,
+            };
+            if known {
+                continue;
+            }
+            let local = attribute.local();
+            let message = format!("<{}> has an attribute `{local}`, which is passed over", self.element.local());
+            let note = format!("here it may have {}", list(allowed, "and"));
+            self.report(Severity::Warning, attribute.offset(), message, note);
+        }
+    }
+
+    /// `id` is of type ID: a name that no other element of the schema has.
+    fn id(&mut self, ids: &mut HashMap<&'d str, Element<'d>>) {
+        // Those of documentation are its own business.
+        let Some(attribute) = self.element.find_attribute("", "id") else { return };
+        let id = attribute.value().trim();
+        if !is_ncname(id) {
+            let message = format!("id is {id:?}, expected a name: letters, digits, '.', '-' or '_'");
+            self.report(Severity::Warning, attribute.offset(), message, String::new());
+        } else if let Some(first) = ids.insert(id, self.element) {
+            let message = format!("id {id:?} is given twice");
+            let note = format!("the first is that of <{}> in line {}", first.local(), first.position().line);
+            self.report(Severity::Warning, attribute.offset(), message, note);
+        }
+    }
+
+    /// The child elements with their rules, and those that stand in a wrong place.
+    fn content(&mut self) -> (Vec<(Element<'d>, &'static str)>, Vec<NodeId>) {
+        let (mut inner, mut misplaced) = (Vec::new(), Vec::new());
+        if self.rule.open {
+            return (inner, misplaced);
+        }
+        let slots = &self.rule.content;
+        let mut next = 0;
+        for node in self.element.children() {
+            let child = match node {
+                Node::Element(child) if child.namespace() == XSD_NAMESPACE => child,
+                Node::Element(child) => {
+                    self.foreign(child);
+                    continue;
+                }
+                Node::Text(text) => {
+                    self.text(text);
+                    continue;
+                }
+            };
+            let found = (next..slots.len()).find_map(|index| Some((index, slots[index].rule(child)?)));
+            if let Some((index, rule)) = found {
+                next = match () {
+                    () if slots[index].last => slots.len(),
+                    () if slots[index].many => index,
+                    () => index + 1,
+                };
+                inner.push((child, rule));
+                continue;
+            }
+            // Out of order, but as clear as in order.
+            let late = slots[..next.min(slots.len())].iter().find_map(|slot| slot.rule(child));
+            match child.local() {
+                "annotation" => {
+                    let message = "an annotation stands first and alone in its component".to_owned();
+                    self.report(Severity::Warning, child.offset(), message, String::new());
+                    inner.push((child, "annotation"));
+                }
+                "import" | "include" | "redefine" if late.is_some() => {
+                    let message =
+                        format!("<{}> stands behind a definition, expected before all of them", child.local());
+                    self.report(Severity::Warning, child.offset(), message, String::new());
+                    inner.extend(late.map(|rule| (child, rule)));
+                }
+                local => {
+                    let names: Vec<&str> =
+                        slots[next..].iter().flat_map(|slot| &slot.names).map(|name| name.0).collect();
+                    let parent = self.element.local();
+                    let expected = match names.as_slice() {
+                        [] => "nothing".to_owned(),
+                        names => list(names, "or"),
+                    };
+                    let message = format!("unexpected <{local}> in <{parent}>, expected {expected}");
+                    let note = if late.is_some() { "the order counts, and what there may be of each" } else { "" };
+                    self.report(Severity::Error, child.offset(), message, note.to_owned());
+                    misplaced.push(child.id());
+                }
+            }
+        }
+        (inner, misplaced)
+    }
+
+    fn foreign(&mut self, child: Element<'_>) {
+        let name = ExpandedName::new(child.namespace(), child.local());
+        let message = format!("<{}> has an element {name} that is not of XML Schema", self.element.local());
+        let note = "it belongs into <appinfo>; it is passed over".to_owned();
+        self.report(Severity::Warning, child.offset(), message, note);
+    }
+
+    fn text(&mut self, text: &str) {
+        let text = text.trim();
+        if !text.is_empty() {
+            let text: String = text.chars().take(20).collect();
+            let message = format!("<{}> has text {text:?}, expected elements only", self.element.local());
+            self.report(Severity::Error, self.element.offset(), message, String::new());
+        }
+    }
+}
+
+fn list(names: &[&str], word: &str) -> String {
+    match names {
+        [] => "none".to_owned(),
+        [one] => format!("`{one}`"),
+        [first @ .., last] => {
+            let first: Vec<_> = first.iter().map(|name| format!("`{name}`")).collect();
+            format!("{} {word} `{last}`", first.join(", "))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rule_that_is_named_is_there() {
+        for rule in GRAMMAR.values() {
+            for (local, name) in rule.content.iter().flat_map(|slot| &slot.names) {
+                assert!(GRAMMAR.contains_key(name), "{name}");
+                assert!(name.starts_with(local));
+            }
+        }
+        assert_eq!(GRAMMAR.len(), TABLE.len());
+    }
+}

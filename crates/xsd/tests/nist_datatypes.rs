@@ -13,11 +13,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use castile_databinding::datatypes::Datatype;
-use castile_databinding::facets::{Constraint, SimpleTypeDefinition};
+use castile_databinding::facets::SimpleTypeDefinition;
 use castile_xml::tree::{Document, Element};
-use castile_xsd::components::{TypeDefinition, Variety};
-use castile_xsd::{Builtin, ExpandedName, Files, Schema, TypeId};
+use castile_xsd::{ExpandedName, Files, Schema};
 
 #[test]
 fn instances_are_judged_as_they_are_named() {
@@ -28,14 +26,13 @@ fn instances_are_judged_as_they_are_named() {
     for (schema_path, instances) in grouped_by_schema(&folder) {
         let (schema, diagnostics) = castile_xsd::read(&schema_path.to_string_lossy(), &Files::new());
         assert!(diagnostics.is_empty(), "{diagnostics:?}");
-        let source = Document::parse(&fs::read_to_string(&schema_path).unwrap()).unwrap();
         let mut definition = None;
         for path in instances {
             let name = path.file_stem().unwrap().to_string_lossy().into_owned();
             let instance = Document::parse(&fs::read_to_string(&path).unwrap()).unwrap();
             let instance = outermost(&instance);
             // Instances of one schema are of one type.
-            let definition = definition.get_or_insert_with(|| definition_of(&schema, source.root(), instance));
+            let definition = definition.get_or_insert_with(|| definition_of(&schema, instance));
             let verdict = definition.read(&instance.text(), &instance);
             let is_named_valid = name.contains("-SV-IV-");
             let facet = name.rsplit('-').nth(2).unwrap().to_owned();
@@ -61,37 +58,10 @@ fn outermost(instance: &Document) -> Element<'_> {
     if root.local() == "out" { root.elements().next().unwrap() } else { root }
 }
 
-fn definition_of(schema: &Schema, source: Element<'_>, instance: Element<'_>) -> SimpleTypeDefinition {
+fn definition_of(schema: &Schema, instance: Element<'_>) -> SimpleTypeDefinition {
     let name = ExpandedName::new(instance.namespace(), instance.local());
     let element = schema.find_element(&name).unwrap();
-    definition(schema, schema[element].type_id, source)
-}
-
-/// The definition of a type with all that it is derived from. Names in facets are read with the declarations of the
-/// schema's own element, where these schemas have them all.
-fn definition(schema: &Schema, type_id: TypeId, source: Element<'_>) -> SimpleTypeDefinition {
-    if let Some(builtin) = type_id.builtin() {
-        return SimpleTypeDefinition::built_in(Datatype::from_name(builtin.name()).unwrap());
-    }
-    let TypeDefinition::Simple(simple) = &schema[type_id] else { panic!("a complex type") };
-    let name = simple.name.as_ref().map_or("", |name| name.local());
-    let is_primary = simple.base.builtin() == Some(Builtin::AnySimpleType);
-    match &simple.variety {
-        Variety::List { item } if is_primary => {
-            SimpleTypeDefinition::list(name, definition(schema, *item, source)).unwrap()
-        }
-        Variety::Union { members } if is_primary => {
-            let members = members.iter().map(|&member| definition(schema, member, source)).collect();
-            SimpleTypeDefinition::union(name, members).unwrap()
-        }
-        _ => {
-            let constraint = |facet: &castile_xsd::components::Facet| (facet.kind.name(), facet.value.clone());
-            let constraints: Vec<(&str, String)> = simple.facets.iter().map(constraint).collect();
-            let constraints: Vec<Constraint<'_>> =
-                constraints.iter().map(|(facet, value)| Constraint { facet, value, scope: &source }).collect();
-            definition(schema, simple.base, source).restriction(name, &constraints).unwrap()
-        }
-    }
+    schema.simple_type_definition(schema[element].type_id).unwrap()
 }
 
 /// Schemas with their instances, found by their names.

@@ -69,6 +69,11 @@ impl Pattern {
         self.regex.is_match(text)
     }
 
+    /// The same in the syntax of the `regex` crate, bound to both ends of a text.
+    pub fn regex(&self) -> &str {
+        self.regex.as_str()
+    }
+
     /// The regular expressions, as they were written, with `|` between.
     pub fn source(&self) -> &str {
         &self.source

@@ -138,7 +138,7 @@ impl Checker<'_> {
         }
         for facet in simple.facets.iter().filter(|facet| facet.kind == Kind::Enumeration) {
             let is_declared = |name: &ExpandedName| self.schema.notations.iter().any(|notation| notation.name == *name);
-            if !facet.name.as_ref().is_some_and(is_declared) {
+            if !facet.name().as_ref().is_some_and(is_declared) {
                 let message = format!("notation {:?} is not declared", facet.value);
                 self.diagnostics.error(facet.location, message).with_rule("enumeration-valid-restriction");
             }

@@ -202,8 +202,9 @@ pub struct Facet {
     pub kind: FacetKind,
     /// {value}, as written.
     pub value: String,
-    /// The expanded name that an enumeration value stands for if it is of a type derived from QName or NOTATION.
-    pub name: Option<ExpandedName>,
+    /// The prefixes in an enumeration value with the namespaces that they are bound to where it stands: what it needs if
+    /// it is, or has in it, a qualified name.
+    pub namespaces: Vec<(String, String)>,
     /// {fixed}: further restrictions may not change it.
     pub fixed: bool,
     /// Its documentation.
@@ -239,6 +240,17 @@ pub enum FacetKind {
     TotalDigits,
     /// `fractionDigits`
     FractionDigits,
+}
+
+impl Facet {
+    /// The expanded name that an enumeration value stands for, if it is of a type derived from QName or NOTATION.
+    #[must_use]
+    pub fn name(&self) -> Option<ExpandedName> {
+        let value = self.value.trim();
+        let (prefix, local) = value.split_once(':').unwrap_or(("", value));
+        let (_, namespace) = self.namespaces.iter().find(|(known, _)| known == prefix)?;
+        castile_xml::tree::is_ncname(local).then(|| ExpandedName::new(namespace.as_str(), local))
+    }
 }
 
 impl FacetKind {

@@ -119,13 +119,28 @@ impl Parser<'_> {
         Some(Facet {
             kind,
             value: value.to_owned(),
-            name: match kind {
-                FacetKind::Enumeration => ExpandedName::of_qname(element, value).ok(),
-                _ => None,
+            namespaces: match kind {
+                FacetKind::Enumeration => namespaces(element, value),
+                _ => Vec::new(),
             },
             fixed: self.boolean(element, "fixed"),
             annotation: self.annotation(element),
             location: self.location(element),
         })
     }
+}
+
+/// The prefixes of the words in a text, each once, with what they are bound to.
+fn namespaces(element: Element<'_>, text: &str) -> Vec<(String, String)> {
+    let mut found: Vec<(String, String)> = Vec::new();
+    for word in text.split_ascii_whitespace() {
+        let prefix = word.split_once(':').map_or("", |(prefix, _)| prefix);
+        let namespace = element.namespace_of(prefix).or(prefix.is_empty().then_some(""));
+        if let Some(namespace) = namespace
+            && !found.iter().any(|(known, _)| known == prefix)
+        {
+            found.push((prefix.to_owned(), namespace.to_owned()));
+        }
+    }
+    found
 }

@@ -39,7 +39,7 @@ fn definition(schema: &Schema, id: TypeId) -> String {
                     format!("union of {}", members.join(" | "))
                 }
             };
-            let facets = simple.facets.iter().map(|facet| match &facet.name {
+            let facets = simple.facets.iter().map(|facet| match &facet.name() {
                 Some(name) if schema.builtin(id) == castile_xsd::Builtin::QName => format!(" {}={name}", facet.kind),
                 _ => format!(" {}={:?}", facet.kind, facet.value),
             });

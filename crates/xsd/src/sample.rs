@@ -1,0 +1,423 @@
+//! Instances made from a schema, which together show all that it allows.
+//!
+//! ```
+//! use castile_xsd::sample::Samples;
+//! use castile_xsd::{Documents, ExpandedName};
+//!
+//! let documents = Documents::new().with(
+//!     "a.xsd",
+//!     r#"<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
+//!          <xs:element name="a"><xs:complexType><xs:choice>
+//!            <xs:element name="b" type="xs:boolean"/>
+//!            <xs:element name="c" type="xs:int" minOccurs="0"/>
+//!          </xs:choice></xs:complexType></xs:element>
+//!        </xs:schema>"#,
+//! );
+//! let (schema, _) = castile_xsd::read("a.xsd", &documents);
+//! let element = schema.find_element(&ExpandedName::new("", "a")).expect("it is declared");
+//! let samples: Vec<String> = Samples::new(&schema, element).collect::<Result<_, _>>()?;
+//! assert_eq!(samples[..3], ["<a><b>true</b></a>", "<a><c>42</c></a>", "<a><b>false</b></a>"]);
+//! assert!(samples.contains(&"<a/>".to_owned()));
+//! # Ok::<(), castile_xsd::sample::Error>(())
+//! ```
+
+mod coverage;
+mod height;
+mod pattern;
+mod values;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::rc::Rc;
+
+use castile_xml::{Limits, Prefixes, Writer};
+
+use crate::components::{
+    AttributeUse, Compositor, Content, Derivation, ElementDeclaration, Particle, ProcessContents, Term, Use,
+    ValueConstraint, Wildcard,
+};
+use crate::{Builtin, ElementId, ExpandedName, Schema, TypeId, XSD_NAMESPACE};
+use coverage::{Coverage, Decision};
+use height::Heights;
+use values::Text;
+
+const XSI_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema-instance";
+
+/// From this depth on, and this many elements, what needs least is taken.
+const DEEP: usize = 12;
+const MANY: usize = 400;
+/// How many instances are made at most.
+const MOST: usize = 200;
+
+/// Instances of an element, as text. The first has one of everything, and then whatever was chosen least often before
+/// is chosen: every part present, absent and repeated, every branch, every type in place of its base, nil and values of
+/// all kinds. They end when every alternative was chosen that can be, or after 200.
+///
+/// Identity constraints, and the `ID` that an `IDREF` refers to, are not looked at.
+pub struct Samples<'s> {
+    schema: &'s Schema,
+    element: ElementId,
+    coverage: Coverage,
+    heights: Heights<'s>,
+    contents: HashMap<TypeId, Rc<Content>>,
+    values: HashMap<TypeId, Rc<[Text]>>,
+    /// How many IDs there are in the instance, and how many elements.
+    ids: usize,
+    elements: usize,
+    made: usize,
+    is_done: bool,
+}
+
+impl<'s> Samples<'s> {
+    /// Instances of `element`, which is a global one of `schema`.
+    pub fn new(schema: &'s Schema, element: ElementId) -> Self {
+        Samples {
+            schema,
+            element,
+            coverage: Coverage::default(),
+            heights: Heights::new(schema),
+            contents: HashMap::new(),
+            values: HashMap::new(),
+            ids: 0,
+            elements: 0,
+            made: 0,
+            is_done: false,
+        }
+    }
+
+    fn instance(&mut self) -> Result<String, Error> {
+        (self.ids, self.elements) = (0, 0);
+        let mut writer = Writer::new(prefixes()?, Limits::default());
+        self.element(&mut writer, self.element, 0)?;
+        let bytes = writer.finish()?;
+        // The writer writes what was text before.
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    // ---- elements ----
+
+    /// Writes an element where `declared` is referred to: it, or one that may substitute for it.
+    fn element(&mut self, out: &mut Writer, declared: ElementId, depth: usize) -> Result<(), Error> {
+        let mut candidates = vec![declared];
+        if !self.schema[declared].block.substitution {
+            candidates.extend(self.schema.substitutes(declared));
+        }
+        let schema = self.schema;
+        candidates.retain(|&id| !schema[id].is_abstract && !self.types_for(&schema[id]).is_empty());
+        let chosen =
+            self.pick(Decision::Substitution(declared), &candidates, depth, |heights, &id| heights.element(id));
+        let Some(id) = chosen else { return Err(Error::new(&schema[declared].name, "is abstract or never ends")) };
+        let declaration = &schema[id];
+        let types = self.types_for(declaration);
+        let chosen = self.pick(Decision::Type(id), &types, depth, |heights, &type_id| heights.type_(type_id));
+        let Some(type_id) = chosen else { return Err(Error::new(&declaration.name, "never ends")) };
+        self.elements += 1;
+        out.start(declaration.name.namespace(), declaration.name.local())?;
+        if type_id != declaration.type_id
+            && let Some(name) = self.schema[type_id].name()
+        {
+            out.qname_attribute(XSI_NAMESPACE, "type", (name.namespace(), name.local()))?;
+        }
+        let is_fixed = matches!(declaration.value_constraint, Some(ValueConstraint::Fixed(_)));
+        let is_nil = declaration.nillable && !is_fixed && self.coverage.choose(Decision::Nil(id), 2) == 1;
+        if is_nil {
+            out.attribute(XSI_NAMESPACE, "nil", "true")?;
+        }
+        // Which it has of these, it says where it says what is in it.
+        let is_any = type_id.builtin() == Some(Builtin::AnyType);
+        if !is_any {
+            self.attributes(out, type_id)?;
+        }
+        if !is_nil {
+            self.content(out, id, type_id, depth)?;
+        }
+        out.end()?;
+        Ok(())
+    }
+
+    /// The types that an element may have: its own and those derived from it, unless they are abstract or blocked.
+    fn types_for(&self, declaration: &ElementDeclaration) -> Vec<TypeId> {
+        let mut candidates = vec![declaration.type_id];
+        // Whatever is derived from the ur-type: that is every type.
+        let mut open = candidates.clone();
+        open.retain(|declared| declared.builtin() != Some(Builtin::AnyType));
+        while let Some(base) = open.pop() {
+            let complex = self.schema[base].as_complex();
+            let block = complex.map(|complex| complex.block).unwrap_or_default();
+            for &derived in self.schema.derived_types(base) {
+                let Some(complex) = self.schema[derived].as_complex() else { continue };
+                let blocked = match complex.derivation {
+                    Derivation::Extension => block.extension || declaration.block.extension,
+                    Derivation::Restriction => block.restriction || declaration.block.restriction,
+                };
+                if !blocked && complex.name.is_some() {
+                    candidates.push(derived);
+                    open.push(derived);
+                }
+            }
+        }
+        candidates.retain(|&type_id| !self.schema[type_id].as_complex().is_some_and(|complex| complex.is_abstract));
+        candidates
+    }
+
+    /// Chooses in turn, or what needs least when it gets deep.
+    fn pick<T: Copy>(
+        &mut self,
+        decision: Decision,
+        candidates: &[T],
+        depth: usize,
+        height: impl Fn(&mut Heights<'s>, &T) -> usize,
+    ) -> Option<T> {
+        if self.is_enough(depth) {
+            let heights = &mut self.heights;
+            return candidates.iter().min_by_key(|candidate| height(heights, candidate)).copied();
+        }
+        let finite: Vec<T> =
+            candidates.iter().filter(|candidate| height(&mut self.heights, candidate) < usize::MAX).copied().collect();
+        match finite.len() {
+            0 => None,
+            count => finite.get(self.coverage.choose(decision, count)).copied(),
+        }
+    }
+
+    fn is_enough(&self, depth: usize) -> bool {
+        depth >= DEEP || self.elements >= MANY
+    }
+
+    // ---- attributes ----
+
+    fn attributes(&mut self, out: &mut Writer, type_id: TypeId) -> Result<(), Error> {
+        for (index, attribute_use) in self.schema.attribute_uses(type_id).iter().enumerate() {
+            let is_there = attribute_use.use_ == Use::Required
+                || self.coverage.choose(Decision::Attribute(type_id, index), 2) == 0;
+            if is_there {
+                self.attribute(out, attribute_use)?;
+            }
+        }
+        if let Some(wildcard) = self.schema.attribute_wildcard(type_id)
+            && wildcard.process_contents != ProcessContents::Strict
+            && self.coverage.choose(Decision::AnyAttribute(type_id), 2) == 1
+            && let Some(namespace) = namespace_for(&wildcard)
+        {
+            out.attribute(namespace, "sample", "any attribute")?;
+        }
+        Ok(())
+    }
+
+    fn attribute(&mut self, out: &mut Writer, attribute_use: &AttributeUse) -> Result<(), Error> {
+        let declaration = &self.schema[attribute_use.attribute];
+        let (namespace, local) = (declaration.name.namespace(), declaration.name.local());
+        let constraint = attribute_use.value_constraint.as_ref().or(declaration.value_constraint.as_ref());
+        if let Some(ValueConstraint::Fixed(value)) = constraint {
+            return Ok(out.attribute(namespace, local, value)?);
+        }
+        match self.value(declaration.type_id, &declaration.name)? {
+            Text::Plain(text) => out.attribute(namespace, local, &text)?,
+            Text::Name(name) => out.qname_attribute(namespace, local, (name.namespace(), name.local()))?,
+        }
+        Ok(())
+    }
+
+    // ---- content ----
+
+    fn content(&mut self, out: &mut Writer, id: ElementId, type_id: TypeId, depth: usize) -> Result<(), Error> {
+        let declaration = &self.schema[id];
+        if let Some(ValueConstraint::Fixed(value)) = &declaration.value_constraint {
+            return Ok(out.text(value)?);
+        }
+        if declaration.value_constraint.is_some() && self.coverage.choose(Decision::Default(id), 2) == 1 {
+            return Ok(());
+        }
+        if type_id.builtin() == Some(Builtin::AnyType) {
+            return self.any_type(out, id);
+        }
+        match &*self.content_of(type_id) {
+            Content::Empty => Ok(()),
+            Content::Simple(simple) => match self.value(*simple, &declaration.name)? {
+                Text::Plain(text) => Ok(out.text(&text)?),
+                Text::Name(name) => Ok(out.qname(name.namespace(), name.local())?),
+            },
+            Content::ElementOnly(particle) => self.particle(out, particle, type_id, &mut 0, depth),
+            Content::Mixed(particle) => {
+                out.text("some text ")?;
+                self.particle(out, particle, type_id, &mut 0, depth)?;
+                Ok(out.text(" & more")?)
+            }
+        }
+    }
+
+    /// `xs:anyType`: text, a value that says its type, an element, an attribute, nothing.
+    fn any_type(&mut self, out: &mut Writer, id: ElementId) -> Result<(), Error> {
+        match self.coverage.choose(Decision::AnyType(id), 5) {
+            0 => out.text("any type")?,
+            1 => {
+                out.qname_attribute(XSI_NAMESPACE, "type", (XSD_NAMESPACE, "int"))?;
+                out.text("42")?;
+            }
+            2 => {
+                out.start("urn:sample", "sample")?;
+                out.end()?;
+            }
+            3 => out.attribute("urn:sample", "sample", "any attribute")?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn content_of(&mut self, type_id: TypeId) -> Rc<Content> {
+        let schema = self.schema;
+        self.contents.entry(type_id).or_insert_with(|| Rc::new(schema.content(type_id))).clone()
+    }
+
+    /// Writes a particle. `index` counts those of the type, in the order of the schema, so that each has its own number.
+    fn particle(
+        &mut self,
+        out: &mut Writer,
+        particle: &Particle,
+        type_id: TypeId,
+        index: &mut usize,
+        depth: usize,
+    ) -> Result<(), Error> {
+        let number = *index;
+        let count = self.count(particle, Decision::Occurrence(type_id, number), depth);
+        for _ in 0..count {
+            *index = number + 1;
+            match &particle.term {
+                Term::Element(id) => self.element(out, *id, depth + 1)?,
+                Term::Wildcard(wildcard) => self.wildcard(out, wildcard, depth)?,
+                Term::GroupReference(id) => {
+                    let inner = Particle::once(Term::Group(self.schema[*id].group.clone()));
+                    self.particle(out, &inner, type_id, index, depth)?;
+                }
+                Term::Group(group) if group.compositor == Compositor::Choice => {
+                    let branches: Vec<usize> = (0..group.particles.len()).collect();
+                    let decision = Decision::Branch(type_id, number);
+                    let branch = self.pick(decision, &branches, depth, |heights, &branch| {
+                        heights.particle(&group.particles[branch])
+                    });
+                    let skipped = &group.particles[..branch.unwrap_or_default()];
+                    *index += skipped.iter().map(particles_in).sum::<usize>();
+                    if let Some(branch) = branch {
+                        self.particle(out, &group.particles[branch], type_id, index, depth)?;
+                    }
+                }
+                Term::Group(group) => {
+                    for inner in &group.particles {
+                        self.particle(out, inner, type_id, index, depth)?;
+                    }
+                }
+            }
+        }
+        *index = number + particles_in(particle);
+        Ok(())
+    }
+
+    /// How often a particle comes: once, at least, more often, at most.
+    fn count(&mut self, particle: &Particle, decision: Decision, depth: usize) -> u32 {
+        let (min, max) = (particle.min_occurs, particle.max_occurs);
+        if self.is_enough(depth) || self.heights.particle_once(particle) == usize::MAX {
+            return min;
+        }
+        let mut counts = vec![min.max(1).min(max.unwrap_or(u32::MAX)), min, min.saturating_add(2).max(2)];
+        counts.extend(max);
+        counts.retain(|&count| max.is_none_or(|max| count <= max) && (count == min || count <= 20));
+        let mut distinct = Vec::new();
+        for count in counts {
+            if !distinct.contains(&count) {
+                distinct.push(count);
+            }
+        }
+        distinct.get(self.coverage.choose(decision, distinct.len())).copied().unwrap_or(min)
+    }
+
+    /// An element that a wildcard allows: one that is declared, if it must be.
+    fn wildcard(&mut self, out: &mut Writer, wildcard: &Wildcard, depth: usize) -> Result<(), Error> {
+        if wildcard.process_contents != ProcessContents::Strict
+            && let Some(namespace) = namespace_for(wildcard)
+        {
+            out.start(namespace, "sample")?;
+            out.text("any element")?;
+            return Ok(out.end()?);
+        }
+        match height::declared_for(self.schema, wildcard) {
+            Some(id) => self.element(out, id, depth.max(DEEP)),
+            None => Err(Error { message: "no element is declared that a strict wildcard allows".to_owned() }),
+        }
+    }
+
+    // ---- values ----
+
+    fn value(&mut self, type_id: TypeId, name: &ExpandedName) -> Result<Text, Error> {
+        let schema = self.schema;
+        if schema.builtin(type_id) == Builtin::Id && schema.facets(type_id).is_empty() {
+            self.ids += 1;
+            return Ok(Text::Plain(format!("id-{}", self.ids)));
+        }
+        let values = self.values.entry(type_id).or_insert_with(|| values::values(schema, type_id).into()).clone();
+        if values.is_empty() {
+            return Err(Error::new(name, "is of a type for which no value was found"));
+        }
+        let chosen = self.coverage.choose(Decision::Value(type_id), values.len());
+        values.get(chosen).cloned().ok_or_else(|| Error::new(name, "has no such value"))
+    }
+}
+
+impl Iterator for Samples<'_> {
+    type Item = Result<String, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.is_done {
+            return None;
+        }
+        let covered = self.coverage.covered();
+        let instance = self.instance();
+        self.made += 1;
+        // Deep inside only what needs least is chosen: some alternatives may never come.
+        let is_nothing_new = self.made > 1 && self.coverage.covered() == covered;
+        self.is_done = instance.is_err() || is_nothing_new || self.made == MOST || self.coverage.is_complete();
+        if is_nothing_new && instance.is_ok() { None } else { Some(instance) }
+    }
+}
+
+/// How many particles there are in a particle, itself counted.
+fn particles_in(particle: &Particle) -> usize {
+    match &particle.term {
+        Term::Group(group) => 1 + group.particles.iter().map(particles_in).sum::<usize>(),
+        _ => 1,
+    }
+}
+
+/// A namespace that a wildcard allows, best one in which nothing is declared.
+fn namespace_for(wildcard: &Wildcard) -> Option<&'static str> {
+    ["urn:sample", ""].into_iter().find(|namespace| wildcard.namespaces.allows(namespace))
+}
+
+fn prefixes() -> Result<Prefixes, castile_xml::Error> {
+    Prefixes::default().where_needed("xsi", XSI_NAMESPACE)?.where_needed("xs", XSD_NAMESPACE)
+}
+
+/// Why no instance can be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    message: String,
+}
+
+impl Error {
+    fn new(name: &ExpandedName, problem: &str) -> Self {
+        Error { message: format!("the element or attribute {name} {problem}") }
+    }
+}
+
+impl From<castile_xml::Error> for Error {
+    fn from(error: castile_xml::Error) -> Self {
+        Error { message: error.to_string() }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}

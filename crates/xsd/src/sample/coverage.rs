@@ -1,0 +1,62 @@
+//! What was chosen before.
+
+use std::collections::HashMap;
+
+use crate::{ElementId, TypeId};
+
+/// Where there is something to choose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Decision {
+    /// Which element stands where this one is referred to.
+    Substitution(ElementId),
+    /// Which type it has.
+    Type(ElementId),
+    Nil(ElementId),
+    /// Whether its default applies.
+    Default(ElementId),
+    AnyType(ElementId),
+    /// Whether an attribute is there.
+    Attribute(TypeId, usize),
+    AnyAttribute(TypeId),
+    /// How often a particle of a type comes.
+    Occurrence(TypeId, usize),
+    /// Which branch of a choice.
+    Branch(TypeId, usize),
+    Value(TypeId),
+}
+
+/// How often each alternative was chosen.
+#[derive(Debug, Default)]
+pub(super) struct Coverage {
+    chosen: HashMap<Decision, Vec<u32>>,
+    covered: usize,
+    known: usize,
+}
+
+impl Coverage {
+    /// The first of those among `count` alternatives that were chosen least often; `count` is at least 1.
+    pub(super) fn choose(&mut self, decision: Decision, count: usize) -> usize {
+        let chosen = self.chosen.entry(decision).or_default();
+        if chosen.len() < count {
+            self.known += count - chosen.len();
+            chosen.resize(count, 0);
+        }
+        let least = chosen.iter().take(count).copied().min().unwrap_or_default();
+        let index = chosen.iter().position(|&times| times == least).unwrap_or_default();
+        self.covered += usize::from(least == 0);
+        if let Some(times) = chosen.get_mut(index) {
+            *times += 1;
+        }
+        index
+    }
+
+    /// How many alternatives were chosen at least once.
+    pub(super) fn covered(&self) -> usize {
+        self.covered
+    }
+
+    /// Whether that is all that were met.
+    pub(super) fn is_complete(&self) -> bool {
+        self.covered == self.known
+    }
+}

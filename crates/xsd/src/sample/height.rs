@@ -1,0 +1,136 @@
+//! How deep an instance must be at least: what a recursive type needs to come to an end.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::components::{Compositor, Particle, ProcessContents, Term, Wildcard};
+use crate::{ElementId, Schema, TypeId};
+
+/// The least depth of elements, of each type that was asked for. `usize::MAX` for what never ends.
+pub(super) struct Heights<'s> {
+    schema: &'s Schema,
+    types: HashMap<TypeId, usize>,
+    particles: HashMap<TypeId, Option<Particle>>,
+}
+
+impl<'s> Heights<'s> {
+    pub(super) fn new(schema: &'s Schema) -> Self {
+        Heights { schema, types: HashMap::new(), particles: HashMap::new() }
+    }
+
+    /// That of an element, which has one level itself.
+    pub(super) fn element(&mut self, id: ElementId) -> usize {
+        self.type_(self.schema[id].type_id).saturating_add(1)
+    }
+
+    /// That of the content of a type.
+    pub(super) fn type_(&mut self, type_id: TypeId) -> usize {
+        if !self.types.contains_key(&type_id) {
+            self.find(type_id);
+        }
+        self.known(type_id)
+    }
+
+    /// That of a particle as often as it must come at least.
+    pub(super) fn particle(&mut self, particle: &Particle) -> usize {
+        if particle.min_occurs == 0 { 0 } else { self.particle_once(particle) }
+    }
+
+    /// That of a particle that comes.
+    pub(super) fn particle_once(&mut self, particle: &Particle) -> usize {
+        let mut elements = Vec::new();
+        elements_of(self.schema, particle, &mut elements);
+        for id in elements {
+            self.type_(self.schema[id].type_id);
+        }
+        self.of_term(&particle.term)
+    }
+
+    /// Finds the heights of a type and of all that it is made of: first none ends, then those end that are made of what
+    /// ends, until nothing changes.
+    fn find(&mut self, type_id: TypeId) {
+        let mut reached = HashSet::from([type_id]);
+        let mut open = vec![type_id];
+        let mut order = Vec::new();
+        while let Some(type_id) = open.pop() {
+            order.push(type_id);
+            let particle = self.schema.content(type_id).particle().cloned();
+            let mut elements = Vec::new();
+            if let Some(particle) = &particle {
+                elements_of(self.schema, particle, &mut elements);
+            }
+            for id in elements {
+                let inner = self.schema[id].type_id;
+                if !self.types.contains_key(&inner) && reached.insert(inner) {
+                    open.push(inner);
+                }
+            }
+            self.particles.insert(type_id, particle);
+        }
+        order.iter().for_each(|&type_id| {
+            self.types.insert(type_id, usize::MAX);
+        });
+        loop {
+            let mut has_changed = false;
+            for &type_id in order.iter().rev() {
+                let height = match &self.particles[&type_id] {
+                    Some(particle) if particle.min_occurs > 0 => self.of_term(&particle.term),
+                    _ => 0,
+                };
+                has_changed |= self.types.insert(type_id, height) != Some(height);
+            }
+            if !has_changed {
+                return;
+            }
+        }
+    }
+
+    fn known(&self, type_id: TypeId) -> usize {
+        self.types.get(&type_id).copied().unwrap_or_default()
+    }
+
+    fn of_term(&self, term: &Term) -> usize {
+        match term {
+            Term::Element(id) => self.known(self.schema[*id].type_id).saturating_add(1),
+            Term::Wildcard(wildcard) if wildcard.process_contents == ProcessContents::Strict => {
+                if declared_for(self.schema, wildcard).is_some() { 1 } else { usize::MAX }
+            }
+            Term::Wildcard(_) => 1,
+            Term::GroupReference(id) => {
+                self.of_group(self.schema[*id].group.compositor, &self.schema[*id].group.particles)
+            }
+            Term::Group(group) => self.of_group(group.compositor, &group.particles),
+        }
+    }
+
+    fn of_group(&self, compositor: Compositor, particles: &[Particle]) -> usize {
+        let heights = particles.iter().map(|particle| match particle.min_occurs {
+            0 => 0,
+            _ => self.of_term(&particle.term),
+        });
+        let height = if compositor == Compositor::Choice { heights.min() } else { heights.max() };
+        height.unwrap_or_default()
+    }
+}
+
+/// A declared element that a wildcard allows.
+pub(super) fn declared_for(schema: &Schema, wildcard: &Wildcard) -> Option<ElementId> {
+    schema.global_elements().find(|&id| {
+        let declaration = &schema[id];
+        let is_abstract = |type_id: TypeId| schema[type_id].as_complex().is_some_and(|complex| complex.is_abstract);
+        wildcard.namespaces.allows(declaration.name.namespace())
+            && !declaration.is_abstract
+            && !is_abstract(declaration.type_id)
+    })
+}
+
+/// Adds the elements of a particle, groups looked into.
+fn elements_of(schema: &Schema, particle: &Particle, found: &mut Vec<ElementId>) {
+    match &particle.term {
+        Term::Element(id) => found.push(*id),
+        Term::Wildcard(_) => {}
+        Term::GroupReference(id) => {
+            schema[*id].group.particles.iter().for_each(|inner| elements_of(schema, inner, found));
+        }
+        Term::Group(group) => group.particles.iter().for_each(|inner| elements_of(schema, inner, found)),
+    }
+}

@@ -1,0 +1,76 @@
+//! Texts that match a pattern.
+
+use regex_syntax::Parser;
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+/// The most that is repeated where a pattern sets no limit, above what it asks for at least.
+const REPEATED: u32 = 64;
+/// The longest text that is made, in bytes.
+const LONGEST: usize = 4096;
+
+/// Texts that match `regex`, which is in the library's syntax; `variant` says how often what may repeat does, and
+/// which branches are taken. Whether the text is what the other facets ask for is for the caller to see.
+pub(super) fn text(regex: &str, variant: u32) -> Option<String> {
+    let hir = Parser::new().parse(regex).ok()?;
+    let mut text = String::new();
+    append(&hir, variant, &mut text);
+    Some(text)
+}
+
+/// The library bounds how deep a pattern nests.
+fn append(hir: &Hir, variant: u32, text: &mut String) {
+    if text.len() > LONGEST {
+        return;
+    }
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => {}
+        HirKind::Literal(literal) => text.push_str(&String::from_utf8_lossy(&literal.0)),
+        HirKind::Class(class) => text.extend(member(class)),
+        HirKind::Repetition(repetition) => {
+            let most = repetition.max.unwrap_or(repetition.min.saturating_add(REPEATED));
+            let count = repetition.min.saturating_add(variant).min(most);
+            for _ in 0..count {
+                append(&repetition.sub, variant, text);
+            }
+        }
+        HirKind::Capture(capture) => append(&capture.sub, variant, text),
+        HirKind::Concat(parts) => parts.iter().for_each(|part| append(part, variant, text)),
+        HirKind::Alternation(branches) => {
+            if let Some(branch) = branches.get(variant as usize % branches.len().max(1)) {
+                append(branch, variant, text);
+            }
+        }
+    }
+}
+
+/// A character of a class: one that people can read, if there is one.
+fn member(class: &Class) -> Option<char> {
+    let ranges: Vec<(char, char)> = match class {
+        Class::Unicode(class) => class.iter().map(|range| (range.start(), range.end())).collect(),
+        Class::Bytes(class) => class.iter().map(|range| (range.start().into(), range.end().into())).collect(),
+    };
+    let has = |c: char| ranges.iter().any(|&(first, last)| (first..=last).contains(&c));
+    let readable = ['a', 'A', '1', '0', ' ', '-', '.'].into_iter().chain('!'..='~');
+    readable.into_iter().find(|&c| has(c)).or_else(|| {
+        let chars = ranges.iter().flat_map(|&(first, last)| [first, last]);
+        chars.into_iter().find(|&c| castile_xml::escape::is_char(c))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_matches_its_pattern() {
+        for (regex, variant, expected) in [
+            (r"\A(?:[0-9]{5}(?:\-[0-9]{4})?)\z", 0, "11111"),
+            (r"\A(?:[0-9]{5}(?:\-[0-9]{4})?)\z", 1, "11111-1111"),
+            (r"\A(?:ab|cd)\z", 1, "cd"),
+            (r"\A(?:[^a-z]+)\z", 2, "AAA"),
+            (r"\A(?:x*)\z", 3, "xxx"),
+        ] {
+            assert_eq!(text(regex, variant).as_deref(), Some(expected), "{regex}");
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Values of simple types: those at the edges of what the facets allow.
+
+use castile_databinding::datatypes::Scope;
+use castile_databinding::facets::{Pattern, SimpleTypeDefinition};
+
+use super::pattern;
+use crate::components::{Facet, FacetKind, Variety};
+use crate::{Builtin, ExpandedName, Schema, TypeId};
+
+/// How many values of one type are enough.
+const ENOUGH: usize = 24;
+/// How many texts are made of one pattern.
+const VARIANTS: u32 = 40;
+/// How deep lists and unions are looked into.
+const DEEPEST: usize = 16;
+/// The longest text that is made because a length is asked for, in characters.
+const LONGEST: usize = 4096;
+
+/// A text, or a name that is written with whatever prefix it has where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Text {
+    Plain(String),
+    Name(ExpandedName),
+}
+
+/// Valid values of a simple type, each once. None if nothing was found that its facets allow.
+pub(super) fn values(schema: &Schema, type_id: TypeId) -> Vec<Text> {
+    if matches!(schema.builtin(type_id), Builtin::QName | Builtin::Notation) {
+        let names = schema.enumeration(type_id).into_iter().filter_map(Facet::name);
+        let names: Vec<Text> = names.map(Text::Name).collect();
+        if !names.is_empty() {
+            return names;
+        }
+    }
+    let Ok(definition) = schema.simple_type_definition(type_id) else { return Vec::new() };
+    let mut found: Vec<Text> = Vec::new();
+    for candidate in candidates(schema, type_id, 0) {
+        let text = Text::Plain(candidate);
+        if let Text::Plain(plain) = &text
+            && !found.contains(&text)
+            && definition.read(plain, &Unprefixed).is_ok()
+        {
+            found.push(text);
+            if found.len() == ENOUGH {
+                break;
+            }
+        }
+    }
+    found
+}
+
+/// What may be valid, the most telling first.
+fn candidates(schema: &Schema, type_id: TypeId, depth: usize) -> Vec<String> {
+    let facets = schema.facets(type_id);
+    let of = |kind: FacetKind| facets.iter().filter(move |facet| facet.kind == kind).map(|facet| facet.value.clone());
+    let enumeration: Vec<String> = of(FacetKind::Enumeration).collect();
+    if !enumeration.is_empty() || depth == DEEPEST {
+        return enumeration;
+    }
+    let number = |kind: FacetKind| of(kind).next().and_then(|value| value.trim().parse::<usize>().ok());
+    let length = number(FacetKind::Length);
+    let (least, most) = (length.or(number(FacetKind::MinLength)), length.or(number(FacetKind::MaxLength)));
+    let lengths = || [least, most].into_iter().flatten().filter(|&length| length <= LONGEST);
+
+    let mut candidates = Vec::new();
+    for alternatives in schema.patterns(type_id) {
+        if let Ok(pattern) = Pattern::new(&alternatives) {
+            candidates.extend((0..VARIANTS).filter_map(|variant| pattern::text(pattern.regex(), variant)));
+        }
+    }
+    let of_type = |inner: TypeId| match schema.simple_type_definition(inner) {
+        Ok(definition) => candidates_of(schema, inner, &definition, depth + 1),
+        Err(_) => Vec::new(),
+    };
+    match variety(schema, type_id) {
+        Variety::List { item } => {
+            let items = of_type(item);
+            let list = |length: usize| -> Option<String> {
+                let words: Vec<&str> = items.iter().map(String::as_str).cycle().take(length).collect();
+                (words.len() == length).then(|| words.join(" "))
+            };
+            candidates.extend(lengths().chain([2, 1, 0, 5]).filter_map(list));
+        }
+        Variety::Union { members } => candidates.extend(members.into_iter().flat_map(of_type)),
+        Variety::Atomic => {
+            let builtin = schema.builtin(type_id);
+            candidates.extend(bounds(&facets));
+            candidates.extend(usual(builtin).iter().map(|&text| text.to_owned()));
+            candidates.extend(lengths().flat_map(|length| of_length(builtin, length)));
+            let digits = number(FacetKind::TotalDigits).filter(|&digits| digits <= LONGEST);
+            candidates.extend(digits.map(|digits| "9".repeat(digits)));
+            let fraction = number(FacetKind::FractionDigits).filter(|&digits| (1..=LONGEST).contains(&digits));
+            candidates.extend(fraction.map(|digits| format!("0.{}", "1".repeat(digits))));
+        }
+    }
+    candidates
+}
+
+/// The candidates that are valid, for what is made of them.
+fn candidates_of(schema: &Schema, type_id: TypeId, definition: &SimpleTypeDefinition, depth: usize) -> Vec<String> {
+    let mut valid = candidates(schema, type_id, depth);
+    valid.retain(|text| definition.read(text, &Unprefixed).is_ok());
+    valid.truncate(ENOUGH);
+    valid
+}
+
+fn variety(schema: &Schema, type_id: TypeId) -> Variety {
+    match (schema[type_id].as_simple(), type_id.builtin()) {
+        (_, Some(builtin)) => builtin.variety(),
+        (Some(simple), None) => simple.variety.clone(),
+        (None, None) => Variety::Atomic,
+    }
+}
+
+/// The bounds that are values, and what is next to those that are not.
+fn bounds(facets: &[&Facet]) -> Vec<String> {
+    let next_to = |value: &str, step: i8| match value.parse::<i128>() {
+        Ok(number) => number.checked_add(step.into()).map(|number| number.to_string()),
+        Err(_) => value.parse::<f64>().ok().map(|number| (number + f64::from(step) / 2.0).to_string()),
+    };
+    let bound = |facet: &&Facet| match facet.kind {
+        FacetKind::MinInclusive | FacetKind::MaxInclusive => Some(facet.value.clone()),
+        FacetKind::MinExclusive => next_to(facet.value.trim(), 1),
+        FacetKind::MaxExclusive => next_to(facet.value.trim(), -1),
+        _ => None,
+    };
+    facets.iter().filter_map(bound).collect()
+}
+
+/// Values that people would write.
+fn usual(builtin: Builtin) -> &'static [&'static str] {
+    use Builtin as B;
+    match builtin {
+        B::Boolean => &["true", "false", "1", "0"],
+        B::Decimal => &["12.5", "0", "0.5", "-0.01", "123456789012345678901234567890.5", "1"],
+        B::Float => &["1.5", "0", "-INF", "NaN", "1E-3"],
+        B::Double => &["1.5", "0", "INF", "NaN", "-1.25E300"],
+        B::Duration => &["P1Y2M3DT4H5M6.7S", "P0D", "-P1M", "PT36H"],
+        B::DateTime => &["2004-02-29T23:59:59Z", "2004-12-31T12:00:00", "1999-01-01T00:00:00.123+14:00"],
+        B::Time => &["13:20:00", "00:00:00Z", "23:59:59.999-05:00"],
+        B::Date => &["2004-02-29", "1999-12-31Z", "2020-01-01+01:00"],
+        B::GYearMonth => &["2004-02", "1999-12Z"],
+        B::GYear => &["2004", "1999Z", "-0044"],
+        B::GMonthDay => &["--02-29", "--12-31Z"],
+        B::GDay => &["---31", "---01Z"],
+        B::GMonth => &["--12", "--01Z"],
+        B::HexBinary => &["0FB7", "", "00"],
+        B::Base64Binary => &["Y2FzdGlsZQ==", "", "AAAA"],
+        B::AnyUri => &["urn:sample", "http://example.com/a?b=c#d", ""],
+        B::QName | B::Notation | B::Name | B::NcName | B::Nmtoken | B::Entity | B::Idref | B::Id => {
+            &["sample", "a-1.b"]
+        }
+        B::Language => &["en", "pt-BR"],
+        B::Nmtokens | B::Idrefs | B::Entities => &["a b", "a"],
+        B::Integer => &["42", "0", "-1", "123456789012345678901234567890"],
+        B::NonPositiveInteger => &["0", "-42"],
+        B::NegativeInteger => &["-1", "-42"],
+        B::Long => &["42", "0", "-9223372036854775808", "9223372036854775807"],
+        B::Int => &["42", "0", "-2147483648", "2147483647"],
+        B::Short => &["42", "0", "-32768", "32767"],
+        B::Byte => &["42", "0", "-128", "127"],
+        B::NonNegativeInteger => &["42", "0", "123456789012345678901234567890"],
+        B::UnsignedLong => &["42", "0", "18446744073709551615"],
+        B::UnsignedInt => &["42", "0", "4294967295"],
+        B::UnsignedShort => &["42", "0", "65535"],
+        B::UnsignedByte => &["42", "0", "255"],
+        B::PositiveInteger => &["42", "1"],
+        B::Token => &["a sample", "é & <ü>", ""],
+        B::NormalizedString => &["a sample", " é & <ü> ", ""],
+        B::String | B::AnySimpleType | B::AnyType => &["a sample", " é & <ü>\n ]]> ", ""],
+    }
+}
+
+/// Text of so many characters, bytes or items.
+fn of_length(builtin: Builtin, length: usize) -> Vec<String> {
+    match builtin.primitive() {
+        Builtin::HexBinary => vec!["A0".repeat(length)],
+        Builtin::Base64Binary => {
+            // Three bytes in four characters, the last ones filled up.
+            let mut text = "AAAA".repeat(length / 3);
+            text.push_str(["", "AA==", "AAA="][length % 3]);
+            vec![text]
+        }
+        _ => vec!["a".repeat(length), "1".repeat(length)],
+    }
+}
+
+/// Names in values have no prefix, and stand for what no namespace has.
+struct Unprefixed;
+
+impl Scope for Unprefixed {
+    fn namespace(&self, prefix: &str) -> Option<&str> {
+        prefix.is_empty().then_some("")
+    }
+}

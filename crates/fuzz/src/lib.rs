@@ -11,6 +11,7 @@ mod document;
 mod envelope;
 mod events;
 mod oracle;
+mod pieces;
 mod reader;
 mod round_trip;
 mod scan;
@@ -18,6 +19,7 @@ mod scan;
 pub use decode::decode;
 pub use document::document;
 pub use envelope::envelope;
+pub use pieces::pieces;
 pub use reader::reader;
 pub use round_trip::round_trip;
 
@@ -25,8 +27,9 @@ pub use round_trip::round_trip;
 pub type Check = fn(&[u8]);
 
 /// Every check, with its name.
-pub const CHECKS: [(&str, Check); 5] = [
+pub const CHECKS: [(&str, Check); 6] = [
     ("reader", reader),
+    ("pieces", pieces),
     ("round_trip", round_trip),
     ("decode", decode),
     ("envelope", envelope),

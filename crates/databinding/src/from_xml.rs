@@ -1,17 +1,17 @@
 //! Tokens to values.
 
+mod attributes;
+mod groups;
+
 use std::borrow::Cow;
 
 use castile_xml::{Memory, Reader, StartTag, Token};
 
 use crate::datatypes::{Invalid, SimpleType, quoted};
 use crate::error::{Error, ErrorKind};
-use crate::schema::Element;
+use crate::schema::{Attributes, Element, TypeName, ValueConstraint};
 
-/// The namespace of `xsi:nil` and `xsi:type` (XSD Part 1 §2.6).
-const XSI_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema-instance";
-/// Attributes of the SOAP envelope's namespace may stand anywhere (SOAP 1.1 §4.1.1).
-const SOAP_NAMESPACE: &str = "http://schemas.xmlsoap.org/soap/envelope/";
+pub use groups::{Group, Mixed};
 
 /// How many particles are looked at to learn from what comes next that an optional one doesn't.
 const LOOK_AHEAD: usize = 4;
@@ -19,11 +19,19 @@ const LOOK_AHEAD: usize = 4;
 const FIRST_RESERVE: usize = 16 << 10;
 /// What all vectors of a document may reserve so, in bytes for each byte of it: many may have one item only.
 const RESERVE_PER_BYTE: usize = 4;
+/// What elements that are kept as XML may copy of the declarations around them, in bytes for each byte of the document,
+/// and beside that in any document.
+const COPY_PER_BYTE: usize = 16;
+const COPY: usize = 64 << 10;
 
 /// A value that can be read from an element.
 pub trait FromXml: Sized {
     /// Whether the value has a form for `xsi:nil="true"`.
     const NILLABLE: bool = false;
+    /// The attributes that the value has.
+    const ATTRIBUTES: &'static Attributes = &Attributes::NONE;
+    /// The type, if it is one that others aren't derived from and that `xsi:type` must name if it is there.
+    const TYPE: Option<TypeName> = None;
 
     /// Reads the whole element if its start tag is the one that stood here before; otherwise reads nothing.
     #[inline]
@@ -31,7 +39,7 @@ pub trait FromXml: Sized {
         decoder.known_start(element).then(|| Self::content(decoder, element))
     }
 
-    /// Reads content and end tag of `element`, whose start tag was read.
+    /// Reads content and end tag of `element`, whose start tag was read last, so that its attributes are at hand.
     ///
     /// # Errors
     /// What the document has instead, with its place.
@@ -53,6 +61,8 @@ pub struct Decoder<'a> {
     parent: Option<&'static Element>,
     /// How many bytes vectors may still reserve.
     reserve: usize,
+    /// How many bytes of declarations may still be copied.
+    copy: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -61,11 +71,21 @@ enum Next<'a> {
     End { offset: usize },
 }
 
+/// What was read of the content of an element.
+#[derive(Debug)]
+enum Piece<'a> {
+    Text(Cow<'a, str>),
+    /// Something else, which is next if it is a tag.
+    Other,
+}
+
 impl<'a> Decoder<'a> {
     /// A decoder that goes on where `reader` stands.
     pub fn new(reader: Reader<'a>) -> Self {
-        let reserve = reader.input().len().saturating_mul(RESERVE_PER_BYTE);
-        Decoder { reader, next: None, nil: false, parent: None, reserve }
+        let length = reader.input().len();
+        let reserve = length.saturating_mul(RESERVE_PER_BYTE);
+        let copy = length.saturating_mul(COPY_PER_BYTE).saturating_add(COPY);
+        Decoder { reader, next: None, nil: false, parent: None, reserve, copy }
     }
 
     /// The reader, for what is not typed.
@@ -84,9 +104,8 @@ impl<'a> Decoder<'a> {
     /// What the document has instead.
     pub fn root<T: FromXml>(&mut self, element: &'static Element) -> Result<T, Error> {
         self.reader.begin_layout();
-        self.attributes(element)?;
-        self.refuse_nil::<T>(element)?;
-        T::content(self, element)
+        self.attributes(element, T::ATTRIBUTES)?;
+        self.opened(element)
     }
 
     // ---- content models ----
@@ -139,10 +158,26 @@ impl<'a> Decoder<'a> {
     /// What is wrong with one, or that there are fewer or more than its occurrence allows.
     #[inline]
     pub fn repeated<T: FromXml>(&mut self, table: &'static [Element], index: usize) -> Result<Vec<T>, Error> {
+        self.up_to(usize::MAX, table, index)
+    }
+
+    /// The same where another element of that name may follow: reads no more than its occurrence allows.
+    ///
+    /// # Errors
+    /// What is wrong with one, or that there are fewer than its occurrence asks for.
+    pub fn counted<T: FromXml>(&mut self, table: &'static [Element], index: usize) -> Result<Vec<T>, Error> {
+        let max = table[index].max_occurs.map_or(usize::MAX, |max| max as usize);
+        self.up_to(max, table, index)
+    }
+
+    #[inline(always)]
+    fn up_to<T: FromXml>(&mut self, max: usize, table: &'static [Element], index: usize) -> Result<Vec<T>, Error> {
         let element = &table[index];
         let mut values = Vec::new();
         let start = self.reader.offset();
-        while let Some(value) = self.optional(table, index)? {
+        while values.len() < max
+            && let Some(value) = self.optional(table, index)?
+        {
             values.push(value);
             if values.len() == 1 {
                 let length = (self.reader.offset() - start).max(1);
@@ -176,21 +211,12 @@ impl<'a> Decoder<'a> {
     /// # Errors
     /// What comes if it is none of them.
     pub fn one_of(&mut self, table: &'static [Element]) -> Result<Option<usize>, Error> {
-        if self.next.is_none() {
-            if self.is_at_known_end() {
-                return Ok(None);
-            }
-            let known = table.iter().position(|element| self.reader.is_at_known_start(element.known()));
-            if known.is_some() {
-                return Ok(known);
-            }
+        if let Some(index) = self.next_of(table)? {
+            return Ok(Some(index));
         }
-        match self.peek()? {
-            Next::End { .. } => Ok(None),
-            Next::Start(tag) => match table.iter().position(|element| self.is(&tag, element)) {
-                Some(index) => Ok(Some(index)),
-                None => Err(self.unexpected(tag, &list(table))),
-            },
+        match self.next {
+            Some(Next::Start(tag)) => Err(self.unexpected(tag, &list(table))),
+            _ => Ok(None),
         }
     }
 
@@ -235,8 +261,17 @@ impl<'a> Decoder<'a> {
     /// Reads an element whose tags are not known, or not as they were.
     #[inline(never)]
     fn unknown<T: FromXml>(&mut self, element: &'static Element) -> Result<T, Error> {
-        self.start(element)?;
-        self.refuse_nil::<T>(element)?;
+        self.start(element, T::ATTRIBUTES)?;
+        self.opened(element)
+    }
+
+    /// Reads the content of an element whose start tag was read and has the attributes that it may have.
+    #[inline(always)]
+    fn opened<T: FromXml>(&mut self, element: &'static Element) -> Result<T, Error> {
+        if !self.reader.is_plain() {
+            self.refuse_nil::<T>(element)?;
+            self.refuse_other_type(element, T::TYPE)?;
+        }
         T::content(self, element)
     }
 
@@ -252,7 +287,7 @@ impl<'a> Decoder<'a> {
 
     /// Whether `table[index]` comes next, which is not known by its start tag.
     fn comes(&mut self, table: &'static [Element], index: usize) -> Result<bool, Error> {
-        if self.next.is_none() && self.is_at_what_follows(&table[index + 1..]) {
+        if self.next.is_none() && self.is_at_what_follows(&table[index], &table[index + 1..]) {
             return Ok(false);
         }
         match self.peek()? {
@@ -261,11 +296,11 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Whether the tag that comes next is known as one that stands behind an optional element.
-    fn is_at_what_follows(&self, following: &'static [Element]) -> bool {
+    /// Whether the tag that comes next is known as one that stands behind `optional`, and not as that.
+    fn is_at_what_follows(&self, optional: &'static Element, following: &'static [Element]) -> bool {
         for element in following.iter().take(LOOK_AHEAD) {
             if self.reader.is_at_known_start(element.known()) {
-                return true;
+                return !optional.is(element.namespace, element.name);
             }
             if element.min_occurs > 0 {
                 return false;
@@ -291,7 +326,7 @@ impl<'a> Decoder<'a> {
             return self.simple_with_names(element);
         }
         let text = self.text(element)?;
-        T::parse(&text).map_err(|problem| self.not_valid::<T>(&text, problem, offset))
+        self.value(&text, element.constraint, offset)
     }
 
     /// The same for a type with names: what the start tag declared is in scope until the end tag is read.
@@ -301,24 +336,36 @@ impl<'a> Decoder<'a> {
         while !self.reader.input()[self.reader.offset()..].starts_with("</") {
             if !self.text_piece(element, &mut text)? {
                 // An empty-element tag.
-                return T::parse_in(&text, &self.reader).map_err(|problem| self.not_valid::<T>(&text, problem, offset));
+                return self.value(&text, element.constraint, offset);
             }
         }
-        let value = T::parse_in(&text, &self.reader);
-        let value = value.map_err(|problem| self.not_valid::<T>(&text, problem, offset))?;
+        let value = self.value(&text, element.constraint, offset)?;
         self.text_piece(element, &mut text)?;
         Ok(value)
     }
 
-    #[cold]
-    fn not_valid<T: SimpleType>(&self, text: &str, problem: Option<String>, offset: usize) -> Error {
-        let message = Invalid::text(text, T::NAME, problem).message().to_owned();
-        Error::new(ErrorKind::Lexical, self.inside(offset), message)
+    /// The value of the text of an element, which begins at `offset`.
+    fn value<T: SimpleType>(&self, text: &str, constraint: Option<ValueConstraint>, offset: usize) -> Result<T, Error> {
+        let text = match constraint {
+            Some(constraint) if text.is_empty() => constraint.value(),
+            _ => text,
+        };
+        let failure = |message| Error::new(ErrorKind::Lexical, self.inside(offset), message);
+        let value = T::parse_in(text, &self.reader).map_err(|problem| failure(invalid::<T>(text, problem)))?;
+        if let Some(ValueConstraint::Fixed(fixed)) = constraint
+            && !is_fixed(&value, fixed)
+        {
+            return Err(failure(format!("{}, where only {} was expected", quoted(text), quoted(fixed))));
+        }
+        Ok(value)
     }
 
     /// The same in one step for an element whose tags are known and whose text is plain. Otherwise reads nothing.
     #[inline]
     pub(crate) fn known_simple<T: SimpleType>(&mut self, element: &'static Element) -> Option<T> {
+        if element.constraint.is_some() {
+            return None;
+        }
         self.reader.known_element(element.known(), T::parse_prefix)
     }
 
@@ -373,11 +420,11 @@ impl<'a> Decoder<'a> {
     // ---- tags, the long way ----
 
     /// Reads the start tag of `element`.
-    fn start(&mut self, element: &'static Element) -> Result<(), Error> {
+    fn start(&mut self, element: &'static Element, attributes: &'static Attributes) -> Result<(), Error> {
         match self.peek()? {
             Next::Start(tag) if self.is(&tag, element) => {
                 self.next = None;
-                self.attributes(element)?;
+                self.attributes(element, attributes)?;
                 self.reader.learn_start(element.known());
                 Ok(())
             }
@@ -405,58 +452,39 @@ impl<'a> Decoder<'a> {
         }
         loop {
             let offset = self.reader.offset();
-            let next = match self.reader.next()? {
-                Token::StartTag(tag) => Next::Start(tag),
-                // An end that took no bytes is that of an empty-element tag.
-                Token::EndTag(_) if self.reader.offset() == offset => Next::End { offset: self.inside(offset) },
-                Token::EndTag(_) => Next::End { offset },
-                Token::Text(text) => {
-                    const WHITE: [char; 4] = [' ', '\t', '\n', '\r'];
-                    let text = text.trim_matches(WHITE);
-                    if text.is_empty() {
-                        continue;
-                    }
-                    let message = format!("text {}, where only elements were expected", quoted(text));
-                    let rest = self.reader.input()[offset..].trim_start_matches(WHITE);
-                    return Err(Error::new(ErrorKind::Structure, self.reader.input().len() - rest.len(), message));
+            if let Piece::Text(text) = self.piece()? {
+                const WHITE: [char; 4] = [' ', '\t', '\n', '\r'];
+                let text = text.trim_matches(WHITE);
+                if text.is_empty() {
+                    continue;
                 }
-                Token::Comment(_) | Token::Instruction { .. } => continue,
-                Token::End => return Err(self.ended()),
-            };
-            self.next = Some(next);
-            return Ok(next);
+                let message = format!("text {}, where only elements were expected", quoted(text));
+                let rest = self.reader.input()[offset..].trim_start_matches(WHITE);
+                return Err(Error::new(ErrorKind::Structure, self.reader.input().len() - rest.len(), message));
+            }
+            if let Some(next) = self.next {
+                return Ok(next);
+            }
         }
+    }
+
+    /// Reads a tag, which is next then, or what stands between tags.
+    fn piece(&mut self) -> Result<Piece<'a>, Error> {
+        let offset = self.reader.offset();
+        self.next = Some(match self.reader.next()? {
+            Token::StartTag(tag) => Next::Start(tag),
+            // An end that took no bytes is that of an empty-element tag.
+            Token::EndTag(_) if self.reader.offset() == offset => Next::End { offset: self.inside(offset) },
+            Token::EndTag(_) => Next::End { offset },
+            Token::Text(text) => return Ok(Piece::Text(text)),
+            Token::Comment(_) | Token::Instruction { .. } => return Ok(Piece::Other),
+            Token::End => return Err(self.ended()),
+        });
+        Ok(Piece::Other)
     }
 
     fn is(&self, tag: &StartTag<'_>, element: &Element) -> bool {
-        tag.name.local() == element.name && self.reader.namespace(tag.namespace) == element.namespace
-    }
-
-    /// Looks at the attributes of the start tag that was read last.
-    fn attributes(&mut self, element: &'static Element) -> Result<(), Error> {
-        self.nil = false;
-        if self.reader.is_plain() {
-            return Ok(());
-        }
-        let mut nil = false;
-        for attribute in self.reader.attributes() {
-            match (attribute.namespace, attribute.name.local()) {
-                (XSI_NAMESPACE, "nil") => {
-                    nil = bool::parse(attribute.value).map_err(|_| {
-                        let message = format!("{} is not a valid xs:boolean for xsi:nil", quoted(attribute.value));
-                        Error::new(ErrorKind::Lexical, attribute.offset, message)
-                    })?;
-                }
-                (XSI_NAMESPACE | SOAP_NAMESPACE | castile_xml::XML_NAMESPACE, _) => {}
-                _ => {
-                    let message =
-                        format!("an attribute \"{}\", which <{}> does not have", attribute.name.as_str(), element.name);
-                    return Err(Error::new(ErrorKind::Structure, attribute.offset, message));
-                }
-            }
-        }
-        self.nil = nil;
-        Ok(())
+        element.is(self.reader.namespace(tag.namespace), tag.name.local())
     }
 
     // ---- errors ----
@@ -529,8 +557,24 @@ impl<'a> Decoder<'a> {
 #[cold]
 fn list(table: &[Element]) -> String {
     let names: Vec<String> = table.iter().map(|element| format!("<{}>", element.name)).collect();
+    or(&names)
+}
+
+fn or(names: &[String]) -> String {
     match names.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
         _ => names.concat(),
     }
+}
+
+/// What is wrong with a text that is none of a type's.
+#[cold]
+fn invalid<T: SimpleType>(text: &str, problem: Option<String>) -> String {
+    Invalid::text(text, T::NAME, problem).message().to_owned()
+}
+
+/// Whether a value is the one that `fixed` stands for. Names are not looked at, since the declarations that `fixed` was
+/// written with are not here.
+fn is_fixed<T: SimpleType>(value: &T, fixed: &str) -> bool {
+    T::HAS_NAMES || T::parse(fixed).is_ok_and(|fixed| fixed == *value)
 }

@@ -28,7 +28,9 @@
 //! }
 //! ```
 
+mod any;
 pub mod datatypes;
+mod enumeration;
 mod error;
 pub mod facets;
 mod from_xml;
@@ -37,8 +39,13 @@ mod recursive;
 pub mod schema;
 mod to_xml;
 
+/// For the macro [`enumeration`].
+#[doc(hidden)]
+pub use castile_xml::escape;
+
+pub use any::{Any, AnyAttribute, AnyContent, AnyType, ExpandedName};
 pub use error::{Error, ErrorKind};
-pub use from_xml::{Decoder, FromXml};
+pub use from_xml::{Decoder, FromXml, Group, Mixed};
 pub use nillable::Nillable;
 pub use recursive::Recursive;
 pub use to_xml::{Encoder, ToXml};

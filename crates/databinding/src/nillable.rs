@@ -1,6 +1,6 @@
 use crate::Error;
 use crate::from_xml::{Decoder, FromXml};
-use crate::schema::Element;
+use crate::schema::{Attributes, Element, TypeName};
 use crate::to_xml::{Encoder, ToXml};
 
 /// The value of an element that may be there and have none: `xsi:nil="true"` (XSD Part 1 §2.6.2).
@@ -48,6 +48,8 @@ impl From<&str> for Nillable<String> {
 
 impl<T: FromXml> FromXml for Nillable<T> {
     const NILLABLE: bool = true;
+    const ATTRIBUTES: &'static Attributes = T::ATTRIBUTES;
+    const TYPE: Option<TypeName> = T::TYPE;
 
     #[inline(always)]
     fn known(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {
@@ -64,6 +66,14 @@ impl<T: FromXml> FromXml for Nillable<T> {
 }
 
 impl<T: ToXml> ToXml for Nillable<T> {
+    const HAS_ATTRIBUTES: bool = T::HAS_ATTRIBUTES;
+
+    fn attributes(&self, out: &mut Encoder) {
+        if let Nillable::Value(value) = self {
+            value.attributes(out);
+        }
+    }
+
     #[inline(always)]
     fn element(&self, out: &mut Encoder, start: &str, end: &str) {
         match self {

@@ -3,8 +3,8 @@ use std::hash::{Hash, Hasher};
 use std::ops::{Deref, DerefMut};
 
 use crate::Error;
-use crate::from_xml::{Decoder, FromXml};
-use crate::schema::Element;
+use crate::from_xml::{Decoder, FromXml, Group};
+use crate::schema::{Attributes, Element, First, TypeName};
 use crate::to_xml::{Encoder, ToXml};
 
 /// A value inside a value of its own type.
@@ -110,6 +110,8 @@ impl<T: Default> Default for Recursive<T> {
 
 impl<T: FromXml> FromXml for Recursive<T> {
     const NILLABLE: bool = T::NILLABLE;
+    const ATTRIBUTES: &'static Attributes = T::ATTRIBUTES;
+    const TYPE: Option<TypeName> = T::TYPE;
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         deeper(|| T::content(decoder, element).map(Recursive::new))
@@ -117,11 +119,29 @@ impl<T: FromXml> FromXml for Recursive<T> {
 }
 
 impl<T: ToXml> ToXml for Recursive<T> {
+    const HAS_ATTRIBUTES: bool = T::HAS_ATTRIBUTES;
+
+    fn attributes(&self, out: &mut Encoder) {
+        (**self).attributes(out);
+    }
+
     fn element(&self, out: &mut Encoder, start: &str, end: &str) {
         deeper(|| (**self).element(out, start, end));
     }
 
     fn content(&self, out: &mut Encoder) {
         deeper(|| (**self).content(out));
+    }
+}
+
+impl<G: Group> Group for Recursive<G> {
+    const FIRST: &'static [First] = G::FIRST;
+
+    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
+        deeper(|| Ok(G::read(decoder)?.map(Recursive::new)))
+    }
+
+    fn write(&self, out: &mut Encoder) {
+        deeper(|| (**self).write(out));
     }
 }

@@ -15,12 +15,14 @@ pub struct Element {
     pub max_occurs: Option<u32>,
     /// Where its tags are kept once they were read. Numbers are given within a contract, from 0.
     pub slot: u16,
+    /// The value of the element if it is empty, or the only one that it may have.
+    pub constraint: Option<ValueConstraint>,
 }
 
 impl Element {
     /// An element that comes exactly once.
     pub const fn new(namespace: &'static str, name: &'static str, slot: u16) -> Self {
-        Element { namespace, name, min_occurs: 1, max_occurs: Some(1), slot }
+        Element { namespace, name, min_occurs: 1, max_occurs: Some(1), slot, constraint: None }
     }
 
     /// The same with another occurrence.
@@ -30,9 +32,179 @@ impl Element {
         self
     }
 
+    /// The same with a value for when it is empty.
+    pub const fn default(mut self, value: &'static str) -> Self {
+        self.constraint = Some(ValueConstraint::Default(value));
+        self
+    }
+
+    /// The same with the only value that it may have.
+    pub const fn fixed(mut self, value: &'static str) -> Self {
+        self.constraint = Some(ValueConstraint::Fixed(value));
+        self
+    }
+
     /// The place in a layout where its tags are kept.
     #[inline]
     pub(crate) fn known(&'static self) -> Known {
         Known { slot: self.slot, identity: std::ptr::from_ref(self).addr() }
+    }
+
+    pub(crate) fn is(&self, namespace: &str, name: &str) -> bool {
+        self.name == name && self.namespace == namespace
+    }
+}
+
+/// The value of an element that is empty or of an attribute that is absent (XSD Part 1 §3.2.1, §3.3.1), as a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueConstraint {
+    /// This, unless there is another.
+    Default(&'static str),
+    /// This, and there may be no other.
+    Fixed(&'static str),
+}
+
+impl ValueConstraint {
+    /// The value.
+    pub const fn value(self) -> &'static str {
+        match self {
+            ValueConstraint::Default(value) | ValueConstraint::Fixed(value) => value,
+        }
+    }
+}
+
+/// An attribute that a type has (XSD Part 1 §3.2, §3.5).
+#[derive(Debug)]
+pub struct Attribute {
+    /// The namespace name, empty for none.
+    pub namespace: &'static str,
+    /// The local name.
+    pub name: &'static str,
+    /// Its value if it is absent, or the only one that it may have.
+    pub constraint: Option<ValueConstraint>,
+}
+
+impl Attribute {
+    /// An attribute.
+    pub const fn new(namespace: &'static str, name: &'static str) -> Self {
+        Attribute { namespace, name, constraint: None }
+    }
+
+    /// The same with a value for when it is absent.
+    pub const fn default(mut self, value: &'static str) -> Self {
+        self.constraint = Some(ValueConstraint::Default(value));
+        self
+    }
+
+    /// The same with the only value that it may have.
+    pub const fn fixed(mut self, value: &'static str) -> Self {
+        self.constraint = Some(ValueConstraint::Fixed(value));
+        self
+    }
+}
+
+/// The attributes that a type has.
+#[derive(Debug)]
+pub struct Attributes {
+    /// Those that are declared.
+    pub declared: &'static [Attribute],
+    /// What others there may be.
+    pub wildcard: Option<Wildcard>,
+}
+
+impl Attributes {
+    /// No attributes.
+    pub const NONE: Attributes = Attributes::new(&[]);
+    /// Any attributes.
+    pub const ANY: Attributes = Attributes::new(&[]).and(Wildcard::new(Namespaces::Any));
+
+    /// These attributes and no others.
+    pub const fn new(declared: &'static [Attribute]) -> Self {
+        Attributes { declared, wildcard: None }
+    }
+
+    /// These, and what the wildcard takes.
+    pub const fn and(mut self, wildcard: Wildcard) -> Self {
+        self.wildcard = Some(wildcard);
+        self
+    }
+
+    /// Whether there is an attribute of this name among those that are declared.
+    pub(crate) fn declares(&self, namespace: &str, name: &str) -> bool {
+        self.declared.iter().any(|attribute| attribute.name == name && attribute.namespace == namespace)
+    }
+}
+
+/// Any elements, or any attributes, of some namespaces (XSD Part 1 §3.10), with an occurrence.
+#[derive(Debug)]
+pub struct Wildcard {
+    /// Which namespaces.
+    pub namespaces: Namespaces,
+    /// How often an element comes at least.
+    pub min_occurs: u32,
+    /// How often one comes at most; `None` is unbounded.
+    pub max_occurs: Option<u32>,
+}
+
+impl Wildcard {
+    /// A wildcard for exactly one element, or for attributes.
+    pub const fn new(namespaces: Namespaces) -> Self {
+        Wildcard { namespaces, min_occurs: 1, max_occurs: Some(1) }
+    }
+
+    /// The same with another occurrence.
+    pub const fn occurs(mut self, min: u32, max: Option<u32>) -> Self {
+        self.min_occurs = min;
+        self.max_occurs = max;
+        self
+    }
+}
+
+/// Which namespaces a wildcard takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Namespaces {
+    /// Any, and none: `##any`.
+    Any,
+    /// Any but this one, and not none: `##other`.
+    Not(&'static str),
+    /// These; the empty name is none.
+    OneOf(&'static [&'static str]),
+}
+
+impl Namespaces {
+    /// Whether names in `namespace` are taken, which is empty for none (XSD Part 1 §3.10.4).
+    pub fn allow(&self, namespace: &str) -> bool {
+        match self {
+            Namespaces::Any => true,
+            Namespaces::Not(target) => !namespace.is_empty() && namespace != *target,
+            Namespaces::OneOf(list) => list.contains(&namespace),
+        }
+    }
+}
+
+/// What a model group may begin with.
+#[derive(Debug)]
+pub enum First {
+    /// Any of these.
+    Elements(&'static [Element]),
+    /// Whatever the wildcard takes.
+    Wildcard(&'static Wildcard),
+    /// What another group may begin with.
+    Group(&'static [First]),
+}
+
+/// A type that `xsi:type` may name (XSD Part 1 §2.6.1).
+#[derive(Debug)]
+pub struct TypeName {
+    /// The namespace name, empty for none.
+    pub namespace: &'static str,
+    /// The local name.
+    pub name: &'static str,
+}
+
+impl TypeName {
+    /// The type of this name.
+    pub const fn new(namespace: &'static str, name: &'static str) -> Self {
+        TypeName { namespace, name }
     }
 }

@@ -2,18 +2,34 @@
 
 use castile_xml::escape;
 
+use crate::any::{Any, AnyAttribute, ExpandedName};
 use crate::datatypes::{Prefixes, SimpleType};
 use crate::error::{Error, ErrorKind};
+use crate::from_xml::Group;
 
 /// A value that can be written as an element.
 pub trait ToXml {
+    /// Whether the value has attributes.
+    const HAS_ATTRIBUTES: bool = false;
+
+    /// Writes the attributes.
+    fn attributes(&self, out: &mut Encoder) {
+        let _ = out;
+    }
+
     /// Writes the content: children or text.
     fn content(&self, out: &mut Encoder);
 
     /// Writes the whole element between these tags.
     #[inline(always)]
     fn element(&self, out: &mut Encoder, start: &str, end: &str) {
-        out.raw(start);
+        if Self::HAS_ATTRIBUTES {
+            out.raw(&start[..start.len() - 1]);
+            self.attributes(out);
+            out.raw(">");
+        } else {
+            out.raw(start);
+        }
         self.content(out);
         out.raw(end);
     }
@@ -77,6 +93,109 @@ impl Encoder {
         }
     }
 
+    // ---- attributes ----
+
+    /// Writes an attribute, whose name is taken as it is.
+    pub fn attribute<T: SimpleType>(&mut self, name: &str, value: &T) {
+        if T::HAS_NAMES {
+            return self.attribute_with_names(name, value);
+        }
+        self.raw(" ");
+        self.raw(name);
+        self.raw("=\"");
+        let start = self.out.len();
+        if !value.write(&mut self.out) {
+            self.fail();
+        }
+        // Text may have what an attribute can't: a carriage return is a reference already.
+        if self.out[start..].iter().any(|byte| matches!(byte, b'"' | b'\t' | b'\n')) {
+            let text = self.out.split_off(start);
+            for byte in text {
+                match byte {
+                    b'"' => self.raw("&quot;"),
+                    b'\t' => self.raw("&#9;"),
+                    b'\n' => self.raw("&#10;"),
+                    byte => self.out.push(byte),
+                }
+            }
+        }
+        self.raw("\"");
+    }
+
+    /// Writes an attribute if there is a value.
+    pub fn optional_attribute<T: SimpleType>(&mut self, name: &str, value: &Option<T>) {
+        if let Some(value) = value {
+            self.attribute(name, value);
+        }
+    }
+
+    /// Writes attributes with the declarations that their names need.
+    pub fn any_attributes(&mut self, attributes: &[AnyAttribute]) {
+        for (number, AnyAttribute { name, value }) in attributes.iter().enumerate() {
+            let name = self.declared(name, "a", number);
+            self.attribute(&name, value);
+        }
+    }
+
+    /// Writes `xsi:type`: the name is a value of XML, whose prefix is declared.
+    pub fn type_of(&mut self, name: &str) {
+        self.raw(" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:type=\"");
+        self.raw(name);
+        self.raw("\"");
+    }
+
+    /// Writes `xsi:type` with the declaration that the name needs.
+    pub(crate) fn type_name(&mut self, name: &ExpandedName) {
+        let name = self.declared(name, "t", 0);
+        self.type_of(&name);
+    }
+
+    /// Declares a prefix for a name, and puts it before it.
+    fn declared(&mut self, name: &ExpandedName, prefix: &str, number: usize) -> String {
+        if !castile_xml::tree::is_ncname(&name.local) {
+            self.fail();
+        }
+        match name.namespace.as_str() {
+            "" => name.local.clone(),
+            castile_xml::XML_NAMESPACE => format!("xml:{}", name.local),
+            namespace => {
+                let prefix = format!("{prefix}{number}");
+                self.attribute(&format!("xmlns:{prefix}"), &namespace.to_owned());
+                format!("{prefix}:{}", name.local)
+            }
+        }
+    }
+
+    // ---- groups and wildcards ----
+
+    /// Writes a group.
+    pub fn group<G: Group>(&mut self, group: &G) {
+        group.write(self);
+    }
+
+    /// Writes a group if there is one.
+    pub fn optional_group<G: Group>(&mut self, group: &Option<G>) {
+        if let Some(group) = group {
+            group.write(self);
+        }
+    }
+
+    /// Writes groups one after another.
+    pub fn groups<G: Group>(&mut self, groups: &[G]) {
+        for group in groups {
+            group.write(self);
+        }
+    }
+
+    /// Writes elements as they were kept.
+    pub fn any<'a>(&mut self, elements: impl IntoIterator<Item = &'a Any>) {
+        for element in elements {
+            self.raw(element.xml());
+        }
+    }
+
+    // ---- values ----
+
     /// Writes an empty element with `xsi:nil="true"`.
     pub(crate) fn nil(&mut self, start: &str) {
         self.raw(start.strip_suffix('>').unwrap_or(start));
@@ -100,9 +219,38 @@ impl Encoder {
         let tag = String::from_utf8_lossy(&self.out[start..]);
         let mut prefixes = Prefixes::new(&tag, has_default);
         let mut text = Vec::new();
-        let mut fine = tag.ends_with('>') && value.write_in(&mut text, &mut prefixes);
+        let fine = tag.ends_with('>') && value.write_in(&mut text, &mut prefixes);
         let declared = prefixes.into_declared();
         self.out.pop();
+        let fine = self.declare(declared) && fine;
+        self.raw(">");
+        self.out.extend_from_slice(&text);
+        if !fine {
+            self.fail_with("a value with a name that XML can't carry here");
+        }
+    }
+
+    /// Writes an attribute and, before it, the declarations that the names in its value need.
+    fn attribute_with_names<T: SimpleType>(&mut self, name: &str, value: &T) {
+        let start = self.out.iter().rposition(|&byte| byte == b'<').unwrap_or_default();
+        let has_default = self.has_default_namespace(start);
+        let tag = String::from_utf8_lossy(&self.out[start..]);
+        let mut prefixes = Prefixes::new(&tag, has_default);
+        let mut text = Vec::new();
+        let fine = value.write_in(&mut text, &mut prefixes);
+        let declared = prefixes.into_declared();
+        let fine = self.declare(declared) && fine;
+        for piece in [" ", name, "=\"", &String::from_utf8_lossy(&text), "\""] {
+            self.raw(piece);
+        }
+        if !fine {
+            self.fail_with("a value with a name that XML can't carry here");
+        }
+    }
+
+    /// Writes declarations: namespace names and their prefixes. `false` if one can't be written.
+    fn declare(&mut self, declared: Vec<(String, String)>) -> bool {
+        let mut fine = true;
         for (namespace, prefix) in declared {
             self.raw(if prefix.is_empty() { " xmlns" } else { " xmlns:" });
             self.raw(&prefix);
@@ -110,11 +258,7 @@ impl Encoder {
             fine &= escape::push_attribute(&mut self.out, &namespace).is_ok();
             self.raw("\"");
         }
-        self.raw(">");
-        self.out.extend_from_slice(&text);
-        if !fine {
-            self.fail_with("a value with a name that XML can't carry here");
-        }
+        fine
     }
 
     /// Whether a default namespace was declared before `end`: its scope may have ended, which does no harm. What was

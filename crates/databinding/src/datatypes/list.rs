@@ -12,7 +12,7 @@ use super::{Entity, Idref, Invalid, Nmtoken, Prefixes, Scope, SimpleType, Unscop
 /// assert_eq!(primes.to_string(), "2 3 5");
 /// # Ok::<(), castile_databinding::datatypes::Invalid>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Hash)]
 pub struct List<T, const MIN: usize = 0>(pub Vec<T>);
 
 /// `xs:NMTOKENS` (XSD Part 2 §3.3.5).
@@ -89,6 +89,13 @@ impl<T: SimpleType, const MIN: usize> std::str::FromStr for List<T, MIN> {
 
     fn from_str(text: &str) -> Result<Self, Invalid> {
         Invalid::or_value(text)
+    }
+}
+
+/// No values, whether or not the type asks for some.
+impl<T, const MIN: usize> Default for List<T, MIN> {
+    fn default() -> Self {
+        List(Vec::new())
     }
 }
 

@@ -1,0 +1,248 @@
+//! What a schema leaves open: elements and attributes that a wildcard takes (XSD Part 1 §3.10), and values of
+//! `xs:anyType` (§3.4.7).
+
+use std::fmt;
+
+use castile_xml::{Limits, Reader, Token};
+
+use crate::Error;
+use crate::from_xml::{Decoder, FromXml, Group, Mixed};
+use crate::schema::{Attributes, Element, First, Namespaces, Wildcard};
+use crate::to_xml::{Encoder, ToXml};
+
+/// The name of an element or attribute with its namespace (Namespaces in XML 1.0 §2.1).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ExpandedName {
+    /// The namespace name, empty for none.
+    pub namespace: String,
+    /// The local name.
+    pub local: String,
+}
+
+impl ExpandedName {
+    /// A name in a namespace, or in none if that is empty.
+    pub fn new(namespace: impl Into<String>, local: impl Into<String>) -> Self {
+        ExpandedName { namespace: namespace.into(), local: local.into() }
+    }
+
+    pub(crate) fn is(&self, namespace: &str, local: &str) -> bool {
+        self.local == local && self.namespace == namespace
+    }
+}
+
+impl fmt::Display for ExpandedName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.namespace.as_str() {
+            "" => f.write_str(&self.local),
+            namespace => write!(f, "{{{namespace}}}{}", self.local),
+        }
+    }
+}
+
+/// An element of any kind, as XML.
+///
+/// The text stands for itself: every prefix in it is declared in it, so it means the same wherever it is written.
+///
+/// ```
+/// use castile_databinding::Any;
+///
+/// let any = Any::parse("<size xmlns='urn:s'>12</size>")?;
+/// assert_eq!(any.name().to_string(), "{urn:s}size");
+/// assert_eq!(any.read::<i32>()?, 12);
+/// # Ok::<(), castile_databinding::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Any {
+    name: ExpandedName,
+    xml: String,
+}
+
+impl Any {
+    /// The element that a text is.
+    ///
+    /// # Errors
+    /// That it isn't well-formed.
+    pub fn parse(xml: &str) -> Result<Self, Error> {
+        let read = || -> Result<Any, Error> {
+            let mut reader = Reader::new(xml.as_bytes(), Limits::default())?;
+            let (name, start) = loop {
+                if let Token::StartTag(tag) = reader.next()? {
+                    break (ExpandedName::new(reader.namespace(tag.namespace), tag.name.local()), tag.offset);
+                }
+            };
+            reader.skip_element()?;
+            let end = reader.offset();
+            while reader.next()? != Token::End {}
+            Ok(Any { name, xml: xml[start..end].to_owned() })
+        };
+        read().map_err(|error| error.locate(xml.as_bytes(), Limits::default(), None))
+    }
+
+    pub(crate) fn from_parts(namespace: String, local: String, xml: String) -> Self {
+        Any { name: ExpandedName { namespace, local }, xml }
+    }
+
+    /// A value as an element. `start` and `end` are its tags, with the declarations of all prefixes that the value is
+    /// written with: those of an operation's request or response will do.
+    ///
+    /// # Errors
+    /// That the value holds what XML can't carry, or that the tags are none.
+    pub fn from_value<T: ToXml>(start: &str, value: &T, end: &str) -> Result<Self, Error> {
+        let mut out = Encoder::default();
+        out.element(start, value, end);
+        Any::parse(&String::from_utf8_lossy(&out.finish()?))
+    }
+
+    /// The name of the element.
+    pub fn name(&self) -> &ExpandedName {
+        &self.name
+    }
+
+    /// The element as a text.
+    pub fn xml(&self) -> &str {
+        &self.xml
+    }
+
+    /// Reads the element as a `T`, whatever its name.
+    ///
+    /// # Errors
+    /// What it is instead.
+    pub fn read<T: FromXml>(&self) -> Result<T, Error> {
+        read(&self.xml)
+    }
+}
+
+/// The element that is read where no schema says which one comes: any other stands in its place. Its tags are not kept.
+static ELEMENT: Element = Element::new("", "*", u16::MAX);
+
+fn read<T: FromXml>(xml: &str) -> Result<T, Error> {
+    // It was read before, within the limits of that time.
+    let mut limits = Limits::default();
+    (limits.message_size, limits.text_length, limits.depth) = (usize::MAX, usize::MAX, usize::MAX);
+    let read = || {
+        let mut reader = Reader::new(xml.as_bytes(), limits)?;
+        while !matches!(reader.next()?, Token::StartTag(_)) {}
+        Decoder::new(reader).root(&ELEMENT)
+    };
+    read().map_err(|error: Error| error.locate(xml.as_bytes(), limits, None))
+}
+
+/// An attribute that a wildcard takes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct AnyAttribute {
+    /// Its name.
+    pub name: ExpandedName,
+    /// Its value.
+    pub value: String,
+}
+
+/// A value of `xs:anyType`: attributes, and text and elements in any order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct AnyType {
+    /// What `xsi:type` says.
+    pub type_name: Option<ExpandedName>,
+    /// Its attributes.
+    pub attributes: Vec<AnyAttribute>,
+    /// Text and elements.
+    pub content: Vec<AnyContent>,
+}
+
+/// A piece of the content of an [`AnyType`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum AnyContent {
+    /// Text.
+    Text(String),
+    /// An element.
+    Element(Any),
+}
+
+impl AnyType {
+    /// The text that stands directly in it.
+    pub fn text(&self) -> String {
+        let texts = self.content.iter().filter_map(|piece| match piece {
+            AnyContent::Text(text) => Some(text.as_str()),
+            AnyContent::Element(_) => None,
+        });
+        texts.collect()
+    }
+
+    /// The elements in it.
+    pub fn elements(&self) -> impl Iterator<Item = &Any> {
+        self.content.iter().filter_map(|piece| match piece {
+            AnyContent::Text(_) => None,
+            AnyContent::Element(element) => Some(element),
+        })
+    }
+
+    /// Reads it as a `T`.
+    ///
+    /// # Errors
+    /// What it is instead, or that it holds what XML can't carry.
+    pub fn read<T: FromXml>(&self) -> Result<T, Error> {
+        let mut out = Encoder::default();
+        // Its type was asked for by whoever says what `T` is.
+        let AnyType { attributes, content, .. } = self;
+        out.raw("<any");
+        out.any_attributes(attributes);
+        out.raw(">");
+        out.groups(content);
+        out.raw("</any>");
+        read(&String::from_utf8_lossy(&out.finish()?))
+    }
+}
+
+/// A value of a simple type.
+impl From<&str> for AnyType {
+    fn from(text: &str) -> Self {
+        AnyType { content: vec![AnyContent::Text(text.to_owned())], ..AnyType::default() }
+    }
+}
+
+impl FromXml for AnyType {
+    const ATTRIBUTES: &'static Attributes = &Attributes::ANY;
+
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+        let type_name = decoder.type_name()?;
+        let attributes = decoder.any_attributes(Self::ATTRIBUTES);
+        let content = decoder.complex(element, Decoder::mixed)?;
+        Ok(AnyType { type_name, attributes, content })
+    }
+}
+
+impl ToXml for AnyType {
+    const HAS_ATTRIBUTES: bool = true;
+
+    fn attributes(&self, out: &mut Encoder) {
+        if let Some(name) = &self.type_name {
+            out.type_name(name);
+        }
+        out.any_attributes(&self.attributes);
+    }
+
+    fn content(&self, out: &mut Encoder) {
+        out.groups(&self.content);
+    }
+}
+
+static ANY: Wildcard = Wildcard::new(Namespaces::Any);
+
+impl Group for AnyContent {
+    const FIRST: &'static [First] = &[First::Wildcard(&ANY)];
+
+    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
+        Ok(decoder.optional_any(&ANY)?.map(AnyContent::Element))
+    }
+
+    fn write(&self, out: &mut Encoder) {
+        match self {
+            AnyContent::Text(text) => out.text(text),
+            AnyContent::Element(element) => out.any([element]),
+        }
+    }
+}
+
+impl Mixed for AnyContent {
+    fn text(text: String) -> Self {
+        AnyContent::Text(text)
+    }
+}

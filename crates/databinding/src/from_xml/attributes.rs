@@ -1,0 +1,222 @@
+//! The attributes of a start tag (XSD Part 1 §3.2, §3.4.4): what may stand there, what it says, and those that are
+//! for the reader itself, `xsi:nil` and `xsi:type` (§2.6).
+
+use crate::any::{AnyAttribute, ExpandedName};
+use crate::datatypes::SimpleType;
+use crate::error::{Error, ErrorKind};
+use crate::schema::{Attributes, Element, TypeName, ValueConstraint};
+
+use super::{Decoder, FromXml, invalid, is_fixed, quoted};
+
+/// The namespace of `xsi:nil` and `xsi:type`.
+pub(crate) const XSI_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema-instance";
+/// Attributes of the SOAP envelope's namespace may stand anywhere (SOAP 1.1 §4.1.1).
+const SOAP_NAMESPACE: &str = "http://schemas.xmlsoap.org/soap/envelope/";
+
+impl Decoder<'_> {
+    /// The value of an attribute of the start tag that was read last, `None` if it is absent.
+    ///
+    /// # Errors
+    /// That it has a value that it may not have.
+    pub fn attribute<T: SimpleType>(
+        &mut self,
+        attributes: &'static Attributes,
+        index: usize,
+    ) -> Result<Option<T>, Error> {
+        if self.reader.is_plain() {
+            return Ok(None);
+        }
+        let declared = &attributes.declared[index];
+        let found = self
+            .reader
+            .attributes()
+            .find(|found| found.name.local() == declared.name && found.namespace == declared.namespace);
+        let Some(found) = found else { return Ok(None) };
+        let (text, offset) = (found.value, found.offset);
+        let failure = |message: String| {
+            let message = format!("{message}, as which the attribute \"{}\" was expected", declared.name);
+            Error::new(ErrorKind::Lexical, offset, message)
+        };
+        let value = T::parse_in(text, &self.reader).map_err(|problem| failure(invalid::<T>(text, problem)))?;
+        match declared.constraint {
+            Some(ValueConstraint::Fixed(fixed)) if !is_fixed(&value, fixed) => {
+                let message = format!(
+                    "{} as the attribute \"{}\", where only {} was expected",
+                    quoted(text),
+                    declared.name,
+                    quoted(fixed)
+                );
+                Err(Error::new(ErrorKind::Lexical, offset, message))
+            }
+            _ => Ok(Some(value)),
+        }
+    }
+
+    /// The value of an attribute that must be there.
+    ///
+    /// # Errors
+    /// That it isn't, or has a value that it may not have.
+    pub fn required_attribute<T: SimpleType>(
+        &mut self,
+        attributes: &'static Attributes,
+        index: usize,
+    ) -> Result<T, Error> {
+        let value = self.attribute(attributes, index)?;
+        value.ok_or_else(|| {
+            let message = format!("the attribute \"{}\" was expected here", attributes.declared[index].name);
+            Error::new(ErrorKind::Structure, self.inside_tag(), message)
+        })
+    }
+
+    /// The value of an attribute that has a default.
+    ///
+    /// # Errors
+    /// That it has a value that it may not have.
+    pub fn attribute_or_default<T: SimpleType>(
+        &mut self,
+        attributes: &'static Attributes,
+        index: usize,
+    ) -> Result<T, Error> {
+        if let Some(value) = self.attribute(attributes, index)? {
+            return Ok(value);
+        }
+        let default = attributes.declared[index].constraint.map_or("", ValueConstraint::value);
+        T::parse(default)
+            .map_err(|problem| Error::new(ErrorKind::Lexical, self.inside_tag(), invalid::<T>(default, problem)))
+    }
+
+    /// The attributes that are not declared, which a wildcard takes.
+    pub fn any_attributes(&mut self, attributes: &'static Attributes) -> Vec<AnyAttribute> {
+        if self.reader.is_plain() {
+            return Vec::new();
+        }
+        let others = self.reader.attributes().filter(|attribute| {
+            !matches!(attribute.namespace, XSI_NAMESPACE | SOAP_NAMESPACE)
+                && !attributes.declares(attribute.namespace, attribute.name.local())
+        });
+        let others = others.map(|attribute| AnyAttribute {
+            name: ExpandedName::new(attribute.namespace, attribute.name.local()),
+            value: attribute.value.to_owned(),
+        });
+        others.collect()
+    }
+
+    // ---- xsi:type ----
+
+    /// Which of `types` the element is of by its `xsi:type`; without one it is of the first. Their number stands for
+    /// a type that is none of them.
+    ///
+    /// # Errors
+    /// That the attribute is no name.
+    #[inline]
+    pub fn type_of(&mut self, types: &'static [TypeName]) -> Result<usize, Error> {
+        if self.reader.is_plain() {
+            return Ok(0);
+        }
+        Ok(self.type_name()?.map_or(0, |name| index_of(types, &name)))
+    }
+
+    /// The same for an element whose own type is abstract, so that it must name another one.
+    ///
+    /// # Errors
+    /// That the attribute is absent or no name.
+    pub fn concrete_type_of(&mut self, element: &'static Element, types: &'static [TypeName]) -> Result<usize, Error> {
+        let Some(name) = self.type_name()? else {
+            let message =
+                format!("<{}> has an abstract type, where one was expected that xsi:type names", element.name);
+            return Err(Error::new(ErrorKind::Structure, self.inside_tag(), message));
+        };
+        Ok(index_of(types, &name))
+    }
+
+    /// Reads the content of an element that is of type `T` by its `xsi:type`.
+    ///
+    /// # Errors
+    /// What the document has instead.
+    #[inline]
+    pub fn derived<T: FromXml>(&mut self, element: &'static Element) -> Result<T, Error> {
+        if !self.reader.is_plain() {
+            self.attributes(element, T::ATTRIBUTES)?;
+        }
+        T::content(self, element)
+    }
+
+    /// What `xsi:type` says.
+    pub(crate) fn type_name(&self) -> Result<Option<ExpandedName>, Error> {
+        let mut attributes = self.reader.attributes();
+        let found = attributes.find(|found| found.namespace == XSI_NAMESPACE && found.name.local() == "type");
+        let Some(found) = found else { return Ok(None) };
+        let text = found.value.trim_matches([' ', '\t', '\n', '\r']);
+        let (prefix, local) = text.split_once(':').unwrap_or(("", text));
+        match self.reader.resolve(prefix) {
+            Some(namespace) => Ok(Some(ExpandedName::new(namespace, local))),
+            None => {
+                let message =
+                    format!("{} is not a valid xs:QName for xsi:type: its prefix is not declared", quoted(text));
+                Err(Error::new(ErrorKind::Lexical, found.offset, message))
+            }
+        }
+    }
+
+    pub(super) fn refuse_other_type(&self, element: &'static Element, expected: Option<TypeName>) -> Result<(), Error> {
+        let Some(expected) = expected else { return Ok(()) };
+        match self.type_name()? {
+            Some(found) if !found.is(expected.namespace, expected.name) => {
+                let message = format!(
+                    "<{}> is of the type {found}, where {} was expected",
+                    element.name,
+                    ExpandedName::new(expected.namespace, expected.name)
+                );
+                Err(Error::new(ErrorKind::Structure, self.inside_tag(), message))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    // ---- what may stand there ----
+
+    /// Looks at the attributes of the start tag that was read last.
+    pub(super) fn attributes(
+        &mut self,
+        element: &'static Element,
+        attributes: &'static Attributes,
+    ) -> Result<(), Error> {
+        self.nil = false;
+        if self.reader.is_plain() {
+            return Ok(());
+        }
+        let mut nil = false;
+        for attribute in self.reader.attributes() {
+            let (namespace, name) = (attribute.namespace, attribute.name.local());
+            if (namespace, name) == (XSI_NAMESPACE, "nil") {
+                nil = bool::parse(attribute.value).map_err(|_| {
+                    let message = format!("{} is not a valid xs:boolean for xsi:nil", quoted(attribute.value));
+                    Error::new(ErrorKind::Lexical, attribute.offset, message)
+                })?;
+            }
+            let is_ours = matches!(namespace, XSI_NAMESPACE | SOAP_NAMESPACE | castile_xml::XML_NAMESPACE);
+            let is_taken = || {
+                attributes.declares(namespace, name)
+                    || attributes.wildcard.as_ref().is_some_and(|wildcard| wildcard.namespaces.allow(namespace))
+            };
+            if !is_ours && !is_taken() {
+                let message =
+                    format!("an attribute \"{}\", which <{}> does not have", attribute.name.as_str(), element.name);
+                return Err(Error::new(ErrorKind::Structure, attribute.offset, message));
+            }
+        }
+        self.nil = nil;
+        Ok(())
+    }
+
+    /// A place in the start tag that was read last.
+    #[cold]
+    fn inside_tag(&self) -> usize {
+        let offset = self.reader.offset();
+        if self.inside(offset) == offset { offset.saturating_sub(1) } else { self.inside(offset) }
+    }
+}
+
+fn index_of(types: &[TypeName], name: &ExpandedName) -> usize {
+    types.iter().position(|one| name.is(one.namespace, one.name)).unwrap_or(types.len())
+}

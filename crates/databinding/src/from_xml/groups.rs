@@ -1,0 +1,300 @@
+//! Model groups (XSD Part 1 §3.8), wildcards (§3.10) and mixed content.
+//!
+//! Unique particle attribution (§3.8.6) makes the next tag enough to know what comes, so groups are read by recursive
+//! descent. The tables [`Group::FIRST`] say what a group may begin with.
+
+use std::collections::HashSet;
+
+use castile_xml::{NamespaceId, StartTag, Token, escape};
+
+use crate::any::Any;
+use crate::error::{Error, ErrorKind};
+use crate::schema::{Element, First, Wildcard};
+use crate::to_xml::Encoder;
+
+use super::{Decoder, Next, Piece};
+
+/// A model group that generated code has a type for: a choice, or a sequence inside something else.
+pub trait Group: Sized {
+    /// What it may begin with.
+    const FIRST: &'static [First];
+
+    /// Reads one if one begins with what comes next.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error>;
+
+    /// Writes all its elements.
+    fn write(&self, out: &mut Encoder);
+}
+
+/// A piece of mixed content: an element or text.
+pub trait Mixed: Group {
+    /// A piece of text.
+    fn text(text: String) -> Self;
+}
+
+impl<'a> Decoder<'a> {
+    // ---- groups ----
+
+    /// Reads a group that must come next.
+    ///
+    /// # Errors
+    /// What comes instead, or what is wrong with it.
+    pub fn group<G: Group>(&mut self) -> Result<G, Error> {
+        match G::read(self)? {
+            Some(group) => Ok(group),
+            None => Err(self.missing(G::FIRST)),
+        }
+    }
+
+    /// Reads a group if it comes next.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn optional_group<G: Group>(&mut self) -> Result<Option<G>, Error> {
+        G::read(self)
+    }
+
+    /// Reads a group as often as it comes.
+    ///
+    /// # Errors
+    /// What is wrong with one, or that there are fewer than `min`. What comes after `max` is left.
+    pub fn repeated_group<G: Group>(&mut self, min: u32, max: Option<u32>) -> Result<Vec<G>, Error> {
+        let mut groups = Vec::new();
+        let max = max.map_or(usize::MAX, |max| max as usize);
+        while groups.len() < max
+            && let Some(group) = G::read(self)?
+        {
+            groups.push(group);
+        }
+        if groups.len() < min as usize { Err(self.missing(G::FIRST)) } else { Ok(groups) }
+    }
+
+    /// Whether what comes next is among what a group may begin with.
+    ///
+    /// # Errors
+    /// That the document is not well-formed, or that text comes.
+    pub fn begins(&mut self, first: &'static [First]) -> Result<bool, Error> {
+        if self.next.is_none() {
+            if self.is_at_known_end() {
+                return Ok(false);
+            }
+            if self.is_at_known_first(first) {
+                return Ok(true);
+            }
+        }
+        match self.peek()? {
+            Next::End { .. } => Ok(false),
+            Next::Start(tag) => Ok(takes(first, self.reader.namespace(tag.namespace), tag.name.local())),
+        }
+    }
+
+    /// Which of the elements in `table` comes next, if one of them does.
+    ///
+    /// # Errors
+    /// That the document is not well-formed, or that text comes.
+    pub fn next_of(&mut self, table: &'static [Element]) -> Result<Option<usize>, Error> {
+        if self.next.is_none() {
+            if self.is_at_known_end() {
+                return Ok(None);
+            }
+            let known = table.iter().position(|element| self.reader.is_at_known_start(element.known()));
+            if known.is_some() {
+                return Ok(known);
+            }
+        }
+        match self.peek()? {
+            Next::End { .. } => Ok(None),
+            Next::Start(tag) => Ok(table.iter().position(|element| self.is(&tag, element))),
+        }
+    }
+
+    fn is_at_known_first(&self, first: &'static [First]) -> bool {
+        first.iter().any(|first| match first {
+            First::Elements(table) => table.iter().any(|element| self.reader.is_at_known_start(element.known())),
+            First::Wildcard(_) => false,
+            First::Group(first) => self.is_at_known_first(first),
+        })
+    }
+
+    /// That something comes which is not among what a group may begin with.
+    #[cold]
+    fn missing(&mut self, first: &'static [First]) -> Error {
+        let expected = expected(first);
+        match self.peek() {
+            Ok(Next::Start(tag)) => self.unexpected(tag, &expected),
+            Ok(Next::End { offset }) => {
+                let message = match self.parent {
+                    Some(parent) => format!("<{}> ends, where {expected} was expected", parent.name),
+                    None => format!("found an end tag, where {expected} was expected"),
+                };
+                Error::new(ErrorKind::Structure, offset, message)
+            }
+            Err(error) => error,
+        }
+    }
+
+    // ---- wildcards ----
+
+    /// Reads an element that the wildcard takes, which must come next.
+    ///
+    /// # Errors
+    /// What comes instead.
+    pub fn any(&mut self, wildcard: &'static Wildcard) -> Result<Any, Error> {
+        match self.optional_any(wildcard)? {
+            Some(any) => Ok(any),
+            None => {
+                let message = "an element of another namespace than those that are allowed here";
+                match self.peek()? {
+                    Next::Start(tag) => Err(Error::new(ErrorKind::Structure, tag.offset, message)),
+                    Next::End { offset } => {
+                        let message = "an end tag, where any element was expected";
+                        Err(Error::new(ErrorKind::Structure, offset, message))
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads an element that the wildcard takes, if one comes next.
+    ///
+    /// # Errors
+    /// That the document is not well-formed.
+    pub fn optional_any(&mut self, wildcard: &'static Wildcard) -> Result<Option<Any>, Error> {
+        match self.peek()? {
+            Next::Start(tag) if wildcard.namespaces.allow(self.reader.namespace(tag.namespace)) => {
+                self.next = None;
+                self.raw(tag).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Reads elements that the wildcard takes as often as they come.
+    ///
+    /// # Errors
+    /// That there are fewer than its occurrence asks for. What comes after as many as it allows is left.
+    pub fn repeated_any(&mut self, wildcard: &'static Wildcard) -> Result<Vec<Any>, Error> {
+        let mut values = Vec::new();
+        let max = wildcard.max_occurs.map_or(usize::MAX, |max| max as usize);
+        while values.len() < max {
+            if values.len() < wildcard.min_occurs as usize {
+                values.push(self.any(wildcard)?);
+            } else if let Some(value) = self.optional_any(wildcard)? {
+                values.push(value);
+            } else {
+                break;
+            }
+        }
+        Ok(values)
+    }
+
+    /// Reads the rest of an element whose start tag was read, and keeps it as it stands. What it takes from around it
+    /// is declared in it.
+    fn raw(&mut self, tag: StartTag<'a>) -> Result<Any, Error> {
+        let name = (self.reader.namespace(tag.namespace).to_owned(), tag.name.local().to_owned());
+        let own: Vec<String> = self.reader.declarations().map(|(prefix, _)| prefix.to_owned()).collect();
+        let outside = self.reader.depth() - 1;
+        // Whether some element is in no namespace, which a default namespace elsewhere would change.
+        let mut bare = tag.namespace == NamespaceId::NONE;
+        while self.reader.depth() > outside {
+            if let Token::StartTag(inner) = self.reader.next()? {
+                bare |= inner.namespace == NamespaceId::NONE;
+            }
+        }
+        let source = &self.reader.input()[tag.offset..self.reader.offset()];
+        let (start, rest) = source.split_at('<'.len_utf8() + tag.name.as_str().len());
+        let mut xml = start.as_bytes().to_vec();
+        let mut wanted = prefixes(source);
+        wanted.insert("");
+        for prefix in &own {
+            wanted.remove(prefix.as_str());
+        }
+        for (prefix, namespace) in self.reader.namespaces() {
+            if wanted.remove(prefix) && !namespace.is_empty() {
+                xml.extend_from_slice(if prefix.is_empty() { b" xmlns" } else { b" xmlns:" });
+                xml.extend_from_slice(prefix.as_bytes());
+                xml.extend_from_slice(b"=\"");
+                // It came out of XML, so XML can carry it.
+                let _ = escape::push_attribute(&mut xml, namespace);
+                xml.push(b'"');
+                bare &= !prefix.is_empty();
+            }
+        }
+        if bare && !own.iter().any(String::is_empty) {
+            xml.extend_from_slice(b" xmlns=\"\"");
+        }
+        let copied = xml.len() - start.len();
+        let Some(left) = self.copy.checked_sub(copied) else {
+            let message = "an element that takes too many declarations of namespaces from around it";
+            return Err(Error::new(ErrorKind::Structure, tag.offset, message));
+        };
+        self.copy = left;
+        xml.extend_from_slice(rest.as_bytes());
+        Ok(Any::from_parts(name.0, name.1, String::from_utf8_lossy(&xml).into_owned()))
+    }
+
+    // ---- mixed content ----
+
+    /// Reads text and elements as they come, up to an end tag or an element that `G` doesn't have.
+    ///
+    /// # Errors
+    /// What is wrong with an element.
+    pub fn mixed<G: Mixed>(&mut self) -> Result<Vec<G>, Error> {
+        let mut content = Vec::new();
+        loop {
+            let mut text = String::new();
+            while self.next.is_none() {
+                if let Piece::Text(more) = self.piece()? {
+                    text.push_str(&more);
+                }
+            }
+            if !text.is_empty() {
+                content.push(G::text(text));
+            }
+            match G::read(self)? {
+                Some(group) => content.push(group),
+                None => return Ok(content),
+            }
+        }
+    }
+}
+
+/// Whether an element is among what a group may begin with.
+fn takes(first: &[First], namespace: &str, name: &str) -> bool {
+    first.iter().any(|first| match first {
+        First::Elements(table) => table.iter().any(|element| element.is(namespace, name)),
+        First::Wildcard(wildcard) => wildcard.namespaces.allow(namespace),
+        First::Group(first) => takes(first, namespace, name),
+    })
+}
+
+/// What a group may begin with, for messages: `<a>, <b> or <c>`.
+#[cold]
+fn expected(first: &[First]) -> String {
+    fn collect(first: &[First], names: &mut Vec<String>) {
+        for first in first {
+            match first {
+                First::Elements(table) => names.extend(table.iter().map(|element| format!("<{}>", element.name))),
+                First::Wildcard(_) => names.push("any element".to_owned()),
+                First::Group(first) => collect(first, names),
+            }
+        }
+    }
+    let mut names = Vec::new();
+    collect(first, &mut names);
+    super::or(&names)
+}
+
+/// What stands before colons, and so may be a prefix, wherever that is.
+fn prefixes(xml: &str) -> HashSet<&str> {
+    let mut found = HashSet::new();
+    for (colon, _) in xml.match_indices(':') {
+        let start = xml[..colon].rfind(|c: char| !castile_xml::is_name_char(c));
+        let start = start.map_or(0, |at| at + xml[at..].chars().next().map_or(1, char::len_utf8));
+        found.insert(&xml[start..colon]);
+    }
+    found
+}

@@ -21,7 +21,7 @@
 
 mod client;
 
-pub use castile_databinding::{Nillable, Recursive, datatypes};
+pub use castile_databinding::{Any, AnyAttribute, AnyContent, AnyType, ExpandedName, Nillable, Recursive, datatypes};
 pub use castile_http as http;
 pub use castile_soap as soap;
 pub use castile_soap::{Detail, Fault, FaultCode, NoDetail};
@@ -46,8 +46,12 @@ pub mod codegen {
     pub use std::sync::Arc;
     pub use std::task::{Context, Poll};
 
+    pub use castile_databinding::datatypes::SimpleType;
+    pub use castile_databinding::schema as xs;
     pub use castile_databinding::schema::Element;
-    pub use castile_databinding::{Decoder, Encoder, Error, FromXml, Nillable, Recursive, ToXml};
+    pub use castile_databinding::{
+        Decoder, Encoder, Error, FromXml, Group, Mixed, Nillable, Recursive, ToXml, enumeration,
+    };
     pub use castile_http::Error as HttpError;
     pub use castile_http::client::Transport;
     pub use castile_http::server::{Endpoint, Options as EndpointOptions};

@@ -19,7 +19,8 @@ mod tags;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-pub use castile_wsdl::{Diagnostic, Severity};
+pub use castile_wsdl::{Diagnostic, Resolver, Severity};
+pub use castile_xsd::Files;
 
 /// What is generated.
 #[derive(Clone, Debug)]
@@ -29,11 +30,13 @@ pub struct Options {
     pub server: bool,
     /// The client.
     pub client: bool,
+    /// The operations, by their names in the contract, with the types that they reach. None stands for all.
+    pub operations: Vec<String>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { server: true, client: true }
+        Options { server: true, client: true, operations: Vec::new() }
     }
 }
 
@@ -52,12 +55,23 @@ pub struct Generated {
 
 /// Generates a module from the WSDL file at `path`.
 ///
+/// What can't be generated is left out with a warning; a contract without a service that can be generated gives its
+/// types.
+///
 /// # Errors
 /// All problems of the contract, with their places; one at least is an error.
 pub fn generate(path: &Path, options: &Options) -> Result<Generated, Vec<Diagnostic>> {
-    let (definitions, mut diagnostics) = castile_wsdl::read_file(path);
+    generate_from(path, &Files::new(), options)
+}
+
+/// The same where imported documents are found by `resolver`.
+///
+/// # Errors
+/// As for [`generate`].
+pub fn generate_from(path: &Path, resolver: &dyn Resolver, options: &Options) -> Result<Generated, Vec<Diagnostic>> {
+    let (definitions, mut diagnostics) = castile_wsdl::read(&path.to_string_lossy(), resolver);
     let Some(definitions) = definitions else { return Err(diagnostics) };
-    let plan = planner::plan(&definitions, &mut diagnostics);
+    let plan = planner::plan(&definitions, &options.operations, &mut diagnostics);
     if diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
         return Err(diagnostics);
     }

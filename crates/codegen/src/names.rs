@@ -6,7 +6,7 @@ use heck::{ToShoutySnakeCase, ToSnakeCase, ToUpperCamelCase};
 use proc_macro2::{Ident, Span};
 
 /// What generated code takes from the library, in the order in which it is imported.
-pub(crate) const IMPORTS: [&str; 37] = [
+pub(crate) const IMPORTS: [&str; 39] = [
     "Arc",
     "CallError",
     "Caller",
@@ -38,12 +38,14 @@ pub(crate) const IMPORTS: [&str; 37] = [
     "RequestBody",
     "ResponseFuture",
     "Root",
+    "SimpleType",
     "SizeHint",
     "SoapError",
     "SoapService",
     "ToXml",
     "TowerService",
     "Transport",
+    "xs",
 ];
 
 /// What it takes from the language.
@@ -136,6 +138,31 @@ impl Names {
     }
 }
 
+/// The names of modules.
+#[derive(Debug, Default)]
+pub(crate) struct Modules(Scope);
+
+impl Modules {
+    /// A name for the module of a namespace: what its name ends with, versions left out.
+    pub(crate) fn module(&mut self, namespace: &str) -> Ident {
+        let is_version = |part: &&str| {
+            part.is_empty()
+                || part
+                    .trim_start_matches(['v', 'V'])
+                    .chars()
+                    .all(|c| c.is_ascii_digit() || matches!(c, '.' | '-' | '_'))
+        };
+        let name = namespace.trim_end_matches('#');
+        let mut parts = name.rsplit(['/', ':', '#']).filter(|part| !is_version(part));
+        let part = parts.next().unwrap_or("no namespace");
+        let part = [".xsd", ".wsdl"].iter().find_map(|end| part.strip_suffix(end)).unwrap_or(part);
+        let name = legal(&part.to_snake_case());
+        // Beside the names of crates and what the generated code imports.
+        let is_taken = ["xs", "castile", "core", "std", "alloc"].contains(&name.as_str());
+        self.0.unique(if is_taken { format!("{name}_types") } else { name })
+    }
+}
+
 /// Names that stand beside each other: fields, variants, methods.
 #[derive(Debug, Default)]
 pub(crate) struct Scope(HashSet<String>);
@@ -149,6 +176,32 @@ impl Scope {
     /// A name for a variant: always written behind its type's, so the library's names are free here.
     pub(crate) fn variant(&mut self, name: &str) -> Ident {
         self.unique(upper(name))
+    }
+
+    /// A name for a value of an enumeration: those that look like nothing are spelt out.
+    pub(crate) fn value(&mut self, value: &str) -> Ident {
+        let has_name = value.chars().any(char::is_alphanumeric);
+        let spelt = value.chars().map(|c| match c {
+            _ if has_name => c.to_string(),
+            '+' => " plus".to_owned(),
+            '-' => " minus".to_owned(),
+            '*' => " star".to_owned(),
+            '/' => " slash".to_owned(),
+            '<' => " less".to_owned(),
+            '>' => " greater".to_owned(),
+            '=' => " equal".to_owned(),
+            '!' => " not".to_owned(),
+            '%' => " percent".to_owned(),
+            c => c.to_string(),
+        });
+        let spelt: String = spelt.collect();
+        self.unique(if spelt.trim().is_empty() { "Empty".to_owned() } else { upper(&spelt) })
+    }
+
+    /// A name for the field of an attribute: elements have theirs before.
+    pub(crate) fn attribute(&mut self, name: &str) -> Ident {
+        let is_taken = self.0.contains(&legal(&name.to_snake_case()));
+        if is_taken { self.lower(&format!("{name} attribute")) } else { self.lower(name) }
     }
 
     /// A name for a field or a method.
@@ -257,6 +310,26 @@ mod tests {
             [("error", "Error"), ("Error", "Error2"), ("none", "None"), ("self", "Self_"), ("3D", "_3d")]
         {
             assert_eq!(names.variant(name).to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn modules_are_named_after_the_end_of_their_namespace() {
+        let mut names = Modules::default();
+        for (namespace, expected) in [
+            ("http://www.onvif.org/ver10/schema", "schema"),
+            ("http://www.w3.org/2005/08/addressing", "addressing"),
+            ("http://docs.oasis-open.org/wsn/b-2", "b_2"),
+            ("urn:oasis:names:tc:ebxml-regrep:xsd:rim:3.0", "rim"),
+            ("http://www.w3.org/2000/09/xmldsig#", "xmldsig"),
+            ("http://example.com/schema/v1.2/", "schema2"),
+            ("http://tempuri.org/", "tempuri_org"),
+            ("http://example.com/order.xsd", "order"),
+            ("http://service/xs", "xs_types"),
+            ("urn:type", "r#type"),
+            ("", "no_namespace"),
+        ] {
+            assert_eq!(names.module(namespace).to_string(), expected);
         }
     }
 

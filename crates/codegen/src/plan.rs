@@ -9,50 +9,178 @@ use crate::names::ServiceNames;
 pub(crate) struct Plan {
     /// The namespaces of elements, the most used first.
     pub(crate) namespaces: Vec<String>,
-    pub(crate) structs: Vec<Struct>,
+    /// The module itself, and those in it.
+    pub(crate) modules: Vec<Module>,
+    pub(crate) items: Vec<Item>,
     pub(crate) services: Vec<Service>,
 }
 
-/// A complex type.
+/// A module for the types of one namespace.
+#[derive(Debug)]
+pub(crate) struct Module {
+    pub(crate) namespace: String,
+    pub(crate) ident: Ident,
+}
+
+/// Where a type is: the number of its module, and its name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Path {
+    pub(crate) module: usize,
+    pub(crate) ident: Ident,
+}
+
+/// A type of generated code.
+#[derive(Debug)]
+pub(crate) enum Item {
+    Struct(Struct),
+    Choice(Choice),
+    Derived(Derived),
+    Enumeration(Enumeration),
+    Union(Union),
+}
+
+impl Item {
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Item::Struct(Struct { path, .. })
+            | Item::Choice(Choice { path, .. })
+            | Item::Derived(Derived { path, .. })
+            | Item::Enumeration(Enumeration { path, .. })
+            | Item::Union(Union { path, .. }) => path,
+        }
+    }
+
+    /// What stands for its particles: fields of a struct, variants of a choice.
+    pub(crate) fn fields(&self) -> &[Field] {
+        match self {
+            Item::Struct(Struct { content: Content::Sequence(fields) | Content::All(fields), .. }) => fields,
+            Item::Choice(choice) => &choice.variants,
+            _ => &[],
+        }
+    }
+
+    pub(crate) fn fields_mut(&mut self) -> &mut [Field] {
+        match self {
+            Item::Struct(Struct { content: Content::Sequence(fields) | Content::All(fields), .. }) => fields,
+            Item::Choice(choice) => &mut choice.variants,
+            _ => &mut [],
+        }
+    }
+}
+
+/// A complex type, or a group of several elements inside one.
 #[derive(Debug)]
 pub(crate) struct Struct {
-    pub(crate) ident: Ident,
+    pub(crate) path: Path,
     /// The table of its children.
     pub(crate) table: Ident,
     pub(crate) documentation: String,
-    pub(crate) order: Order,
-    pub(crate) fields: Vec<Field>,
+    pub(crate) role: Role,
+    pub(crate) attributes: Vec<Attribute>,
+    /// What takes other attributes.
+    pub(crate) any_attributes: Option<(Ident, Wildcard)>,
+    pub(crate) content: Content,
     /// Whether every field has a default value.
     pub(crate) has_default: bool,
 }
 
-/// How the children of an element stand together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
-    /// One after another: `xs:sequence`.
-    Sequence,
-    /// Each once at most, in any order: `xs:all`.
-    All,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// The value of an element. Its name is there if `xsi:type` may name no other.
+    Type(Option<TypeName>),
+    /// A part of the content of an element.
+    Group,
 }
 
-/// A child element.
+/// The expanded name of a type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TypeName {
+    pub(crate) namespace: String,
+    pub(crate) name: String,
+}
+
+/// What stands between the tags of an element.
+#[derive(Debug)]
+pub(crate) enum Content {
+    /// A value of a simple type.
+    Simple { ident: Ident, value: Base },
+    /// One after another: `xs:sequence`.
+    Sequence(Vec<Field>),
+    /// Each once at most, in any order: `xs:all`.
+    All(Vec<Field>),
+    /// Text and elements: a list of these.
+    Mixed { ident: Ident, piece: Path },
+}
+
+/// An attribute of a type.
+#[derive(Debug)]
+pub(crate) struct Attribute {
+    pub(crate) ident: Ident,
+    pub(crate) documentation: String,
+    /// Empty for none.
+    pub(crate) namespace: String,
+    pub(crate) name: String,
+    pub(crate) base: Base,
+    pub(crate) presence: Presence,
+    /// The name as it stands in the tag.
+    pub(crate) tag: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Presence {
+    Required,
+    Optional,
+    /// If it is absent this is its value.
+    Default(String),
+    /// It has no other value, so there is no field.
+    Fixed {
+        value: String,
+        required: bool,
+    },
+}
+
+/// A particle: a field of a struct or a variant of a choice.
 #[derive(Debug)]
 pub(crate) struct Field {
     pub(crate) ident: Ident,
     pub(crate) documentation: String,
-    pub(crate) element: Element,
-    pub(crate) value: Value,
-    pub(crate) tag: String,
+    pub(crate) min_occurs: u32,
+    pub(crate) max_occurs: Option<u32>,
+    pub(crate) term: Term,
 }
 
 impl Field {
     pub(crate) fn occurrence(&self) -> Occurrence {
-        match (self.element.min_occurs, self.element.max_occurs) {
+        match (self.min_occurs, self.max_occurs) {
             (1, Some(1)) => Occurrence::Required,
             (0, Some(1)) => Occurrence::Optional,
             _ => Occurrence::Repeated,
         }
     }
+
+    pub(crate) fn element(&self) -> Option<&Element> {
+        match &self.term {
+            Term::Element { element, .. } => Some(element),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) enum Term {
+    /// An element.
+    Element {
+        element: Element,
+        value: Value,
+        /// The name as it stands in its tags.
+        tag: String,
+        /// Whether another element of this name may follow, so that its number tells where it ends.
+        counted: bool,
+    },
+    /// A group that has a type of its own.
+    Group { path: Path, recursive: bool },
+    /// Any element.
+    Any(Wildcard),
 }
 
 /// How a field holds its values.
@@ -63,15 +191,28 @@ pub(crate) enum Occurrence {
     Repeated,
 }
 
-/// An element declaration as the run-time tables have it.
+/// An element declaration as the run-time tables have it; its occurrence is that of the field.
 #[derive(Clone, Debug)]
 pub(crate) struct Element {
     /// Empty for none.
     pub(crate) namespace: String,
     pub(crate) name: String,
-    pub(crate) min_occurs: u32,
-    pub(crate) max_occurs: Option<u32>,
     pub(crate) slot: u16,
+    pub(crate) constraint: Option<ValueConstraint>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ValueConstraint {
+    Default(String),
+    Fixed(String),
+}
+
+/// Which namespaces a wildcard takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Wildcard {
+    Any,
+    Not(String),
+    OneOf(Vec<String>),
 }
 
 /// The type of one value of a field.
@@ -90,8 +231,86 @@ pub(crate) enum Base {
     Primitive(&'static str),
     /// One of `castile::datatypes`.
     Datatype(&'static str),
-    /// One of this module.
-    Struct(Ident),
+    /// Values of another type with white space between.
+    List(Box<Base>),
+    /// A value of any type.
+    AnyType,
+    /// One of the contract.
+    Item(Path),
+}
+
+/// A group of which one element, or one group, is there.
+#[derive(Debug)]
+pub(crate) struct Choice {
+    pub(crate) path: Path,
+    pub(crate) table: Ident,
+    pub(crate) documentation: String,
+    /// The variant for text, if it is a piece of mixed content.
+    pub(crate) text: Option<Ident>,
+    pub(crate) variants: Vec<Field>,
+}
+
+/// A type with all that are derived from it.
+#[derive(Debug)]
+pub(crate) struct Derived {
+    pub(crate) path: Path,
+    pub(crate) table: Ident,
+    pub(crate) documentation: String,
+    /// Whether the type itself has no values, so that each says which it is of.
+    pub(crate) is_abstract: bool,
+    /// The type itself comes first, unless it is abstract.
+    pub(crate) variants: Vec<DerivedVariant>,
+    /// The variant for types that the contract doesn't have.
+    pub(crate) other: Ident,
+}
+
+#[derive(Debug)]
+pub(crate) struct DerivedVariant {
+    pub(crate) ident: Ident,
+    pub(crate) documentation: String,
+    pub(crate) name: TypeName,
+    pub(crate) base: Base,
+    pub(crate) recursive: bool,
+    /// The name as it stands in `xsi:type`; the type itself needs none.
+    pub(crate) tag: Option<String>,
+}
+
+/// A simple type whose values are listed.
+#[derive(Debug)]
+pub(crate) struct Enumeration {
+    pub(crate) path: Path,
+    pub(crate) documentation: String,
+    /// What the contract calls it.
+    pub(crate) name: String,
+    /// Whether white space around the value doesn't count.
+    pub(crate) collapses: bool,
+    pub(crate) variants: Vec<EnumerationVariant>,
+    /// The variant for values that are not listed.
+    pub(crate) other: Ident,
+}
+
+#[derive(Debug)]
+pub(crate) struct EnumerationVariant {
+    pub(crate) ident: Ident,
+    pub(crate) documentation: String,
+    pub(crate) value: String,
+}
+
+/// A simple type whose values are those of others.
+#[derive(Debug)]
+pub(crate) struct Union {
+    pub(crate) path: Path,
+    pub(crate) documentation: String,
+    pub(crate) name: String,
+    pub(crate) members: Vec<Member>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Member {
+    pub(crate) ident: Ident,
+    pub(crate) base: Base,
+    /// Whether it is an enumeration, of which only listed values count while other members come.
+    pub(crate) is_enumeration: bool,
 }
 
 /// A port type with its SOAP binding.
@@ -121,7 +340,7 @@ pub(crate) struct Operation {
 /// The payload of a message.
 #[derive(Debug)]
 pub(crate) struct Message {
-    pub(crate) ident: Base,
+    pub(crate) base: Base,
     pub(crate) root: Root,
 }
 

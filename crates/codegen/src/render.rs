@@ -1,6 +1,7 @@
 //! The plan as Rust source.
 
 mod documentation;
+mod enums;
 mod layout;
 mod service;
 mod types;
@@ -12,25 +13,67 @@ use quote::quote;
 
 use crate::Options;
 use crate::names::IMPORTS;
-use crate::plan::{Base, Element, Occurrence, Plan, Value};
+use crate::plan::{Base, Element, Field, Item, Module, Occurrence, Path, Plan, Term, Value, Wildcard};
 
 /// The source of a module, formatted. `wsdl` is the file name of the contract beside it.
 pub(crate) fn render(plan: &Plan, wsdl: &str, options: &Options) -> String {
-    let namespaces = Namespaces(&plan.namespaces);
-    let constants = namespaces.constants();
-    let services = plan.services.iter().map(|service| service::render(service, wsdl, options));
-    let structs = plan.structs.iter().map(|planned| types::render(planned, namespaces));
-    let tables = plan.services.iter().map(|service| service::tables(service, namespaces));
-    let body = quote! { #constants #(#services)* #(#structs)* #(#tables)* };
-    let mut used = HashSet::new();
-    idents(body.clone(), &mut used);
-    let used: Vec<TokenStream> =
-        IMPORTS.iter().filter(|name| used.contains(**name)).map(|name| name.parse().unwrap_or_default()).collect();
-    let imports = (!used.is_empty()).then(|| quote! { use ::castile::codegen::{#(#used),*}; });
-    match syn::parse2(quote! { #imports #body }) {
+    let root = Context { plan, module: 0 };
+    let constants = root.constants();
+    let services = plan.services.iter().map(|service| service::render(service, wsdl, options, root));
+    let tables = plan.services.iter().map(|service| service::tables(service, root));
+    let items = items(root);
+    let root = with_imports(quote! { #constants #(#services)* #items #(#tables)* }, None);
+    let modules = (1..plan.modules.len()).filter_map(|module| {
+        let items = self::items(Context { plan, module });
+        if items.is_empty() {
+            return None;
+        }
+        let Module { namespace, ident } = &plan.modules[module];
+        let documentation = match namespace.as_str() {
+            "" => " Types of no namespace.".to_owned(),
+            namespace => format!(" Types of the namespace `{namespace}`."),
+        };
+        let items = with_imports(items, Some(plan));
+        Some(quote! {
+            #[doc = #documentation]
+            #[allow(clippy::module_inception, reason = "the module around it may be called the same")]
+            pub mod #ident { #items }
+        })
+    });
+    match syn::parse2(quote! { #root #(#modules)* }) {
         Ok(file) => layout::lay_out(&prettyplease::unparse(&file)),
         Err(error) => unreachable!("the parts are Rust, so the whole is: {error}"),
     }
+}
+
+/// The types of a module.
+fn items(context: Context<'_>) -> TokenStream {
+    let items = context.plan.items.iter().filter(|item| item.path().module == context.module);
+    let items = items.map(|item| match item {
+        Item::Struct(planned) => types::render(planned, context),
+        Item::Choice(planned) => enums::choice(planned, context),
+        Item::Derived(planned) => enums::derived(planned, context),
+        Item::Enumeration(planned) => enums::enumeration(planned),
+        Item::Union(planned) => enums::union(planned, context),
+    });
+    quote! { #(#items)* }
+}
+
+/// Items with what they take from the library, and from the module of a plan around them.
+fn with_imports(body: TokenStream, outside: Option<&Plan>) -> TokenStream {
+    let mut used = HashSet::new();
+    idents(body.clone(), &mut used);
+    // A field may have this name too.
+    let is_used = |name: &&&str| used.contains(**name) && (**name != "xs" || body.to_string().contains("xs :: "));
+    let imports: Vec<TokenStream> =
+        IMPORTS.iter().filter(is_used).map(|name| name.parse().unwrap_or_default()).collect();
+    let imports = (!imports.is_empty()).then(|| quote! { use ::castile::codegen::{#(#imports),*}; });
+    let constants = outside.map(|plan| {
+        let names = (0..plan.namespaces.len()).map(constant);
+        let names: Vec<TokenStream> = names.filter(|name| used.contains(&name.to_string())).collect();
+        (!names.is_empty()).then(|| quote! { use super::{#(#names),*}; })
+    });
+    quote! { #imports #constants #body }
 }
 
 /// Adds all identifiers in `tokens` that could be names of imports: neither declared there nor inside a path.
@@ -62,14 +105,19 @@ fn idents(tokens: TokenStream, found: &mut HashSet<String>) {
     }
 }
 
-fn base(base: &Base) -> TokenStream {
+fn base(base: &Base, context: Context<'_>) -> TokenStream {
     match base {
         Base::Primitive(name) => name.parse().unwrap_or_default(),
         Base::Datatype(name) => {
             let path: TokenStream = name.parse().unwrap_or_default();
             quote! { ::castile::datatypes::#path }
         }
-        Base::Struct(ident) => quote! { #ident },
+        Base::List(item) => {
+            let item = self::base(item, context);
+            quote! { ::castile::datatypes::List<#item> }
+        }
+        Base::AnyType => quote! { ::castile::AnyType },
+        Base::Item(path) => context.path(path),
     }
 }
 
@@ -91,70 +139,157 @@ fn by_index(index: &TokenStream, arms: &[TokenStream]) -> TokenStream {
     }
 }
 
-fn value(value: &Value) -> TokenStream {
-    let mut rendered = base(&value.base);
-    if value.recursive {
-        rendered = quote! { Recursive<#rendered> };
-    }
+fn value(value: &Value, context: Context<'_>) -> TokenStream {
+    let rendered = recursive(base(&value.base, context), value.recursive);
     if value.nillable {
-        rendered = quote! { Nillable<#rendered> };
-    }
-    rendered
-}
-
-fn held(held: &Value, occurrence: Occurrence) -> TokenStream {
-    let value = value(held);
-    match occurrence {
-        Occurrence::Required => value,
-        Occurrence::Optional => quote! { Option<#value> },
-        Occurrence::Repeated => quote! { Vec<#value> },
+        quote! { Nillable<#rendered> }
+    } else {
+        rendered
     }
 }
 
-/// The namespaces of elements, each a constant.
+fn recursive(of: TokenStream, recursive: bool) -> TokenStream {
+    if recursive {
+        quote! { Recursive<#of> }
+    } else {
+        of
+    }
+}
+
+/// The type of one value of a particle.
+fn one(field: &Field, context: Context<'_>) -> TokenStream {
+    match &field.term {
+        Term::Element { value, .. } => self::value(value, context),
+        Term::Group { path, recursive } => self::recursive(context.path(path), *recursive),
+        Term::Any(_) => quote! { ::castile::Any },
+    }
+}
+
+/// The type of a field.
+fn held(field: &Field, context: Context<'_>) -> TokenStream {
+    let one = one(field, context);
+    match field.occurrence() {
+        Occurrence::Required => one,
+        Occurrence::Optional => quote! { Option<#one> },
+        Occurrence::Repeated => quote! { Vec<#one> },
+    }
+}
+
+/// The type of what a variant holds.
+fn variant_held(variant: &Field, context: Context<'_>) -> TokenStream {
+    let one = one(variant, context);
+    match variant.occurrence() {
+        Occurrence::Required | Occurrence::Optional => one,
+        Occurrence::Repeated => quote! { Vec<#one> },
+    }
+}
+
+fn group_trait() -> TokenStream {
+    quote! { ::castile::codegen::Group }
+}
+
+/// A text as a literal: what makes it look like other code is escaped.
+fn literal(text: &str) -> TokenStream {
+    let literal = proc_macro2::Literal::string(text);
+    quote! { #literal }
+}
+
+fn occurs(field: &Field) -> (TokenStream, TokenStream) {
+    let min = proc_macro2::Literal::u32_unsuffixed(field.min_occurs);
+    let max = match field.max_occurs {
+        Some(max) => {
+            let max = proc_macro2::Literal::u32_unsuffixed(max);
+            quote! { Some(#max) }
+        }
+        None => quote! { None },
+    };
+    (quote! { #min }, max)
+}
+
+fn wildcard(wildcard: &Wildcard) -> TokenStream {
+    let namespaces = match wildcard {
+        Wildcard::Any => quote! { Any },
+        Wildcard::Not(target) => quote! { Not(#target) },
+        Wildcard::OneOf(list) => quote! { OneOf(&[#(#list),*]) },
+    };
+    quote! { xs::Wildcard::new(xs::Namespaces::#namespaces) }
+}
+
+/// The table of those fields that are elements, if there are any.
+fn element_table(table: &proc_macro2::Ident, fields: &[Field], context: Context<'_>) -> Option<TokenStream> {
+    let elements: Vec<TokenStream> = fields
+        .iter()
+        .filter_map(|field| {
+            let element = element(field.element()?, context);
+            Some(match field.occurrence() {
+                Occurrence::Required => element,
+                _ => {
+                    let (min, max) = occurs(field);
+                    quote! { #element.occurs(#min, #max) }
+                }
+            })
+        })
+        .collect();
+    let count = proc_macro2::Literal::usize_unsuffixed(elements.len());
+    (!elements.is_empty()).then(|| quote! { static #table: [Element; #count] = [#(#elements),*]; })
+}
+
+/// What is rendered, and in which module.
 #[derive(Clone, Copy)]
-struct Namespaces<'a>(&'a [String]);
+struct Context<'a> {
+    plan: &'a Plan,
+    module: usize,
+}
 
-impl Namespaces<'_> {
+impl Context<'_> {
+    /// A constant for each namespace.
     fn constants(self) -> TokenStream {
-        let named = self.0.iter().filter(|namespace| !namespace.is_empty());
-        let constants = named.map(|namespace| {
-            let name = self.name(namespace);
+        let named = self.plan.namespaces.iter().enumerate().filter(|(_, namespace)| !namespace.is_empty());
+        let constants = named.map(|(index, namespace)| {
+            let name = constant(index);
             quote! { const #name: &str = #namespace; }
         });
         quote! { #(#constants)* }
     }
 
-    /// The constant, or nothing to be named for no namespace.
-    fn name(self, namespace: &str) -> TokenStream {
-        match self.0.iter().position(|known| known == namespace) {
-            _ if namespace.is_empty() => quote! { "" },
-            Some(0) | None => quote! { NAMESPACE },
-            Some(index) => {
-                let name = quote::format_ident!("NAMESPACE_{}", index + 1);
-                quote! { #name }
-            }
+    /// The constant of a namespace, or nothing to be named for no namespace.
+    fn namespace(self, namespace: &str) -> TokenStream {
+        if namespace.is_empty() {
+            return quote! { "" };
+        }
+        match self.plan.namespaces.iter().position(|known| known == namespace) {
+            Some(index) => constant(index),
+            None => literal(namespace),
+        }
+    }
+
+    /// A type as it is called here.
+    fn path(self, path: &Path) -> TokenStream {
+        let Path { module, ident } = path;
+        let of = &self.plan.modules[*module].ident;
+        match (self.module, *module) {
+            (here, there) if here == there => quote! { #ident },
+            (0, _) => quote! { #of::#ident },
+            (_, 0) => quote! { super::#ident },
+            _ => quote! { super::#of::#ident },
         }
     }
 }
 
-fn element(element: &Element, namespaces: Namespaces<'_>) -> TokenStream {
-    let Element { namespace, name, min_occurs, max_occurs, slot } = element;
-    let namespace = namespaces.name(namespace);
-    let slot = proc_macro2::Literal::u16_unsuffixed(*slot);
-    let occurs = match (min_occurs, max_occurs) {
-        (1, Some(1)) => quote! {},
-        (min, max) => {
-            let min = proc_macro2::Literal::u32_unsuffixed(*min);
-            let max = match max {
-                Some(max) => {
-                    let max = proc_macro2::Literal::u32_unsuffixed(*max);
-                    quote! { Some(#max) }
-                }
-                None => quote! { None },
-            };
-            quote! { .occurs(#min, #max) }
+fn constant(index: usize) -> TokenStream {
+    match index {
+        0 => quote! { NAMESPACE },
+        _ => {
+            let name = quote::format_ident!("NAMESPACE_{}", index + 1);
+            quote! { #name }
         }
-    };
-    quote! { Element::new(#namespace, #name, #slot) #occurs }
+    }
+}
+
+fn element(element: &Element, context: Context<'_>) -> TokenStream {
+    let Element { namespace, name, slot, constraint } = element;
+    let namespace = context.namespace(namespace);
+    let slot = proc_macro2::Literal::u16_unsuffixed(*slot);
+    let constraint = types::constraint(constraint);
+    quote! { Element::new(#namespace, #name, #slot) #constraint }
 }

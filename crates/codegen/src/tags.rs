@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use castile_xml::XML_NAMESPACE;
 use castile_xml::escape::push_attribute;
 
 /// The prefixes of a contract's namespaces.
@@ -14,17 +15,22 @@ pub(crate) struct Tags {
     /// the bare names to themselves.
     default: Option<String>,
     others: Vec<String>,
+    /// Whether the default namespace has attributes too: theirs are never bare.
+    default_has_attributes: bool,
 }
 
 impl Tags {
-    /// The plan for elements in these namespaces, the most important first; the empty one is none.
-    pub(crate) fn new(namespaces: Vec<String>) -> Self {
+    /// The plan for names in these namespaces, the most important first; the empty one is none. Attributes are in the
+    /// namespaces `of_attributes`.
+    pub(crate) fn new(namespaces: Vec<String>, of_attributes: &BTreeSet<String>) -> Self {
         if namespaces.iter().any(String::is_empty) {
             let others = namespaces.into_iter().filter(|namespace| !namespace.is_empty()).collect();
-            return Tags { default: None, others };
+            return Tags { default: None, others, default_has_attributes: false };
         }
         let mut namespaces = namespaces.into_iter();
-        Tags { default: namespaces.next(), others: namespaces.collect() }
+        let default = namespaces.next();
+        let default_has_attributes = default.as_ref().is_some_and(|default| of_attributes.contains(default));
+        Tags { default, others: namespaces.collect(), default_has_attributes }
     }
 
     /// The name of an element as it stands in its tags.
@@ -35,18 +41,35 @@ impl Tags {
         }
     }
 
+    /// The name of an attribute as it stands in a tag: no prefix means no namespace (Namespaces in XML 1.0 §6.2).
+    pub(crate) fn attribute(&self, namespace: &str, local: &str) -> String {
+        match self.prefix(namespace) {
+            _ if namespace == XML_NAMESPACE => format!("xml:{local}"),
+            Some(number) => format!("ns{number}:{local}"),
+            None if namespace.is_empty() => local.to_owned(),
+            None => format!("ns0:{local}"),
+        }
+    }
+
     /// The start tag of a payload with the declarations of all `namespaces` that stand in it.
     pub(crate) fn root(&self, namespace: &str, local: &str, namespaces: &BTreeSet<String>) -> String {
         let mut tag = format!("<{}", self.name(namespace, local)).into_bytes();
-        for namespace in namespaces.iter().filter(|namespace| !namespace.is_empty()) {
-            let declaration = match self.prefix(namespace) {
-                Some(number) => format!(" xmlns:ns{number}=\""),
-                None => " xmlns=\"".to_owned(),
-            };
+        let mut declare = |declaration: &str, namespace: &str| {
             tag.extend_from_slice(declaration.as_bytes());
             // A namespace name came out of XML, so XML can carry it.
             let _ = push_attribute(&mut tag, namespace);
             tag.push(b'"');
+        };
+        for namespace in namespaces.iter().filter(|namespace| !namespace.is_empty() && *namespace != XML_NAMESPACE) {
+            match self.prefix(namespace) {
+                Some(number) => declare(&format!(" xmlns:ns{number}=\""), namespace),
+                None => {
+                    declare(" xmlns=\"", namespace);
+                    if self.default_has_attributes {
+                        declare(" xmlns:ns0=\"", namespace);
+                    }
+                }
+            }
         }
         tag.push(b'>');
         String::from_utf8_lossy(&tag).into_owned()
@@ -71,21 +94,28 @@ mod tests {
 
     #[test]
     fn one_namespace_needs_no_prefix() {
-        let tags = Tags::new(vec!["urn:a".into()]);
+        let tags = Tags::new(vec!["urn:a".into()], &set(&[]));
         assert_eq!(tags.root("urn:a", "x", &set(&["urn:a"])), "<x xmlns=\"urn:a\">");
         assert_eq!(tags.name("urn:a", "y"), "y");
     }
 
     #[test]
     fn unqualified_names_have_the_bare_names_to_themselves() {
-        let tags = Tags::new(vec!["urn:a&b".into(), String::new()]);
+        let tags = Tags::new(vec!["urn:a&b".into(), String::new()], &set(&[]));
         assert_eq!(tags.root("urn:a&b", "x", &set(&["urn:a&b", ""])), "<ns1:x xmlns:ns1=\"urn:a&amp;b\">");
         assert_eq!(tags.name("", "y"), "y");
     }
 
     #[test]
     fn further_namespaces_have_prefixes() {
-        let tags = Tags::new(vec!["urn:a".into(), "urn:b".into()]);
-        assert_eq!(tags.root("urn:b", "x", &set(&["urn:a", "urn:b"])), "<ns1:x xmlns=\"urn:a\" xmlns:ns1=\"urn:b\">");
+        let tags = Tags::new(vec!["urn:a".into(), "urn:b".into()], &set(&["urn:a"]));
+        assert_eq!(
+            tags.root("urn:b", "x", &set(&["urn:a", "urn:b"])),
+            "<ns1:x xmlns=\"urn:a\" xmlns:ns0=\"urn:a\" xmlns:ns1=\"urn:b\">"
+        );
+        assert_eq!(tags.attribute("urn:a", "x"), "ns0:x");
+        assert_eq!(tags.attribute("urn:b", "x"), "ns1:x");
+        assert_eq!(tags.attribute("", "x"), "x");
+        assert_eq!(tags.attribute(XML_NAMESPACE, "lang"), "xml:lang");
     }
 }

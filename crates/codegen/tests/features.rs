@@ -13,8 +13,9 @@ use std::path::Path;
 use bytes::Bytes;
 use castile::codegen::HttpService;
 use castile::datatypes::DateTime;
-use castile::{CallError, Detail, Fault, FaultCode};
-use castile_xml::tree::{Document, Element};
+use castile::http::server::Endpoint;
+use castile::{Any, CallError, Detail, Fault, FaultCode};
+use castile_xml::tree::{Attribute, Document, Element, Node};
 use http::Request;
 use http_body_util::{BodyExt, Full};
 use tower_service::Service;
@@ -57,6 +58,8 @@ macro_rules! echo {
 }
 
 echo!(all);
+echo!(attributes);
+echo!(choice);
 echo!(collisions {
     echo(collisions::Value),
     new2(collisions::Value),
@@ -67,24 +70,35 @@ echo!(collisions {
     book(collisions::Value; collisions::BookFaultDetail)
 });
 echo!(datatypes);
+echo!(default_values);
+echo!(derivation);
 echo!(documentation);
+echo!(enumerations);
 echo!(extension);
+echo!(groups);
 echo!(imports);
+echo!(mixed);
 echo!(names { echo(names::Value), r#type(names::Types) });
 echo!(nillable);
-echo!(no_namespace);
+echo!(no_namespace { echo(no_namespace::no_namespace::Value) });
 echo!(optional_and_repeated);
 echo!(recursion);
+echo!(repeated_names);
 echo!(sequence);
+echo!(simple_content);
 echo!(simple_payload { greet(String), count(i32), bytes(castile::datatypes::Base64Binary) });
 echo!(simple_types);
-echo!(two_namespaces { echo(two_namespaces::Value), other(two_namespaces::Part) });
+echo!(substitution);
+echo!(two_namespaces { echo(two_namespaces::Value), other(two_namespaces::other::Part) });
 echo!(unqualified);
+echo!(wildcards);
 
+generated!(ambiguous);
 generated!(client_only);
 generated!(same_element_twice);
 generated!(server_only);
 generated!(typed_faults);
+generated!(unsupported_bindings);
 
 impl server_only::Feature for Echo {
     async fn echo(&self, request: server_only::Value) -> Result<server_only::Value, Fault<server_only::EchoFault>> {
@@ -165,6 +179,70 @@ async fn faults_arrive_as_the_types_that_were_sent() {
     assert_eq!((fault.code, fault.detail), (FaultCode::Sender, Detail::None));
 }
 
+#[tokio::test]
+async fn what_is_empty_or_absent_has_its_default() {
+    for (feature, server, sent, expected) in [
+        (
+            "default_values",
+            default_values::FeatureServer::new(Echo).into(),
+            "<number/><text/><fixed/>",
+            "<number>12</number><text>none</text><fixed>1.50</fixed>",
+        ),
+        (
+            "attributes",
+            Endpoint::from(attributes::FeatureServer::new(Echo)),
+            "<item kind='a&amp;b' id='1'/>",
+            "<item size='12' unit='cm' kind='a&amp;b' id='1'/>",
+        ),
+    ] {
+        let message = |name: &str, content: &str| {
+            let soap = "http://schemas.xmlsoap.org/soap/envelope/";
+            format!(
+                "<s:Envelope xmlns:s='{soap}'><s:Body><{name} xmlns='urn:{feature}'>{content}</{name}></s:Body></s:Envelope>"
+            )
+        };
+        let (status, answer) = post(&server, message("echo", sent)).await;
+        assert_eq!(status, 200, "{answer}");
+        let [answer, expected] =
+            [answer, message("echoResponse", expected)].map(|message| Document::parse(&message).unwrap());
+        assert_eq!(infoset(payload(&answer)), infoset(payload(&expected)));
+    }
+}
+
+/// What a contract leaves open can be read by whoever knows it.
+#[test]
+fn what_is_kept_as_xml_can_be_read_and_made() {
+    let start = "<part xmlns=\"urn:attributes\" xmlns:ns0=\"urn:attributes\">";
+    let item = attributes::Item { id: Some("x".into()), text: None, size: 3, id_attribute: 7, version: None };
+    let any = Any::from_value(start, &item, "</part>").unwrap();
+    assert_eq!(any.name().to_string(), "{urn:attributes}part");
+    assert_eq!(any.read::<attributes::Item>().unwrap(), item);
+    let value = wildcards::Value { anything: vec!["12".into()], ..wildcards::Value::default() };
+    assert_eq!(value.anything[0].read::<i32>().unwrap(), 12);
+    let error = any.read::<i32>().unwrap_err();
+    assert_eq!(error.message(), "an attribute \"size\", which <*> does not have");
+}
+
+#[test]
+fn values_that_are_not_listed_have_a_place() {
+    use enumerations::{Color, SizeOrNumber};
+    for (text, color) in
+        [("red", Color::Red), ("Red", Color::Red2), ("", Color::Empty), ("x", Color::Other("x".into()))]
+    {
+        assert_eq!(Color::from(text), color);
+        assert_eq!(color.to_string(), text);
+        assert_eq!(text.parse(), Ok(color));
+    }
+    for (text, is_expected) in [
+        ("small", (|value| matches!(value, SizeOrNumber::Size(_))) as fn(&SizeOrNumber) -> bool),
+        ("12", |value| *value == SizeOrNumber::Int(12)),
+        ("medium", |value| matches!(value, SizeOrNumber::Token(_))),
+    ] {
+        let value = <SizeOrNumber as castile::codegen::SimpleType>::parse(text).unwrap();
+        assert!(is_expected(&value), "{value:?}");
+    }
+}
+
 /// Sends the messages of a feature to a server and compares the answers.
 async fn exchange<S: HttpService>(feature: &str, server: S) {
     let directory = Path::new("tests/features").join(feature);
@@ -223,18 +301,38 @@ fn child(element: Element<'_>, name: &str) -> String {
     element.elements().find(|child| child.local() == name).unwrap().text()
 }
 
-/// The content of an element: what doesn't count is left out, which is prefixes, and white space between elements.
+/// The content of an element: what doesn't count is left out, which is prefixes, the order of attributes, and white
+/// space between elements.
 fn infoset(element: Element<'_>) -> String {
     let mut out = String::new();
-    for child in element.elements() {
-        out.push_str(&format!("<{{{}}}{}", child.namespace(), child.local()));
-        for attribute in child.attributes() {
-            out.push_str(&format!(" {{{}}}{}={:?}", attribute.namespace(), attribute.local(), attribute.value()));
-        }
-        out.push_str(&format!(">\n{}</>\n", infoset(child)));
+    let has_elements = element.elements().next().is_some();
+    for child in element.children() {
+        let child = match child {
+            Node::Element(child) => child,
+            Node::Text(text) => {
+                let text = text.trim();
+                if has_elements && !text.is_empty() {
+                    out.push_str(&format!("{text:?}\n"));
+                }
+                continue;
+            }
+        };
+        let mut attributes: Vec<String> = child.attributes().map(|attribute| shown(child, attribute)).collect();
+        attributes.sort();
+        let (namespace, local, attributes) = (child.namespace(), child.local(), attributes.concat());
+        out.push_str(&format!("<{{{namespace}}}{local}{attributes}>\n{}</>\n", infoset(child)));
     }
-    if out.is_empty() {
+    if !has_elements {
         out = element.text() + "\n";
     }
     out
+}
+
+/// An attribute; what `xsi:type` means depends on the declarations around it.
+fn shown(element: Element<'_>, attribute: Attribute<'_>) -> String {
+    let (namespace, local, value) = (attribute.namespace(), attribute.local(), attribute.value());
+    if (namespace, local) == ("http://www.w3.org/2001/XMLSchema-instance", "type") {
+        return format!(" xsi:type={:?}", element.resolve_qname(value).unwrap());
+    }
+    format!(" {{{namespace}}}{local}={value:?}")
 }

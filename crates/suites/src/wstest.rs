@@ -128,8 +128,8 @@ pub fn cases() -> Vec<Case> {
     cases
 }
 
-fn test_struct(i: i32) -> TestStruct {
-    TestStruct { i, f: (i as f32).into(), s: "wstest".into() }
+fn test_struct(i: i32) -> TestStructOrDerived {
+    TestStruct { i, f: (i as f32).into(), s: "wstest".into() }.into()
 }
 
 /// A list of `size` nodes, numbered from 1.

@@ -4,31 +4,30 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use super::documentation::documentation;
-use super::{Namespaces, base, by_index, element};
+use super::{Context, base, by_index, element};
 use crate::Options;
 use crate::names::ServiceNames;
 use crate::plan::{FaultVariant, Faults, Operation, Root, Service};
 
 /// The trait, the server and the client. A program may use one half and not the other: nothing of that is dead code.
-pub(super) fn render(plan: &Service, wsdl: &str, options: &Options) -> TokenStream {
-    let server = options.server.then(|| server(plan, wsdl));
-    let client = options.client.then(|| client(plan));
+pub(super) fn render(plan: &Service, wsdl: &str, options: &Options, context: Context<'_>) -> TokenStream {
+    let server = options.server.then(|| server(plan, wsdl, context));
+    let client = options.client.then(|| client(plan, context));
     quote! { #server #client }
 }
 
 /// What faults can say, and the table of operations.
-pub(super) fn tables(plan: &Service, namespaces: Namespaces<'_>) -> TokenStream {
+pub(super) fn tables(plan: &Service, context: Context<'_>) -> TokenStream {
     let faults = plan.operations.iter().filter_map(|operation| operation.faults.as_ref());
-    let faults = faults.map(|faults| fault_detail(faults, namespaces));
-    let table = table(plan, namespaces);
+    let faults = faults.map(|faults| fault_detail(faults, context));
+    let table = table(plan, context);
     quote! { #(#faults)* #table }
 }
 
-fn table(plan: &Service, namespaces: Namespaces<'_>) -> TokenStream {
+fn table(plan: &Service, context: Context<'_>) -> TokenStream {
     let operations = plan.operations.iter().map(|operation| {
         let Operation { name, action, .. } = operation;
-        let (request, response) =
-            (root(&operation.request.root, namespaces), root(&operation.response.root, namespaces));
+        let (request, response) = (root(&operation.request.root, context), root(&operation.response.root, context));
         quote! {
             Operation {
                 name: #name,
@@ -48,9 +47,9 @@ fn table(plan: &Service, namespaces: Namespaces<'_>) -> TokenStream {
     }
 }
 
-fn root(root: &Root, namespaces: Namespaces<'_>) -> TokenStream {
+fn root(root: &Root, context: Context<'_>) -> TokenStream {
     let Root { start, end, .. } = root;
-    let element = element(&root.element, namespaces);
+    let element = element(&root.element, context);
     quote! { Root { element: #element, start: #start, end: #end } }
 }
 
@@ -64,7 +63,7 @@ fn fault(operation: &Operation) -> TokenStream {
     }
 }
 
-fn server(plan: &Service, wsdl: &str) -> TokenStream {
+fn server(plan: &Service, wsdl: &str, context: Context<'_>) -> TokenStream {
     let Service { name, namespace, address, .. } = plan;
     let ServiceNames { port_type, server, dispatch, operations, .. } = &plan.names;
     let documentation_text = &plan.documentation;
@@ -72,7 +71,7 @@ fn server(plan: &Service, wsdl: &str) -> TokenStream {
     let methods = plan.operations.iter().map(|operation| {
         let Operation { ident, .. } = operation;
         let documentation = documentation(&operation.documentation);
-        let (request, response) = (base(&operation.request.ident), base(&operation.response.ident));
+        let (request, response) = (base(&operation.request.base, context), base(&operation.response.base, context));
         let fault = fault(operation);
         quote! {
             #documentation
@@ -161,13 +160,13 @@ fn server(plan: &Service, wsdl: &str) -> TokenStream {
     }
 }
 
-fn client(plan: &Service) -> TokenStream {
+fn client(plan: &Service, context: Context<'_>) -> TokenStream {
     let ServiceNames { client, operations, .. } = &plan.names;
     let methods = plan.operations.iter().enumerate().map(|(index, operation)| {
         let Operation { ident, .. } = operation;
         let index = Literal::usize_unsuffixed(index);
         let documentation = documentation(&operation.documentation);
-        let (request, response) = (base(&operation.request.ident), base(&operation.response.ident));
+        let (request, response) = (base(&operation.request.base, context), base(&operation.response.base, context));
         let detail = operation.faults.as_ref().map(|faults| {
             let ident = &faults.ident;
             quote! { <#ident> }
@@ -220,14 +219,14 @@ fn client(plan: &Service) -> TokenStream {
     }
 }
 
-fn fault_detail(plan: &Faults, namespaces: Namespaces<'_>) -> TokenStream {
+fn fault_detail(plan: &Faults, context: Context<'_>) -> TokenStream {
     let Faults { ident, variants } = plan;
     let declared = variants.iter().map(|variant| {
         let documentation = documentation(&variant.documentation);
-        let (name, base) = (&variant.ident, base(&variant.base));
+        let (name, base) = (&variant.ident, base(&variant.base, context));
         quote! { #documentation #name(#base) }
     });
-    let elements = variants.iter().map(|variant| element(&variant.root.element, namespaces));
+    let elements = variants.iter().map(|variant| element(&variant.root.element, context));
     let reads = variants.iter().map(|FaultVariant { ident, .. }| quote! { decoder.root(element).map(Self::#ident) });
     let read = by_index(&quote! { index }, &reads.collect::<Vec<_>>());
     let writes = variants.iter().map(|variant| {

@@ -1,81 +1,257 @@
-//! Types: a struct, its table, and how it is read and written.
+//! Structs: complex types and groups inside them, their tables, and how they are read and written.
 
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::documentation::documentation;
-use super::{Namespaces, by_index, element, held};
-use crate::plan::{Field, Occurrence, Order, Struct};
+use super::{Context, base, by_index, element_table, group_trait, held, literal, occurs, wildcard};
+use crate::plan::{Attribute, Content, Field, Occurrence, Presence, Role, Struct, Term, ValueConstraint};
 
-pub(super) fn render(plan: &Struct, namespaces: Namespaces<'_>) -> TokenStream {
-    let Struct { ident, table, fields, .. } = plan;
+pub(super) fn render(plan: &Struct, context: Context<'_>) -> TokenStream {
+    let Struct { path, table, .. } = plan;
+    let ident = &path.ident;
     let documentation = documentation(&plan.documentation);
     let default = plan.has_default.then(|| quote! { Default, });
-    let declared = fields.iter().map(declare);
-    let elements = fields.iter().map(|field| element(&field.element, namespaces));
-    let count = Literal::usize_unsuffixed(fields.len());
-    let table_item = (!fields.is_empty()).then(|| quote! { static #table: [Element; #count] = [#(#elements),*]; });
-    let children = match plan.order {
-        Order::Sequence => sequence(ident, table, fields),
-        Order::All => all(ident, table, fields),
+    let declared = declare(plan, context);
+    let fields: &[Field] = match &plan.content {
+        Content::Sequence(fields) | Content::All(fields) => fields,
+        Content::Simple { .. } | Content::Mixed { .. } => &[],
     };
-    let read = if fields.is_empty() {
-        quote! { decoder.complex(element, |_| Ok(#ident {})) }
-    } else {
-        quote! {
-            let children = |decoder: &mut Decoder<'_>| { #children };
-            decoder.complex(element, children)
+    let table_item = element_table(table, fields, context);
+    let implementation = match &plan.role {
+        Role::Type(name) => {
+            let (read, write) = (from_xml(plan, name, context), to_xml(plan));
+            quote! { #read #write }
         }
-    };
-    let write = fields.iter().map(write);
-    let out = if fields.is_empty() {
-        quote! { _ }
-    } else {
-        quote! { out }
+        Role::Group => group(plan, fields, context),
     };
     quote! {
         #documentation
         #[derive(Clone, Debug, #default PartialEq)]
-        pub struct #ident { #(#declared),* }
+        pub struct #ident { #declared }
 
         #table_item
 
-        impl FromXml for #ident {
-            fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-                #read
+        #implementation
+    }
+}
+
+fn declare(plan: &Struct, context: Context<'_>) -> TokenStream {
+    let attributes = plan.attributes.iter().filter_map(|attribute| {
+        let Attribute { ident, base: of, .. } = attribute;
+        let documentation = documentation(&attribute.documentation);
+        let of = base(of, context);
+        let ty = match attribute.presence {
+            Presence::Required | Presence::Default(_) => of,
+            Presence::Optional => quote! { Option<#of> },
+            Presence::Fixed { .. } => return None,
+        };
+        Some(quote! { #documentation pub #ident: #ty, })
+    });
+    let any_attributes = plan.any_attributes.iter().map(|(ident, _)| {
+        quote! {
+            /// Other attributes.
+            pub #ident: Vec<::castile::AnyAttribute>,
+        }
+    });
+    let content = match &plan.content {
+        Content::Simple { ident, value } => {
+            let value = base(value, context);
+            quote! {
+                /// The value of the element.
+                pub #ident: #value,
             }
         }
+        Content::Mixed { ident, piece } => {
+            let piece = context.path(piece);
+            quote! {
+                /// Text and elements, in their order.
+                pub #ident: Vec<#piece>,
+            }
+        }
+        Content::Sequence(fields) | Content::All(fields) => {
+            let fields = fields.iter().map(|field| {
+                let Field { ident, .. } = field;
+                let documentation = documentation(&field.documentation);
+                let ty = held(field, context);
+                quote! { #documentation pub #ident: #ty, }
+            });
+            quote! { #(#fields)* }
+        }
+    };
+    match &plan.content {
+        Content::Simple { .. } => quote! { #content #(#attributes)* #(#any_attributes)* },
+        _ => quote! { #(#attributes)* #(#any_attributes)* #content },
+    }
+}
 
-        impl ToXml for #ident {
-            fn content(&self, #out: &mut Encoder) {
-                #(#write)*
+// ---- reading ----
+
+fn from_xml(plan: &Struct, name: &Option<crate::plan::TypeName>, context: Context<'_>) -> TokenStream {
+    let ident = &plan.path.ident;
+    let attributes = attribute_table(plan, context);
+    let type_name = name.as_ref().map(|name| {
+        let (namespace, local) = (context.namespace(&name.namespace), &name.name);
+        quote! { const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(#namespace, #local)); }
+    });
+    let checks = plan.attributes.iter().enumerate().filter_map(|(index, attribute)| {
+        let Presence::Fixed { required, .. } = attribute.presence else { return None };
+        let (of, index) = (base(&attribute.base, context), Literal::usize_unsuffixed(index));
+        Some(if required {
+            quote! { decoder.required_attribute::<#of>(Self::ATTRIBUTES, #index)?; }
+        } else {
+            quote! { decoder.attribute::<#of>(Self::ATTRIBUTES, #index)?; }
+        })
+    });
+    let checks: Vec<TokenStream> = checks.collect();
+    let read = match &plan.content {
+        Content::Simple { ident: value, .. } => {
+            let attributes = attribute_values(plan);
+            quote! {
+                #(#checks)*
+                Ok(#ident { #(#attributes,)* #value: decoder.simple(element)? })
+            }
+        }
+        Content::Mixed { ident: content, .. } => {
+            let attributes = attribute_values(plan);
+            children(&quote! { #(#checks)* Ok(#ident { #(#attributes,)* #content: decoder.mixed()? }) })
+        }
+        Content::Sequence(fields)
+            if fields.is_empty() && plan.attributes.is_empty() && plan.any_attributes.is_none() =>
+        {
+            quote! { decoder.complex(element, |_| Ok(#ident {})) }
+        }
+        Content::Sequence(fields) => {
+            let attributes = attribute_values(plan);
+            let reads = sequence(&plan.table, fields);
+            children(&quote! { #(#checks)* Ok(#ident { #(#attributes,)* #(#reads),* }) })
+        }
+        Content::All(fields) => {
+            // Attributes are at hand until the first child is read.
+            let (locals, attributes): (Vec<TokenStream>, Vec<TokenStream>) = attribute_locals(plan).into_iter().unzip();
+            let (all, value) = all(ident, &plan.table, fields, &attributes);
+            children(&quote! { #(#checks)* #(#locals)* #all Ok(#value) })
+        }
+    };
+    quote! {
+        impl FromXml for #ident {
+            #attributes
+            #type_name
+
+            fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+                #read
             }
         }
     }
 }
 
-fn declare(field: &Field) -> TokenStream {
-    let Field { ident, .. } = field;
-    let documentation = documentation(&field.documentation);
-    let ty = held(&field.value, field.occurrence());
-    quote! { #documentation pub #ident: #ty }
+fn children(read: &TokenStream) -> TokenStream {
+    quote! {
+        let children = |decoder: &mut Decoder<'_>| { #read };
+        decoder.complex(element, children)
+    }
 }
 
-fn sequence(ident: &Ident, table: &Ident, fields: &[Field]) -> TokenStream {
-    let reads = fields.iter().enumerate().map(|(index, field)| {
-        let (name, index) = (&field.ident, Literal::usize_unsuffixed(index));
-        let read = match field.occurrence() {
-            Occurrence::Required => quote! { required },
-            Occurrence::Optional => quote! { optional },
-            Occurrence::Repeated => quote! { repeated },
+fn attribute_table(plan: &Struct, context: Context<'_>) -> Option<TokenStream> {
+    if plan.attributes.is_empty() && plan.any_attributes.is_none() {
+        return None;
+    }
+    let declared = plan.attributes.iter().map(|attribute| {
+        let (namespace, name) = (context.namespace(&attribute.namespace), &attribute.name);
+        let constraint = match &attribute.presence {
+            Presence::Default(value) => quote! { .default(#value) },
+            Presence::Fixed { value, .. } => quote! { .fixed(#value) },
+            Presence::Required | Presence::Optional => quote! {},
         };
-        quote! { #name: decoder.#read(&#table, #index)? }
+        quote! { xs::Attribute::new(#namespace, #name) #constraint }
     });
-    quote! { Ok(#ident { #(#reads),* }) }
+    let any = plan.any_attributes.iter().map(|(_, any)| {
+        let any = wildcard(any);
+        quote! { .and(#any) }
+    });
+    Some(quote! {
+        const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::new(&[#(#declared),*]) #(#any)*;
+    })
 }
 
-fn all(ident: &Ident, table: &Ident, fields: &[Field]) -> TokenStream {
-    let locals: Vec<Ident> = fields.iter().map(local).collect();
+/// How each attribute that has a field is read.
+fn attribute_reads(plan: &Struct) -> impl Iterator<Item = (&Ident, TokenStream)> {
+    let declared = plan.attributes.iter().enumerate().filter_map(|(index, attribute)| {
+        let index = Literal::usize_unsuffixed(index);
+        let read = match attribute.presence {
+            Presence::Required => quote! { required_attribute },
+            Presence::Optional => quote! { attribute },
+            Presence::Default(_) => quote! { attribute_or_default },
+            Presence::Fixed { .. } => return None,
+        };
+        Some((&attribute.ident, quote! { decoder.#read(Self::ATTRIBUTES, #index)? }))
+    });
+    let any = plan.any_attributes.iter();
+    declared.chain(any.map(|(ident, _)| (ident, quote! { decoder.any_attributes(Self::ATTRIBUTES) })))
+}
+
+fn attribute_values(plan: &Struct) -> Vec<TokenStream> {
+    attribute_reads(plan).map(|(ident, read)| quote! { #ident: #read }).collect()
+}
+
+fn attribute_locals(plan: &Struct) -> Vec<(TokenStream, TokenStream)> {
+    let locals = attribute_reads(plan).map(|(ident, read)| {
+        let local = local(ident);
+        let value = if *ident == local {
+            quote! { #ident }
+        } else {
+            quote! { #ident: #local }
+        };
+        (quote! { let #local = #read; }, value)
+    });
+    locals.collect()
+}
+
+/// How each field of a sequence is read.
+fn sequence(table: &Ident, fields: &[Field]) -> Vec<TokenStream> {
+    let mut index = 0..;
+    let reads = fields.iter().map(|field| {
+        let name = &field.ident;
+        let index = if field.element().is_some() { index.next().unwrap_or_default() } else { 0 };
+        let read = read(field, table, index);
+        quote! { #name: #read? }
+    });
+    reads.collect()
+}
+
+/// The call that reads a field of a sequence; `index` is that of its element in the table.
+pub(super) fn read(field: &Field, table: &Ident, index: usize) -> TokenStream {
+    let index = Literal::usize_unsuffixed(index);
+    let occurrence = field.occurrence();
+    match (&field.term, occurrence) {
+        (Term::Element { .. }, Occurrence::Required) => quote! { decoder.required(&#table, #index) },
+        (Term::Element { .. }, Occurrence::Optional) => quote! { decoder.optional(&#table, #index) },
+        (Term::Element { counted: true, .. }, Occurrence::Repeated) => quote! { decoder.counted(&#table, #index) },
+        (Term::Element { .. }, Occurrence::Repeated) => quote! { decoder.repeated(&#table, #index) },
+        (Term::Group { .. }, Occurrence::Required) => quote! { decoder.group() },
+        (Term::Group { .. }, Occurrence::Optional) => quote! { decoder.optional_group() },
+        (Term::Group { .. }, Occurrence::Repeated) => {
+            let (min, max) = occurs(field);
+            quote! { decoder.repeated_group(#min, #max) }
+        }
+        (Term::Any(any), Occurrence::Required) => {
+            let any = wildcard(any);
+            quote! { decoder.any(const { &#any }) }
+        }
+        (Term::Any(any), Occurrence::Optional) => {
+            let any = wildcard(any);
+            quote! { decoder.optional_any(const { &#any }) }
+        }
+        (Term::Any(any), Occurrence::Repeated) => {
+            let any = wildcard(any);
+            let (min, max) = occurs(field);
+            quote! { decoder.repeated_any(const { &#any.occurs(#min, #max) }) }
+        }
+    }
+}
+
+fn all(ident: &Ident, table: &Ident, fields: &[Field], attributes: &[TokenStream]) -> (TokenStream, TokenStream) {
+    let locals: Vec<Ident> = fields.iter().map(|field| local(&field.ident)).collect();
     let in_order = locals.iter().enumerate().map(|(index, local)| {
         let index = Literal::usize_unsuffixed(index);
         quote! { let mut #local = decoder.in_order(&#table, #index)?; }
@@ -98,29 +274,180 @@ fn all(ident: &Ident, table: &Ident, fields: &[Field]) -> TokenStream {
             _ => quote! { #name: #local },
         }
     });
-    quote! {
+    let read = quote! {
         #(#in_order)*
         #others
-        Ok(#ident { #(#values),* })
-    }
+    };
+    (read, quote! { #ident { #(#attributes,)* #(#values),* } })
 }
 
 /// The variable that holds a field's value until all are there.
-fn local(field: &Field) -> Ident {
-    match field.ident.to_string().as_str() {
+fn local(field: &Ident) -> Ident {
+    match field.to_string().as_str() {
         // These have others; no field is named with a mark at the end.
-        name @ ("decoder" | "index") => format_ident!("{name}_"),
-        _ => field.ident.clone(),
+        name @ ("decoder" | "element" | "index" | "children") => format_ident!("{name}_"),
+        _ => field.clone(),
+    }
+}
+
+fn group(plan: &Struct, fields: &[Field], context: Context<'_>) -> TokenStream {
+    let Struct { path, table, .. } = plan;
+    let ident = &path.ident;
+    let group = group_trait();
+    let first = first(table, fields, context);
+    let read = match &plan.content {
+        Content::All(fields) => {
+            let (all, value) = all(ident, table, fields, &[]);
+            quote! {
+                #all
+                let group = #value;
+            }
+        }
+        _ => {
+            let reads = sequence(table, fields);
+            quote! { let group = #ident { #(#reads),* }; }
+        }
+    };
+    let write = fields.iter().map(write);
+    quote! {
+        impl #group for #ident {
+            const FIRST: &'static [xs::First] = &[#(#first),*];
+
+            fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
+                if !decoder.begins(Self::FIRST)? {
+                    return Ok(None);
+                }
+                #read
+                Ok(Some(group))
+            }
+
+            fn write(&self, out: &mut Encoder) {
+                #(#write)*
+            }
+        }
+    }
+}
+
+/// What the fields of a sequence may begin with: all up to the first that must be there.
+fn first(table: &Ident, fields: &[Field], context: Context<'_>) -> Vec<TokenStream> {
+    let end = fields.iter().position(|field| field.min_occurs > 0).map_or(fields.len(), |index| index + 1);
+    let count = |fields: &[Field]| fields.iter().filter(|field| field.element().is_some()).count();
+    let elements = match (count(&fields[..end]), count(fields)) {
+        (0, _) => None,
+        (some, all) if some == all => Some(quote! { xs::First::Elements(&#table) }),
+        (some, _) => {
+            let some = Literal::usize_unsuffixed(some);
+            Some(quote! { xs::First::Elements(#table.split_at(#some).0) })
+        }
+    };
+    elements.into_iter().chain(fields[..end].iter().filter_map(|field| first_of(field, context))).collect()
+}
+
+/// What a group or a wildcard may begin with.
+pub(super) fn first_of(field: &Field, context: Context<'_>) -> Option<TokenStream> {
+    match &field.term {
+        Term::Element { .. } => None,
+        Term::Group { path, .. } => {
+            let (path, group) = (context.path(path), group_trait());
+            Some(quote! { xs::First::Group(<#path as #group>::FIRST) })
+        }
+        Term::Any(any) => {
+            let any = wildcard(any);
+            Some(quote! { xs::First::Wildcard(const { &#any }) })
+        }
+    }
+}
+
+// ---- writing ----
+
+fn to_xml(plan: &Struct) -> TokenStream {
+    let ident = &plan.path.ident;
+    let attributes = plan.attributes.iter().map(|attribute| {
+        let Attribute { ident, tag, .. } = attribute;
+        match &attribute.presence {
+            Presence::Required | Presence::Default(_) => quote! { out.attribute(#tag, &self.#ident); },
+            Presence::Optional => quote! { out.optional_attribute(#tag, &self.#ident); },
+            Presence::Fixed { value, .. } => {
+                let mut text = format!(" {tag}=\"").into_bytes();
+                // It came out of XML, so XML can carry it.
+                let _ = castile_xml::escape::push_attribute(&mut text, value);
+                text.push(b'"');
+                let text = String::from_utf8_lossy(&text).into_owned();
+                quote! { out.raw(#text); }
+            }
+        }
+    });
+    let any = plan.any_attributes.iter().map(|(ident, _)| quote! { out.any_attributes(&self.#ident); });
+    let attributes: Vec<TokenStream> = attributes.chain(any).collect();
+    let attributes = (!attributes.is_empty()).then(|| {
+        quote! {
+            const HAS_ATTRIBUTES: bool = true;
+
+            fn attributes(&self, out: &mut Encoder) {
+                #(#attributes)*
+            }
+        }
+    });
+    let (write, is_empty) = match &plan.content {
+        Content::Simple { ident, .. } => (quote! { out.simple(&self.#ident); }, false),
+        Content::Mixed { ident, .. } => (quote! { out.groups(&self.#ident); }, false),
+        Content::Sequence(fields) | Content::All(fields) => {
+            let write = fields.iter().map(write);
+            (quote! { #(#write)* }, fields.is_empty())
+        }
+    };
+    let out = if is_empty {
+        quote! { _ }
+    } else {
+        quote! { out }
+    };
+    quote! {
+        impl ToXml for #ident {
+            #attributes
+
+            fn content(&self, #out: &mut Encoder) {
+                #write
+            }
+        }
     }
 }
 
 fn write(field: &Field) -> TokenStream {
-    let (name, tag) = (&field.ident, &field.tag);
-    let (start, end) = (format!("<{tag}>"), format!("</{tag}>"));
-    let write = match field.occurrence() {
-        Occurrence::Required => quote! { element },
-        Occurrence::Optional => quote! { optional },
-        Occurrence::Repeated => quote! { repeated },
-    };
-    quote! { out.#write(#start, &self.#name, #end); }
+    let name = &field.ident;
+    let occurrence = field.occurrence();
+    match &field.term {
+        Term::Element { tag, .. } => {
+            let (start, end) = (format!("<{tag}>"), format!("</{tag}>"));
+            let write = match occurrence {
+                Occurrence::Required => quote! { element },
+                Occurrence::Optional => quote! { optional },
+                Occurrence::Repeated => quote! { repeated },
+            };
+            quote! { out.#write(#start, &self.#name, #end); }
+        }
+        Term::Group { .. } => match occurrence {
+            Occurrence::Required => quote! { out.group(&self.#name); },
+            Occurrence::Optional => quote! { out.optional_group(&self.#name); },
+            Occurrence::Repeated => quote! { out.groups(&self.#name); },
+        },
+        Term::Any(_) => match occurrence {
+            Occurrence::Required => quote! { out.any([&self.#name]); },
+            Occurrence::Optional | Occurrence::Repeated => quote! { out.any(&self.#name); },
+        },
+    }
+}
+
+/// What an element's value is if it is empty, or must be.
+pub(super) fn constraint(constraint: &Option<ValueConstraint>) -> TokenStream {
+    match constraint {
+        None => quote! {},
+        Some(ValueConstraint::Default(value)) => {
+            let value = literal(value);
+            quote! { .default(#value) }
+        }
+        Some(ValueConstraint::Fixed(value)) => {
+            let value = literal(value);
+            quote! { .fixed(#value) }
+        }
+    }
 }

@@ -37,7 +37,7 @@ pub(crate) async fn call_all(checks: &mut Checks, base: &str) -> Result<(), Box<
     Ok(())
 }
 
-async fn echo_struct(checks: &mut Checks, client: &TestServiceSoapClient, l: Vec<TestStruct>) {
+async fn echo_struct(checks: &mut Checks, client: &TestServiceSoapClient, l: Vec<TestStructOrDerived>) {
     let name = format!("EchoStruct of {}", l.len());
     let array = COfTestStruct { l };
     let expected = EchoStructResponse { echo_struct_result: array.clone() };
@@ -50,7 +50,7 @@ async fn echo_list(checks: &mut Checks, client: &TestServiceSoapClient, of: &str
 }
 
 /// Values at the edge of their types, and the forms of nothing: nil, and empty, which is not nil.
-fn extremes() -> Vec<TestStruct> {
+fn extremes() -> Vec<TestStructOrDerived> {
     let floats = [-0.0, 0.1, -1.5, f32::MAX, f32::MIN_POSITIVE, f32::INFINITY, f32::NEG_INFINITY, f32::NAN];
     let floats = floats.map(|f| structure(i32::MAX, Nillable::Value(f), Nillable::Nil));
     let texts = TEXTS.map(|text| structure(i32::MIN, Nillable::Nil, text.into()));
@@ -58,8 +58,8 @@ fn extremes() -> Vec<TestStruct> {
     floats.into_iter().chain(texts).chain([nothing]).collect()
 }
 
-fn structure(i: i32, f: Nillable<f32>, s: Nillable<String>) -> TestStruct {
-    TestStruct { i, f, s }
+fn structure(i: i32, f: Nillable<f32>, s: Nillable<String>) -> TestStructOrDerived {
+    TestStruct { i, f, s }.into()
 }
 
 fn order(order_id: i32, customer_id: i32) -> Order {

@@ -169,7 +169,7 @@ impl Writer<'_> {
         if noisy && node.attributes.is_empty() && node.namespace != SOAP && self.random.once_in(3) {
             xsi = true;
             let (name, value) =
-                [("xsi:nil", "false"), ("xsi:type", "any"), ("xml:space", "preserve")][self.random.below(3)];
+                [("xsi:nil", "false"), ("xsi:schemaLocation", "a b"), ("xml:space", "preserve")][self.random.below(3)];
             self.attribute(name, value);
         }
         if xsi && self.prefixes(XSI).is_empty() {

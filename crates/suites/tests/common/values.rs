@@ -59,10 +59,9 @@ fn moment(random: &mut Random) -> DateTime {
 
 pub fn echo_struct(random: &mut Random) -> wstest::contract::EchoStruct {
     use wstest::contract::*;
-    let item = |random: &mut Random| TestStruct {
-        i: int(random),
-        f: nillable(random, |r| double(r) as f32),
-        s: nillable(random, string),
+    let item = |random: &mut Random| {
+        let (i, f) = (int(random), nillable(random, |r| double(r) as f32));
+        TestStruct { i, f, s: nillable(random, string) }.into()
     };
     EchoStruct { array: COfTestStruct { l: random.list(1, item) } }
 }

@@ -5,7 +5,7 @@ use ::castile::codegen::{
     Endpoint, EndpointOptions, Error, Fault, FromXml, Future, HttpError, HttpRequest,
     HttpResponse, HttpService, Infallible, Limits, Operation, Payload, Pending, Poll,
     RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService, ToXml,
-    TowerService, Transport,
+    TowerService, Transport, xs,
 };
 
 const NAMESPACE: &str = "urn:all";
@@ -119,6 +119,8 @@ impl<S: HttpService> FeatureClient<S> {
 pub struct Empty {}
 
 impl FromXml for Empty {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Empty"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         decoder.complex(element, |_| Ok(Empty {}))
     }
@@ -138,10 +140,16 @@ pub struct 日本 {
 static 日本_TABLE: [Element; 1] = [Element::new(NAMESPACE, "日本", 6)];
 
 impl FromXml for 日本 {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "日本"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
+            let mut 日本 = decoder.in_order(&日本_TABLE, 0)?;
+            while decoder.one_of(&日本_TABLE)?.is_some() {
+                decoder.once(&mut 日本, &日本_TABLE, 0)?;
+            }
             Ok(日本 {
-                日本: decoder.required(&日本_TABLE, 0)?,
+                日本: decoder.present(日本, &日本_TABLE, 0)?,
             })
         };
         decoder.complex(element, children)
@@ -184,13 +192,15 @@ static VALUE: [Element; 7] = [
 ];
 
 impl FromXml for Value {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             let mut x = decoder.in_order(&VALUE, 0)?;
             let mut next = decoder.in_order(&VALUE, 1)?;
             let mut index_ = decoder.in_order(&VALUE, 2)?;
             let mut decoder_ = decoder.in_order(&VALUE, 3)?;
-            let mut element = decoder.in_order(&VALUE, 4)?;
+            let mut element_ = decoder.in_order(&VALUE, 4)?;
             let mut out = decoder.in_order(&VALUE, 5)?;
             let mut 日本 = decoder.in_order(&VALUE, 6)?;
             while let Some(index) = decoder.one_of(&VALUE)? {
@@ -199,7 +209,7 @@ impl FromXml for Value {
                     1 => decoder.once(&mut next, &VALUE, 1)?,
                     2 => decoder.once(&mut index_, &VALUE, 2)?,
                     3 => decoder.once(&mut decoder_, &VALUE, 3)?,
-                    4 => decoder.once(&mut element, &VALUE, 4)?,
+                    4 => decoder.once(&mut element_, &VALUE, 4)?,
                     5 => decoder.once(&mut out, &VALUE, 5)?,
                     _ => decoder.once(&mut 日本, &VALUE, 6)?,
                 }
@@ -209,7 +219,7 @@ impl FromXml for Value {
                 next,
                 index: index_,
                 decoder: decoder.present(decoder_, &VALUE, 3)?,
-                element,
+                element: element_,
                 out,
                 日本,
             })

@@ -2,7 +2,7 @@
 
 use ::castile::codegen::{
     CallError, Caller, Decoder, Element, Encoder, Error, FaultDetail, FromXml, HttpError,
-    HttpService, Limits, Operation, Root, SizeHint, ToXml, Transport,
+    HttpService, Limits, Operation, Root, SizeHint, ToXml, Transport, xs,
 };
 
 const NAMESPACE: &str = "urn:halves";
@@ -53,6 +53,8 @@ pub struct Value {
 static VALUE: [Element; 1] = [Element::new(NAMESPACE, "a", 0)];
 
 impl FromXml for Value {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Value {

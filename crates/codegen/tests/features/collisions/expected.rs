@@ -5,7 +5,7 @@ use ::castile::codegen::{
     Endpoint, EndpointOptions, Error, Fault, FaultDetail, FromXml, Future, HttpError,
     HttpRequest, HttpResponse, HttpService, Infallible, Limits, Operation, Payload,
     Pending, Poll, RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService,
-    ToXml, TowerService, Transport,
+    ToXml, TowerService, Transport, xs,
 };
 
 const NAMESPACE: &str = "urn:collisions";
@@ -181,6 +181,8 @@ pub struct FeatureType {
 static FEATURE_TYPE: [Element; 1] = [Element::new(NAMESPACE, "a", 0)];
 
 impl FromXml for FeatureType {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Feature"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(FeatureType {
@@ -207,6 +209,8 @@ pub struct FeatureServerType {
 static FEATURE_SERVER_TYPE: [Element; 1] = [Element::new(NAMESPACE, "a", 2)];
 
 impl FromXml for FeatureServerType {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "FeatureServer"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(FeatureServerType {
@@ -233,6 +237,8 @@ pub struct FeatureClientType {
 static FEATURE_CLIENT_TYPE: [Element; 1] = [Element::new(NAMESPACE, "a", 4)];
 
 impl FromXml for FeatureClientType {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "FeatureClient"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(FeatureClientType {
@@ -259,6 +265,8 @@ pub struct FeatureDispatchType {
 static FEATURE_DISPATCH_TYPE: [Element; 1] = [Element::new(NAMESPACE, "a", 6)];
 
 impl FromXml for FeatureDispatchType {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "feature-dispatch"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(FeatureDispatchType {
@@ -285,6 +293,8 @@ pub struct FeatureOperations {
 static FEATURE_OPERATIONS2: [Element; 1] = [Element::new(NAMESPACE, "a", 8)];
 
 impl FromXml for FeatureOperations {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "FeatureOperations"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(FeatureOperations {
@@ -311,6 +321,8 @@ pub struct A1b {
 static A1B: [Element; 1] = [Element::new(NAMESPACE, "a", 10)];
 
 impl FromXml for A1b {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "A1b"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(A1b {
@@ -337,6 +349,8 @@ pub struct A1b2 {
 static A1B2: [Element; 1] = [Element::new(NAMESPACE, "a", 12)];
 
 impl FromXml for A1b2 {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "A1B"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(A1b2 {
@@ -363,6 +377,8 @@ pub struct Namespace {
 static NAMESPACE_TABLE: [Element; 1] = [Element::new(NAMESPACE, "a", 14)];
 
 impl FromXml for Namespace {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Namespace"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Namespace {
@@ -389,6 +405,8 @@ pub struct Namespace2 {
 static NAMESPACE2: [Element; 1] = [Element::new(NAMESPACE, "a", 16)];
 
 impl FromXml for Namespace2 {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "NAMESPACE"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Namespace2 {
@@ -415,6 +433,8 @@ pub struct Namespace22 {
 static NAMESPACE22: [Element; 1] = [Element::new(NAMESPACE, "a", 18)];
 
 impl FromXml for Namespace22 {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Namespace2"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Namespace22 {
@@ -441,6 +461,8 @@ pub struct BookFault {
 static BOOK_FAULT: [Element; 1] = [Element::new(NAMESPACE, "a", 20)];
 
 impl FromXml for BookFault {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "BookFault"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(BookFault {
@@ -502,6 +524,8 @@ static VALUE: [Element; 12] = [
 ];
 
 impl FromXml for Value {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Value {

@@ -5,7 +5,7 @@ use ::castile::codegen::{
     Endpoint, EndpointOptions, Error, Fault, FromXml, Future, HttpError, HttpRequest,
     HttpResponse, HttpService, Infallible, Limits, Operation, Payload, Pending, Poll,
     RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService, ToXml,
-    TowerService, Transport,
+    TowerService, Transport, xs,
 };
 
 const NAMESPACE: &str = "urn:datatypes";
@@ -126,6 +126,8 @@ pub struct Required {
 static REQUIRED: [Element; 2] = [Element::new(NAMESPACE, "amount", 30), Element::new(NAMESPACE, "currency", 31)];
 
 impl FromXml for Required {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Required"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Required {
@@ -246,6 +248,8 @@ static VALUE: [Element; 31] = [
 ];
 
 impl FromXml for Value {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Value {

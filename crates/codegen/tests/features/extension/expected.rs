@@ -4,8 +4,8 @@ use ::castile::codegen::{
     Arc, CallError, Caller, Context, Decoder, Description, Dispatch, Element, Encoder,
     Endpoint, EndpointOptions, Error, Fault, FromXml, Future, HttpError, HttpRequest,
     HttpResponse, HttpService, Infallible, Limits, Operation, Payload, Pending, Poll,
-    RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService, ToXml,
-    TowerService, Transport,
+    Recursive, RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService,
+    ToXml, TowerService, Transport, xs,
 };
 
 const NAMESPACE: &str = "urn:extension";
@@ -124,6 +124,8 @@ pub struct FromNothing {
 static FROM_NOTHING: [Element; 1] = [Element::new(NAMESPACE, "c", 2)];
 
 impl FromXml for FromNothing {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "FromNothing"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(FromNothing {
@@ -150,6 +152,8 @@ pub struct Unchanged {
 static UNCHANGED: [Element; 1] = [Element::new(NAMESPACE, "a", 4)];
 
 impl FromXml for Unchanged {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Unchanged"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Unchanged {
@@ -176,6 +180,8 @@ pub struct Base {
 static BASE: [Element; 1] = [Element::new(NAMESPACE, "a", 6)];
 
 impl FromXml for Base {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Base"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Base {
@@ -192,8 +198,134 @@ impl ToXml for Base {
     }
 }
 
-/// The type `Value`.
+/// The type `Extended`.
 #[derive(Clone, Debug, Default, PartialEq)]
+pub struct Extended {
+    /// The element `a`.
+    pub a: i32,
+    /// The element `b`.
+    pub b: Option<i32>,
+}
+
+static EXTENDED: [Element; 2] = [Element::new(NAMESPACE, "a", 7), Element::new(NAMESPACE, "b", 8).occurs(0, Some(1))];
+
+impl FromXml for Extended {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Extended"));
+
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+        let children = |decoder: &mut Decoder<'_>| {
+            Ok(Extended {
+                a: decoder.required(&EXTENDED, 0)?,
+                b: decoder.optional(&EXTENDED, 1)?,
+            })
+        };
+        decoder.complex(element, children)
+    }
+}
+
+impl ToXml for Extended {
+    fn content(&self, out: &mut Encoder) {
+        out.element("<a>", &self.a, "</a>");
+        out.optional("<b>", &self.b, "</b>");
+    }
+}
+
+/// A value of the type `Base` or of one that is derived from it.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+pub enum BaseOrDerived {
+    /// A value of the type `Base`.
+    Base(Base),
+    /// A value of the type `Extended`.
+    Extended(Extended),
+    /// A value of the type `Unchanged`.
+    Unchanged(Unchanged),
+    /// A value of the type `Value`.
+    Value(Recursive<Value>),
+    /// A value of a type that the contract doesn't have.
+    Other(::castile::AnyType),
+}
+
+static BASE_OR_DERIVED_TYPES: [xs::TypeName; 4] = [
+    xs::TypeName::new(NAMESPACE, "Base"),
+    xs::TypeName::new(NAMESPACE, "Extended"),
+    xs::TypeName::new(NAMESPACE, "Unchanged"),
+    xs::TypeName::new(NAMESPACE, "Value"),
+];
+
+impl FromXml for BaseOrDerived {
+    const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
+
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+        match decoder.type_of(&BASE_OR_DERIVED_TYPES)? {
+            0 => decoder.derived(element).map(Self::Base),
+            1 => decoder.derived(element).map(Self::Extended),
+            2 => decoder.derived(element).map(Self::Unchanged),
+            3 => decoder.derived(element).map(Self::Value),
+            _ => decoder.derived(element).map(Self::Other),
+        }
+    }
+}
+
+impl ToXml for BaseOrDerived {
+    const HAS_ATTRIBUTES: bool = true;
+
+    fn attributes(&self, out: &mut Encoder) {
+        match self {
+            Self::Base(value) => value.attributes(out),
+            Self::Extended(value) => {
+                out.type_of("Extended");
+                value.attributes(out);
+            }
+            Self::Unchanged(value) => {
+                out.type_of("Unchanged");
+                value.attributes(out);
+            }
+            Self::Value(value) => {
+                out.type_of("Value");
+                value.attributes(out);
+            }
+            Self::Other(value) => value.attributes(out),
+        }
+    }
+
+    fn content(&self, out: &mut Encoder) {
+        match self {
+            Self::Base(value) => value.content(out),
+            Self::Extended(value) => value.content(out),
+            Self::Unchanged(value) => value.content(out),
+            Self::Value(value) => value.content(out),
+            Self::Other(value) => value.content(out),
+        }
+    }
+}
+
+impl From<Base> for BaseOrDerived {
+    fn from(value: Base) -> Self {
+        Self::Base(value)
+    }
+}
+
+impl From<Extended> for BaseOrDerived {
+    fn from(value: Extended) -> Self {
+        Self::Extended(value)
+    }
+}
+
+impl From<Unchanged> for BaseOrDerived {
+    fn from(value: Unchanged) -> Self {
+        Self::Unchanged(value)
+    }
+}
+
+impl From<Value> for BaseOrDerived {
+    fn from(value: Value) -> Self {
+        Self::Value(Recursive::new(value))
+    }
+}
+
+/// The type `Value`.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Value {
     /// The element `a`.
     pub a: i32,
@@ -204,7 +336,7 @@ pub struct Value {
     /// The element `unchanged`.
     pub unchanged: Unchanged,
     /// The element `base`.
-    pub base: Base,
+    pub base: BaseOrDerived,
 }
 
 static VALUE: [Element; 5] = [
@@ -212,10 +344,12 @@ static VALUE: [Element; 5] = [
     Element::new(NAMESPACE, "b", 1).occurs(0, Some(1)),
     Element::new(NAMESPACE, "fromNothing", 3),
     Element::new(NAMESPACE, "unchanged", 5),
-    Element::new(NAMESPACE, "base", 7),
+    Element::new(NAMESPACE, "base", 9),
 ];
 
 impl FromXml for Value {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Value {
@@ -246,12 +380,12 @@ pub static FEATURE_OPERATIONS: [Operation; 1] = [
         name: "echo",
         action: "echo",
         request: Root {
-            element: Element::new(NAMESPACE, "echo", 8),
+            element: Element::new(NAMESPACE, "echo", 10),
             start: "<echo xmlns=\"urn:extension\">",
             end: "</echo>",
         },
         response: Root {
-            element: Element::new(NAMESPACE, "echoResponse", 9),
+            element: Element::new(NAMESPACE, "echoResponse", 11),
             start: "<echoResponse xmlns=\"urn:extension\">",
             end: "</echoResponse>",
         },

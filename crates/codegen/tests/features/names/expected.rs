@@ -5,7 +5,7 @@ use ::castile::codegen::{
     Endpoint, EndpointOptions, Error, Fault, FromXml, Future, HttpError, HttpRequest,
     HttpResponse, HttpService, Infallible, Limits, Operation, Payload, Pending, Poll,
     RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService, ToXml,
-    TowerService, Transport,
+    TowerService, Transport, xs,
 };
 
 const NAMESPACE: &str = "urn:names";
@@ -218,6 +218,8 @@ static VALUE: [Element; 28] = [
 ];
 
 impl FromXml for Value {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Value {
@@ -298,6 +300,8 @@ pub struct ErrorType {
 static ERROR_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Error", 30).occurs(0, Some(1))];
 
 impl FromXml for ErrorType {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Error"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(ErrorType {
@@ -324,6 +328,8 @@ pub struct OptionType {
 static OPTION_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Option", 32).occurs(0, Some(1))];
 
 impl FromXml for OptionType {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Option"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(OptionType {
@@ -350,6 +356,8 @@ pub struct VecType {
 static VEC_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Vec", 34).occurs(0, Some(1))];
 
 impl FromXml for VecType {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Vec"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(VecType {
@@ -376,6 +384,8 @@ pub struct StringType {
 static STRING_TYPE: [Element; 1] = [Element::new(NAMESPACE, "String", 36).occurs(0, Some(1))];
 
 impl FromXml for StringType {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "String"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(StringType {
@@ -402,6 +412,8 @@ pub struct SelfType {
 static SELF_TYPE: [Element; 1] = [Element::new(NAMESPACE, "self", 38).occurs(0, Some(1))];
 
 impl FromXml for SelfType {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "self"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(SelfType {
@@ -428,6 +440,8 @@ pub struct Type {
 static TYPE: [Element; 1] = [Element::new(NAMESPACE, "type", 40).occurs(0, Some(1))];
 
 impl FromXml for Type {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "type"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Type {
@@ -454,6 +468,8 @@ pub struct ResultType {
 static RESULT_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Result", 42).occurs(0, Some(1))];
 
 impl FromXml for ResultType {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Result"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(ResultType {
@@ -480,6 +496,8 @@ pub struct SomeType {
 static SOME_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Some", 44).occurs(0, Some(1))];
 
 impl FromXml for SomeType {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Some"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(SomeType {
@@ -506,6 +524,8 @@ pub struct ElementType {
 static ELEMENT_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Element", 46).occurs(0, Some(1))];
 
 impl FromXml for ElementType {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Element"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(ElementType {
@@ -532,6 +552,8 @@ pub struct OrderLine {
 static ORDER_LINE: [Element; 1] = [Element::new(NAMESPACE, "order-line", 48).occurs(0, Some(1))];
 
 impl FromXml for OrderLine {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "order-line"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(OrderLine {
@@ -558,6 +580,8 @@ pub struct OrderLine2 {
 static ORDER_LINE2: [Element; 1] = [Element::new(NAMESPACE, "order.line", 50).occurs(0, Some(1))];
 
 impl FromXml for OrderLine2 {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "order.line"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(OrderLine2 {
@@ -584,6 +608,8 @@ pub struct OrderLine3 {
 static ORDER_LINE3: [Element; 1] = [Element::new(NAMESPACE, "OrderLine", 52).occurs(0, Some(1))];
 
 impl FromXml for OrderLine3 {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "OrderLine"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(OrderLine3 {
@@ -610,6 +636,8 @@ pub struct _3d {
 static _3D: [Element; 1] = [Element::new(NAMESPACE, "_3D", 54).occurs(0, Some(1))];
 
 impl FromXml for _3d {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "_3D"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(_3d {
@@ -636,6 +664,8 @@ pub struct I32 {
 static I32: [Element; 1] = [Element::new(NAMESPACE, "i32", 56).occurs(0, Some(1))];
 
 impl FromXml for I32 {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "i32"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(I32 {
@@ -662,6 +692,8 @@ pub struct FaultType {
 static FAULT_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Fault", 58).occurs(0, Some(1))];
 
 impl FromXml for FaultType {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Fault"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(FaultType {
@@ -688,6 +720,8 @@ pub struct Type2 {
 static TYPE2: [Element; 1] = [Element::new(NAMESPACE, "Type", 60).occurs(0, Some(1))];
 
 impl FromXml for Type2 {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Type"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Type2 {
@@ -714,6 +748,8 @@ pub struct FromXmlType {
 static FROM_XML_TYPE: [Element; 1] = [Element::new(NAMESPACE, "FromXml", 62).occurs(0, Some(1))];
 
 impl FromXml for FromXmlType {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "FromXml"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(FromXmlType {
@@ -740,6 +776,8 @@ pub struct DefaultType {
 static DEFAULT_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Default", 64).occurs(0, Some(1))];
 
 impl FromXml for DefaultType {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Default"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(DefaultType {
@@ -766,6 +804,8 @@ pub struct RecursiveType {
 static RECURSIVE_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Recursive", 66).occurs(0, Some(1))];
 
 impl FromXml for RecursiveType {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Recursive"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(RecursiveType {
@@ -792,6 +832,8 @@ pub struct TowerServiceType {
 static TOWER_SERVICE_TYPE: [Element; 1] = [Element::new(NAMESPACE, "TowerService", 68).occurs(0, Some(1))];
 
 impl FromXml for TowerServiceType {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "TowerService"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(TowerServiceType {
@@ -877,6 +919,8 @@ static TYPES: [Element; 20] = [
 ];
 
 impl FromXml for Types {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Types"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Types {

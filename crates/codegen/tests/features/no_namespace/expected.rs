@@ -14,7 +14,7 @@ const NAMESPACE_2: &str = "urn:no_namespace";
 #[allow(dead_code, reason = "a program may be a client alone")]
 pub trait Feature: Send + Sync + 'static {
     /// The operation `echo`.
-    fn echo(&self, request: Value) -> impl Future<Output = Result<Value, Fault>> + Send;
+    fn echo(&self, request: no_namespace::Value) -> impl Future<Output = Result<no_namespace::Value, Fault>> + Send;
 }
 
 /// A [`Feature`] as a tower service that speaks SOAP over HTTP.
@@ -109,7 +109,7 @@ impl<S: HttpService> FeatureClient<S> {
     }
 
     /// The operation `echo`.
-    pub async fn echo(&self, request: &Value) -> Result<Value, CallError> {
+    pub async fn echo(&self, request: &no_namespace::Value) -> Result<no_namespace::Value, CallError> {
         self.0.call(&FEATURE_OPERATIONS[0], request).await
     }
 }
@@ -144,36 +144,6 @@ impl ToXml for Mixed {
     }
 }
 
-/// The type `Value`.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Value {
-    /// The element `b`.
-    pub b: i32,
-    /// The element `mixed`.
-    pub mixed: Option<Mixed>,
-}
-
-static VALUE: [Element; 2] = [Element::new("", "b", 0), Element::new(NAMESPACE_2, "mixed", 3).occurs(0, Some(1))];
-
-impl FromXml for Value {
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Value {
-                b: decoder.required(&VALUE, 0)?,
-                mixed: decoder.optional(&VALUE, 1)?,
-            })
-        };
-        decoder.complex(element, children)
-    }
-}
-
-impl ToXml for Value {
-    fn content(&self, out: &mut Encoder) {
-        out.element("<b>", &self.b, "</b>");
-        out.optional("<ns1:mixed>", &self.mixed, "</ns1:mixed>");
-    }
-}
-
 /// The operations of `Feature`, for those who make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 1] = [
     Operation {
@@ -192,3 +162,42 @@ pub static FEATURE_OPERATIONS: [Operation; 1] = [
         response_size: SizeHint::new(),
     },
 ];
+
+/// Types of no namespace.
+#[allow(clippy::module_inception, reason = "the module around it may be called the same")]
+pub mod no_namespace {
+    use ::castile::codegen::{Decoder, Element, Encoder, Error, FromXml, ToXml, xs};
+    use super::NAMESPACE_2;
+
+    /// The type `Value`.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    pub struct Value {
+        /// The element `b`.
+        pub b: i32,
+        /// The element `mixed`.
+        pub mixed: Option<super::Mixed>,
+    }
+
+    static VALUE: [Element; 2] = [Element::new("", "b", 0), Element::new(NAMESPACE_2, "mixed", 3).occurs(0, Some(1))];
+
+    impl FromXml for Value {
+        const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new("", "Value"));
+
+        fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+            let children = |decoder: &mut Decoder<'_>| {
+                Ok(Value {
+                    b: decoder.required(&VALUE, 0)?,
+                    mixed: decoder.optional(&VALUE, 1)?,
+                })
+            };
+            decoder.complex(element, children)
+        }
+    }
+
+    impl ToXml for Value {
+        fn content(&self, out: &mut Encoder) {
+            out.element("<b>", &self.b, "</b>");
+            out.optional("<ns1:mixed>", &self.mixed, "</ns1:mixed>");
+        }
+    }
+}

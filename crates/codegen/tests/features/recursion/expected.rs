@@ -5,7 +5,7 @@ use ::castile::codegen::{
     Endpoint, EndpointOptions, Error, Fault, FromXml, Future, HttpError, HttpRequest,
     HttpResponse, HttpService, Infallible, Limits, Nillable, Operation, Payload, Pending,
     Poll, Recursive, RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService,
-    ToXml, TowerService, Transport,
+    ToXml, TowerService, Transport, xs,
 };
 
 const NAMESPACE: &str = "urn:recursion";
@@ -129,6 +129,8 @@ static LIST: [Element; 2] = [
 ];
 
 impl FromXml for List {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "List"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(List {
@@ -157,6 +159,8 @@ pub struct Tree {
 static TREE: [Element; 1] = [Element::new(NAMESPACE, "tree", 3).occurs(0, None)];
 
 impl FromXml for Tree {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Tree"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Tree {
@@ -188,6 +192,8 @@ static WIFE: [Element; 2] = [
 ];
 
 impl FromXml for Wife {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Wife"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Wife {
@@ -216,6 +222,8 @@ pub struct Husband {
 static HUSBAND: [Element; 1] = [Element::new(NAMESPACE, "wife", 7).occurs(0, Some(1))];
 
 impl FromXml for Husband {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Husband"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Husband {
@@ -242,6 +250,8 @@ pub struct Nil {
 static NIL: [Element; 1] = [Element::new(NAMESPACE, "nil", 9)];
 
 impl FromXml for Nil {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Nil"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Nil {
@@ -279,6 +289,8 @@ static VALUE: [Element; 4] = [
 ];
 
 impl FromXml for Value {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Value {

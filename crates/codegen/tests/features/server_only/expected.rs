@@ -4,7 +4,7 @@ use ::castile::codegen::{
     Arc, Context, Decoder, Description, Dispatch, Element, Encoder, Endpoint,
     EndpointOptions, Error, Fault, FaultDetail, FromXml, Future, HttpRequest,
     HttpResponse, Infallible, Operation, Payload, Pending, Poll, RequestBody,
-    ResponseFuture, Root, SizeHint, SoapError, SoapService, ToXml, TowerService,
+    ResponseFuture, Root, SizeHint, SoapError, SoapService, ToXml, TowerService, xs,
 };
 
 const NAMESPACE: &str = "urn:halves";
@@ -87,6 +87,8 @@ pub struct Value {
 static VALUE: [Element; 1] = [Element::new(NAMESPACE, "a", 0)];
 
 impl FromXml for Value {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Value {

@@ -5,7 +5,7 @@ use ::castile::codegen::{
     Endpoint, EndpointOptions, Error, Fault, FromXml, Future, HttpError, HttpRequest,
     HttpResponse, HttpService, Infallible, Limits, Operation, Payload, Pending, Poll,
     RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService, ToXml,
-    TowerService, Transport,
+    TowerService, Transport, xs,
 };
 
 const NAMESPACE: &str = "urn:simple_types";
@@ -167,10 +167,12 @@ static VALUE: [Element; 16] = [
     Element::new(NAMESPACE, "dateTime", 12).occurs(0, Some(1)),
     Element::new(NAMESPACE, "base64Binary", 13).occurs(0, Some(1)),
     Element::new(NAMESPACE, "derived", 14).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "preset", 15).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "preset", 15).default("7").occurs(0, Some(1)),
 ];
 
 impl FromXml for Value {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Value {

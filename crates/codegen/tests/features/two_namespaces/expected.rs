@@ -5,7 +5,7 @@ use ::castile::codegen::{
     Endpoint, EndpointOptions, Error, Fault, FromXml, Future, HttpError, HttpRequest,
     HttpResponse, HttpService, Infallible, Limits, Operation, Payload, Pending, Poll,
     RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService, ToXml,
-    TowerService, Transport,
+    TowerService, Transport, xs,
 };
 
 const NAMESPACE: &str = "urn:two_namespaces:other";
@@ -18,7 +18,7 @@ pub trait Feature: Send + Sync + 'static {
     fn echo(&self, request: Value) -> impl Future<Output = Result<Value, Fault>> + Send;
 
     /// The operation `other`.
-    fn other(&self, request: Part) -> impl Future<Output = Result<Part, Fault>> + Send;
+    fn other(&self, request: other::Part) -> impl Future<Output = Result<other::Part, Fault>> + Send;
 }
 
 /// A [`Feature`] as a tower service that speaks SOAP over HTTP.
@@ -121,60 +121,8 @@ impl<S: HttpService> FeatureClient<S> {
     }
 
     /// The operation `other`.
-    pub async fn other(&self, request: &Part) -> Result<Part, CallError> {
+    pub async fn other(&self, request: &other::Part) -> Result<other::Part, CallError> {
         self.0.call(&FEATURE_OPERATIONS[1], request).await
-    }
-}
-
-/// The type `Part`.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Part {
-    /// The element `a`.
-    pub a: i32,
-}
-
-static PART: [Element; 1] = [Element::new(NAMESPACE, "a", 2)];
-
-impl FromXml for Part {
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Part {
-                a: decoder.required(&PART, 0)?,
-            })
-        };
-        decoder.complex(element, children)
-    }
-}
-
-impl ToXml for Part {
-    fn content(&self, out: &mut Encoder) {
-        out.element("<a>", &self.a, "</a>");
-    }
-}
-
-/// The element `Parts`.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Parts {
-    /// The element `part`.
-    pub part: Vec<Part>,
-}
-
-static PARTS: [Element; 1] = [Element::new(NAMESPACE, "part", 4).occurs(1, None)];
-
-impl FromXml for Parts {
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Parts {
-                part: decoder.repeated(&PARTS, 0)?,
-            })
-        };
-        decoder.complex(element, children)
-    }
-}
-
-impl ToXml for Parts {
-    fn content(&self, out: &mut Encoder) {
-        out.repeated("<part>", &self.part, "</part>");
     }
 }
 
@@ -186,9 +134,9 @@ pub struct Value {
     /// The element `note`.
     pub note: String,
     /// The element `part`.
-    pub part: Part,
+    pub part: other::Part,
     /// The element `parts`.
-    pub parts: Option<Parts>,
+    pub parts: Option<other::Parts>,
     /// The element `b`.
     pub b: i32,
 }
@@ -202,6 +150,8 @@ static VALUE: [Element; 5] = [
 ];
 
 impl FromXml for Value {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "Value"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Value {
@@ -259,3 +209,64 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
         response_size: SizeHint::new(),
     },
 ];
+
+/// Types of the namespace `urn:two_namespaces:other`.
+#[allow(clippy::module_inception, reason = "the module around it may be called the same")]
+pub mod other {
+    use ::castile::codegen::{Decoder, Element, Encoder, Error, FromXml, ToXml, xs};
+    use super::NAMESPACE;
+
+    /// The type `Part`.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    pub struct Part {
+        /// The element `a`.
+        pub a: i32,
+    }
+
+    static PART: [Element; 1] = [Element::new(NAMESPACE, "a", 2)];
+
+    impl FromXml for Part {
+        const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Part"));
+
+        fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+            let children = |decoder: &mut Decoder<'_>| {
+                Ok(Part {
+                    a: decoder.required(&PART, 0)?,
+                })
+            };
+            decoder.complex(element, children)
+        }
+    }
+
+    impl ToXml for Part {
+        fn content(&self, out: &mut Encoder) {
+            out.element("<a>", &self.a, "</a>");
+        }
+    }
+
+    /// The element `Parts`.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    pub struct Parts {
+        /// The element `part`.
+        pub part: Vec<Part>,
+    }
+
+    static PARTS: [Element; 1] = [Element::new(NAMESPACE, "part", 4).occurs(1, None)];
+
+    impl FromXml for Parts {
+        fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+            let children = |decoder: &mut Decoder<'_>| {
+                Ok(Parts {
+                    part: decoder.repeated(&PARTS, 0)?,
+                })
+            };
+            decoder.complex(element, children)
+        }
+    }
+
+    impl ToXml for Parts {
+        fn content(&self, out: &mut Encoder) {
+            out.repeated("<part>", &self.part, "</part>");
+        }
+    }
+}

@@ -5,7 +5,7 @@ use ::castile::codegen::{
     Endpoint, EndpointOptions, Error, Fault, FaultDetail, FromXml, Future, HttpError,
     HttpRequest, HttpResponse, HttpService, Infallible, Limits, Operation, Payload,
     Pending, Poll, RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService,
-    ToXml, TowerService, Transport,
+    ToXml, TowerService, Transport, xs,
 };
 
 const NAMESPACE: &str = "urn:typed_faults";
@@ -136,6 +136,8 @@ pub struct Value {
 static VALUE: [Element; 1] = [Element::new(NAMESPACE, "ask", 0)];
 
 impl FromXml for Value {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Value {
@@ -167,6 +169,8 @@ static OUT_OF_STOCK: [Element; 2] = [
 ];
 
 impl FromXml for OutOfStock {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "OutOfStock"));
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(OutOfStock {

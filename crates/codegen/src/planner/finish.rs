@@ -1,0 +1,195 @@
+//! What depends on the whole: tags, and which types have defaults.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use castile_xml::XML_NAMESPACE;
+
+use crate::plan::{Base, Content, Element, Field, Item, Occurrence, Path, Presence, Role, Service, Term};
+use crate::tags::Tags;
+
+/// Those of `castile::datatypes` that have a value for nothing said, as numbers and texts have.
+const DATATYPES_WITH_DEFAULT: [&str; 10] = [
+    "AnyUri",
+    "Base64Binary",
+    "Decimal",
+    "Duration",
+    "HexBinary",
+    "Integer",
+    "NonNegativeInteger",
+    "NonPositiveInteger",
+    "NormalizedString",
+    "Token",
+];
+
+/// The plan, with tags and defaults.
+pub(super) fn finish(
+    mut items: Vec<Item>,
+    mut services: Vec<Service>,
+    namespaces: Vec<String>,
+    attribute_namespaces: &BTreeSet<String>,
+) -> (Vec<Item>, Vec<Service>, Vec<String>) {
+    let more = attribute_namespaces.iter().filter(|namespace| *namespace != XML_NAMESPACE).cloned();
+    let namespaces = by_use(namespaces.into_iter().chain(more).collect());
+    let tags = Tags::new(namespaces.clone(), attribute_namespaces);
+    for item in &mut items {
+        add_tags(item, &tags);
+    }
+    let index: HashMap<Path, usize> =
+        items.iter().enumerate().map(|(number, item)| (item.path().clone(), number)).collect();
+    for operation in services.iter_mut().flat_map(|service| &mut service.operations) {
+        let faults = operation.faults.iter_mut().flat_map(|faults| &mut faults.variants);
+        let faults = faults.map(|fault| (&mut fault.root, &fault.base));
+        let messages = [&mut operation.request, &mut operation.response];
+        for (root, base) in messages.into_iter().map(|message| (&mut message.root, &message.base)).chain(faults) {
+            let Element { namespace, name, .. } = &root.element;
+            let mut namespaces = BTreeSet::from([namespace.clone()]);
+            below(base, &items, &index, &mut namespaces);
+            root.start = tags.root(namespace, name, &namespaces);
+            root.end = format!("</{}>", tags.name(namespace, name));
+        }
+    }
+    add_defaults(&mut items);
+    (items, services, namespaces)
+}
+
+fn add_tags(item: &mut Item, tags: &Tags) {
+    for field in item.fields_mut() {
+        if let Term::Element { element, tag, .. } = &mut field.term {
+            *tag = tags.name(&element.namespace, &element.name);
+        }
+    }
+    match item {
+        Item::Struct(planned) => {
+            for attribute in &mut planned.attributes {
+                attribute.tag = tags.attribute(&attribute.namespace, &attribute.name);
+            }
+        }
+        Item::Derived(planned) => {
+            for variant in &mut planned.variants {
+                if let Some(tag) = &mut variant.tag {
+                    *tag = tags.name(&variant.name.namespace, &variant.name.name);
+                }
+            }
+        }
+        Item::Choice(_) | Item::Enumeration(_) | Item::Union(_) => {}
+    }
+}
+
+/// Adds the namespaces of all names inside values of a type.
+fn below(base: &Base, items: &[Item], index: &HashMap<Path, usize>, namespaces: &mut BTreeSet<String>) {
+    let mut seen: HashSet<Path> = HashSet::new();
+    let mut open: Vec<Path> = Vec::new();
+    let enter = |base: &Base, open: &mut Vec<Path>| {
+        if let Base::Item(path) = base {
+            open.push(path.clone());
+        }
+    };
+    enter(base, &mut open);
+    while let Some(path) = open.pop() {
+        if !seen.insert(path.clone()) {
+            continue;
+        }
+        let Some(item) = index.get(&path).and_then(|number| items.get(*number)) else { continue };
+        for field in item.fields() {
+            match &field.term {
+                Term::Element { element, value, .. } => {
+                    namespaces.insert(element.namespace.clone());
+                    enter(&value.base, &mut open);
+                }
+                Term::Group { path, .. } => open.push(path.clone()),
+                Term::Any(_) => {}
+            }
+        }
+        match item {
+            Item::Struct(planned) => {
+                namespaces.extend(planned.attributes.iter().map(|attribute| attribute.namespace.clone()));
+                if let Content::Mixed { piece, .. } = &planned.content {
+                    open.push(piece.clone());
+                }
+            }
+            Item::Derived(planned) => {
+                for variant in &planned.variants {
+                    namespaces.insert(variant.name.namespace.clone());
+                    enter(&variant.base, &mut open);
+                }
+            }
+            Item::Choice(_) | Item::Enumeration(_) | Item::Union(_) => {}
+        }
+    }
+}
+
+/// A type has a default if those of its required fields have; circles run through fields that are not required.
+fn add_defaults(items: &mut [Item]) {
+    let mut known: HashSet<Path> = HashSet::new();
+    loop {
+        let before = known.len();
+        for item in items.iter_mut() {
+            let Item::Struct(planned) = item else { continue };
+            if planned.has_default {
+                continue;
+            }
+            let content = match &planned.content {
+                Content::Simple { value, .. } => has_default(value, &known),
+                Content::Sequence(fields) | Content::All(fields) => {
+                    fields.iter().all(|field| field_has_default(field, &known))
+                }
+                Content::Mixed { .. } => true,
+            };
+            let attributes = planned.attributes.iter().all(|attribute| match attribute.presence {
+                Presence::Required => has_default(&attribute.base, &known),
+                Presence::Optional | Presence::Fixed { .. } => true,
+                // What the contract says is another than what Rust says.
+                Presence::Default(_) => false,
+            });
+            // A group that is empty would not be there when it is read again.
+            if content && attributes && (planned.role != Role::Group || !planned_is_empty(&planned.content)) {
+                planned.has_default = true;
+                known.insert(planned.path.clone());
+            }
+        }
+        if known.len() == before {
+            return;
+        }
+    }
+}
+
+fn planned_is_empty(content: &Content) -> bool {
+    matches!(content, Content::Sequence(fields) | Content::All(fields)
+        if fields.iter().all(|field| field.occurrence() != Occurrence::Required))
+}
+
+fn field_has_default(field: &Field, known: &HashSet<Path>) -> bool {
+    if field.occurrence() != Occurrence::Required {
+        return true;
+    }
+    match &field.term {
+        Term::Element { value, .. } => value.nillable || has_default(&value.base, known),
+        Term::Group { path, .. } => known.contains(path),
+        Term::Any(_) => false,
+    }
+}
+
+fn has_default(base: &Base, known: &HashSet<Path>) -> bool {
+    match base {
+        Base::Primitive(_) | Base::List(_) | Base::AnyType => true,
+        Base::Datatype(name) => DATATYPES_WITH_DEFAULT.contains(name),
+        Base::Item(path) => known.contains(path),
+    }
+}
+
+/// Namespaces by how many elements they have, most first; in the order of the contract where that is equal.
+fn by_use(namespaces: Vec<String>) -> Vec<String> {
+    let mut counted: Vec<(String, usize)> = Vec::new();
+    let mut index: HashMap<String, usize> = HashMap::new();
+    for namespace in namespaces {
+        match index.get(&namespace) {
+            Some(&known) => counted[known].1 += 1,
+            None => {
+                index.insert(namespace.clone(), counted.len());
+                counted.push((namespace, 1));
+            }
+        }
+    }
+    counted.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    counted.into_iter().map(|(namespace, _)| namespace).collect()
+}

@@ -1,0 +1,307 @@
+//! Model groups: fields for what stands in sequence, enums for choices, structs for groups inside groups.
+
+use castile_xsd::components::{Compositor, NamespaceConstraint, Wildcard};
+use castile_xsd::{Location, Severity};
+use proc_macro2::Ident;
+
+use super::particles::{Group, Node, NodeTerm, Origin};
+use super::types::wildcard;
+use super::{Key, Planner, text};
+use crate::names::Scope;
+use crate::plan::{Choice, Content, Field, Item, Path, Role, Struct, Term};
+
+impl Planner<'_> {
+    /// Names for those nodes that have one in the contract: they come before all others.
+    pub(super) fn element_names(&self, nodes: &[Node], names: &mut Scope) -> Vec<Option<Ident>> {
+        nodes.iter().map(|node| self.element_name(node).map(|name| names.lower(name))).collect()
+    }
+
+    fn element_name(&self, node: &Node) -> Option<&str> {
+        match &node.term {
+            NodeTerm::Element(id) | NodeTerm::Group(Group { origin: Origin::Head(id), .. }) => {
+                Some(self.schema[*id].name.local())
+            }
+            _ => None,
+        }
+    }
+
+    /// What nodes without a name in the contract are called.
+    fn group_name(&self, node: &Node) -> &str {
+        match &node.term {
+            NodeTerm::Element(id) => self.schema[*id].name.local(),
+            NodeTerm::Any(_) => "any",
+            NodeTerm::Group(group) => match group.origin {
+                Origin::Definition(id) => self.schema[id].name.local(),
+                Origin::Head(id) => self.schema[id].name.local(),
+                Origin::Place => group.compositor.name(),
+            },
+        }
+    }
+
+    /// Fields for a group that has no type of its own. Some have names already.
+    pub(super) fn content(
+        &mut self,
+        group: Group,
+        idents: Vec<Option<Ident>>,
+        owner: &str,
+        names: &mut Scope,
+        location: Location,
+    ) -> Content {
+        let mut fields = Vec::new();
+        for (node, ident) in group.nodes.iter().zip(idents) {
+            let ident = ident.unwrap_or_else(|| names.lower(self.group_name(node)));
+            fields.push(self.field(node, ident, owner));
+        }
+        self.tell_apart(&mut fields, group.compositor, location);
+        match group.compositor {
+            Compositor::All if fields.iter().all(|field| field.element().is_some()) => Content::All(fields),
+            _ => Content::Sequence(fields),
+        }
+    }
+
+    fn field(&mut self, node: &Node, ident: Ident, owner: &str) -> Field {
+        let (documentation, term) = match &node.term {
+            NodeTerm::Element(id) => {
+                let declaration = &self.schema[*id];
+                let documentation = text(&[&declaration.annotation.documentation]);
+                let documentation =
+                    documentation.unwrap_or_else(|| format!("The element `{}`.", declaration.name.local()));
+                let value = self.value(*id);
+                let element = self.element(declaration);
+                (documentation, Term::Element { element, value, tag: String::new(), counted: false })
+            }
+            NodeTerm::Any(any) => ("Any element.".to_owned(), Term::Any(wildcard(&any.namespaces))),
+            NodeTerm::Group(group) => {
+                let documentation = self.group_documentation(group);
+                let is_unbounded = node.max.is_none();
+                let (path, recursive) = self.group(group, is_unbounded, owner, &ident);
+                (documentation, Term::Group { path, recursive })
+            }
+        };
+        Field { ident, documentation, min_occurs: node.min, max_occurs: node.max, term }
+    }
+
+    fn group_documentation(&self, group: &Group) -> String {
+        match group.origin {
+            Origin::Definition(id) => {
+                let definition = &self.schema[id];
+                text(&[&definition.annotation.documentation])
+                    .unwrap_or_else(|| format!("The group `{}`.", definition.name.local()))
+            }
+            Origin::Head(id) => {
+                let declaration = &self.schema[id];
+                text(&[&declaration.annotation.documentation]).unwrap_or_else(|| {
+                    format!("The element `{}`, or one that may stand in its place.", declaration.name.local())
+                })
+            }
+            Origin::Place => match group.compositor {
+                Compositor::Choice => "One of several.".to_owned(),
+                Compositor::Sequence | Compositor::All => "Elements that belong together.".to_owned(),
+            },
+        }
+    }
+
+    /// The type for a group, and whether it is being planned.
+    fn group(&mut self, group: &Group, is_unbounded: bool, owner: &str, field: &Ident) -> (Path, bool) {
+        let key = Key::Group(group.origin, is_unbounded);
+        let outside = self.module;
+        let path = match group.origin {
+            Origin::Place => self.item(&format!("{owner} {}", field.to_string().trim_start_matches("r#"))),
+            origin => {
+                if let Some(path) = self.paths.get(&key) {
+                    return (path.clone(), self.in_progress.contains(&key));
+                }
+                let (namespace, name) = match origin {
+                    Origin::Head(id) => {
+                        let name = &self.schema[id].name;
+                        (name.namespace(), format!("{} element", name.local()))
+                    }
+                    Origin::Definition(id) => {
+                        let name = &self.schema[id].name;
+                        (name.namespace(), name.local().to_owned())
+                    }
+                    Origin::Place => unreachable!("it was looked at before"),
+                };
+                self.module = self.module_of(namespace);
+                let path = self.item(&name);
+                self.paths.insert(key, path.clone());
+                path
+            }
+        };
+        if group.origin != Origin::Place {
+            self.in_progress.push(key);
+        }
+        let documentation = self.group_documentation(group);
+        let item = match group.compositor {
+            Compositor::Choice => self.choice(group, &path, documentation),
+            _ => self.sequence(group, &path, documentation),
+        };
+        self.items.push(item);
+        if group.origin != Origin::Place {
+            self.in_progress.pop();
+        }
+        self.module = outside;
+        (path, false)
+    }
+
+    fn sequence(&mut self, group: &Group, path: &Path, documentation: String) -> Item {
+        let mut names = Scope::default();
+        let idents = self.element_names(&group.nodes, &mut names);
+        let location = self.group_location(group);
+        let mut content = self.content(group.clone(), idents, &path.ident.to_string(), &mut names, location);
+        if let Content::Sequence(fields) = &mut content {
+            // The group may come again right behind.
+            for field in fields.iter_mut().filter(|field| field.max_occurs == Some(field.min_occurs)) {
+                if let Term::Element { counted, .. } = &mut field.term {
+                    *counted = true;
+                }
+            }
+        }
+        Item::Struct(Struct {
+            path: path.clone(),
+            table: self.table(&path.ident.to_string()),
+            documentation,
+            role: Role::Group,
+            attributes: Vec::new(),
+            any_attributes: None,
+            content,
+            has_default: false,
+        })
+    }
+
+    fn choice(&mut self, group: &Group, path: &Path, documentation: String) -> Item {
+        let mut names = Scope::default();
+        let variants = self.variants(&group.nodes, &mut names, &path.ident.to_string());
+        Item::Choice(Choice {
+            path: path.clone(),
+            table: self.table(&path.ident.to_string()),
+            documentation,
+            text: None,
+            variants,
+        })
+    }
+
+    /// A variant for each branch. Of two for one element the second would never be read.
+    fn variants(&mut self, nodes: &[Node], names: &mut Scope, owner: &str) -> Vec<Field> {
+        let mut seen = Vec::new();
+        let mut kept: Vec<&Node> = Vec::new();
+        for node in nodes {
+            if let NodeTerm::Element(id) = &node.term {
+                let name = &self.schema[*id].name;
+                if seen.contains(&name) {
+                    let message = format!("<{}> begins two branches of a choice: the first one takes it", name.local());
+                    self.report(Severity::Warning, self.schema[*id].location, message);
+                    continue;
+                }
+                seen.push(name);
+            }
+            kept.push(node);
+        }
+        let idents: Vec<Option<Ident>> =
+            kept.iter().map(|node| self.element_name(node).map(|name| names.variant(name))).collect();
+        let mut variants = Vec::new();
+        for (node, ident) in kept.into_iter().zip(idents) {
+            let ident = ident.unwrap_or_else(|| names.variant(self.group_name(node)));
+            variants.push(self.field(node, ident, owner));
+        }
+        variants
+    }
+
+    /// The enum for the pieces of mixed content: every element that may occur, in whatever order.
+    pub(super) fn pieces(&mut self, group: &Group, owner: &str) -> Path {
+        let path = self.item(&format!("{owner} content"));
+        let mut nodes: Vec<Node> = Vec::new();
+        let mut any: Option<NamespaceConstraint> = None;
+        self.leaves(&group.nodes, &mut nodes, &mut any);
+        if let Some(namespaces) = any {
+            let process_contents = castile_xsd::components::ProcessContents::Lax;
+            let term = NodeTerm::Any(Wildcard { namespaces, process_contents });
+            nodes.push(Node { min: 1, max: Some(1), term });
+        }
+        let mut names = Scope::default();
+        let text = names.variant("Text");
+        let variants = self.variants(&nodes, &mut names, &path.ident.to_string());
+        let table = self.table(&path.ident.to_string());
+        self.items.push(Item::Choice(Choice {
+            path: path.clone(),
+            table,
+            documentation: format!("A piece of the content of a `{owner}`."),
+            text: Some(text),
+            variants,
+        }));
+        path
+    }
+
+    fn leaves(&self, nodes: &[Node], found: &mut Vec<Node>, any: &mut Option<NamespaceConstraint>) {
+        for node in nodes {
+            match &node.term {
+                NodeTerm::Group(group) => self.leaves(&group.nodes, found, any),
+                NodeTerm::Any(wildcard) => {
+                    *any = Some(match any.take() {
+                        Some(others) => others.union(&wildcard.namespaces),
+                        None => wildcard.namespaces.clone(),
+                    });
+                }
+                NodeTerm::Element(id) => {
+                    let name = &self.schema[*id].name;
+                    let is_new = found.iter().all(
+                        |known| !matches!(&known.term, NodeTerm::Element(known) if self.schema[*known].name == *name),
+                    );
+                    if is_new {
+                        found.push(Node { min: 1, max: Some(1), term: node.term.clone() });
+                    }
+                }
+            }
+        }
+    }
+
+    // ---- what the next element alone doesn't tell ----
+
+    fn group_location(&self, group: &Group) -> Location {
+        let of_node = |node: &Node| match &node.term {
+            NodeTerm::Element(id) => Some(self.schema[*id].location),
+            NodeTerm::Group(group) => Some(self.group_location(group)),
+            NodeTerm::Any(_) => None,
+        };
+        match group.origin {
+            Origin::Definition(id) => self.schema[id].location,
+            Origin::Head(id) => self.schema[id].location,
+            Origin::Place => group.nodes.iter().find_map(of_node).unwrap_or(self.location),
+        }
+    }
+
+    /// Finds fields whose number must tell where they end, since another element of their name may follow. Where the
+    /// number doesn't tell, the schema breaks unique particle attribution (XSD Part 1 §3.8.6).
+    fn tell_apart(&mut self, fields: &mut [Field], compositor: Compositor, location: Location) {
+        for index in 0..fields.len() {
+            let Some(element) = fields[index].element() else { continue };
+            let (min, max) = (fields[index].min_occurs, fields[index].max_occurs);
+            // What is there exactly once is over when it was read. In xs:all it may be either of two.
+            if compositor == Compositor::Sequence && (min, max) == (1, Some(1)) {
+                continue;
+            }
+            let mut follows = false;
+            for next in &fields[index + 1..] {
+                let next_element = next.element();
+                follows |=
+                    next_element.is_some_and(|next| next.name == element.name && next.namespace == element.namespace);
+                if follows || compositor == Compositor::Sequence && next.min_occurs > 0 {
+                    break;
+                }
+            }
+            if !follows {
+                continue;
+            }
+            if !(compositor == Compositor::Sequence && max == Some(min)) {
+                let message = format!(
+                    "<{name}> may be followed by another <{name}>, which can't be told apart (XSD Part 1 §3.8.6): the first takes as many as it may",
+                    name = element.name
+                );
+                self.report(Severity::Warning, location, message);
+            }
+            if let Term::Element { counted, .. } = &mut fields[index].term {
+                *counted = true;
+            }
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Particles in the form in which they are generated: substitution groups spelt out, references replaced, and groups
+//! that say nothing dissolved. What is valid stays the same.
+
+use castile_xsd::components::{Compositor, GroupId, ModelGroup, Particle, Term, Wildcard};
+use castile_xsd::{ElementId, Schema};
+
+/// A particle.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    pub(super) min: u32,
+    pub(super) max: Option<u32>,
+    pub(super) term: NodeTerm,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum NodeTerm {
+    Element(ElementId),
+    Any(Wildcard),
+    Group(Group),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    pub(super) compositor: Compositor,
+    pub(super) nodes: Vec<Node>,
+    pub(super) origin: Origin,
+}
+
+/// Where a group comes from, which gives it its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Origin {
+    /// It is written in place.
+    Place,
+    /// A named group.
+    Definition(GroupId),
+    /// All that may stand where this element is referred to (Part 1 §3.3.6).
+    Head(ElementId),
+}
+
+impl Node {
+    fn is_once(&self) -> bool {
+        self.min == 1 && self.max == Some(1)
+    }
+
+    /// Whether nothing at all is valid.
+    pub(super) fn is_emptiable(&self) -> bool {
+        if self.min == 0 {
+            return true;
+        }
+        match &self.term {
+            NodeTerm::Element(_) | NodeTerm::Any(_) => false,
+            NodeTerm::Group(group) => group.is_emptiable(),
+        }
+    }
+}
+
+impl Group {
+    fn is_emptiable(&self) -> bool {
+        match self.compositor {
+            Compositor::Sequence | Compositor::All => self.nodes.iter().all(Node::is_emptiable),
+            Compositor::Choice => self.nodes.iter().any(Node::is_emptiable),
+        }
+    }
+}
+
+/// The content of a complex type: the steps of its derivation one after the other, as a list that is in sequence, or
+/// the one group of all.
+pub(super) fn content(schema: &Schema, steps: &[&Particle]) -> Group {
+    let mut nodes: Vec<Node> = Vec::new();
+    for step in steps {
+        match node(schema, step) {
+            Some(Node { min: 1, max: Some(1), term: NodeTerm::Group(group) })
+                if group.compositor == Compositor::Sequence =>
+            {
+                nodes.extend(group.nodes);
+            }
+            Some(node) => nodes.push(node),
+            None => {}
+        }
+    }
+    let is_all = |node: &Node| {
+        node.is_once() && matches!(&node.term, NodeTerm::Group(group) if group.compositor == Compositor::All)
+    };
+    if !nodes.is_empty() && nodes.iter().all(is_all) {
+        // XSD 1.1 allows an extension of `all` by `all`.
+        let groups = nodes.into_iter().filter_map(|node| match node.term {
+            NodeTerm::Group(group) => Some(group.nodes),
+            _ => None,
+        });
+        let nodes: Vec<Node> = groups.flatten().collect();
+        if nodes.iter().all(|node| node.max == Some(1)) {
+            return Group { compositor: Compositor::All, nodes, origin: Origin::Place };
+        }
+        // So does it more than one of a kind: in whatever order, they are kept in theirs.
+        let nodes = nodes.into_iter().map(|node| Node { min: 1, max: Some(1), ..node }).collect();
+        let choice = Group { compositor: Compositor::Choice, nodes, origin: Origin::Place };
+        let choice = Node { min: 0, max: None, term: NodeTerm::Group(choice) };
+        return Group { compositor: Compositor::Sequence, nodes: vec![choice], origin: Origin::Place };
+    }
+    Group { compositor: Compositor::Sequence, nodes, origin: Origin::Place }
+}
+
+/// The node for a particle; `None` if nothing can match but nothing.
+fn node(schema: &Schema, particle: &Particle) -> Option<Node> {
+    if particle.max_occurs == Some(0) {
+        return None;
+    }
+    let (min, max) = (particle.min_occurs, particle.max_occurs);
+    match &particle.term {
+        Term::Element(id) => Some(Node { min, max, term: element(schema, *id) }),
+        Term::Wildcard(wildcard) => Some(Node { min, max, term: NodeTerm::Any(wildcard.clone()) }),
+        Term::Group(group) => self::group(schema, group, Origin::Place, min, max),
+        Term::GroupReference(id) => self::group(schema, &schema[*id].group, Origin::Definition(*id), min, max),
+    }
+}
+
+/// An element, or the choice of all that may stand in its place.
+fn element(schema: &Schema, head: ElementId) -> NodeTerm {
+    let declaration = &schema[head];
+    let is_possible = |id: &ElementId| !schema[*id].is_abstract;
+    let members: Vec<ElementId> = if declaration.block.substitution {
+        Vec::new()
+    } else {
+        schema.substitutes(head).into_iter().filter(is_possible).collect()
+    };
+    if members.is_empty() {
+        return NodeTerm::Element(head);
+    }
+    let own = (!declaration.is_abstract).then_some(head);
+    let nodes = own.into_iter().chain(members);
+    let nodes = nodes.map(|id| Node { min: 1, max: Some(1), term: NodeTerm::Element(id) }).collect();
+    NodeTerm::Group(Group { compositor: Compositor::Choice, nodes, origin: Origin::Head(head) })
+}
+
+fn group(schema: &Schema, group: &ModelGroup, origin: Origin, min: u32, max: Option<u32>) -> Option<Node> {
+    let inner = group.particles.iter().map(|particle| node(schema, particle));
+    let group = match group.compositor {
+        Compositor::Choice => choice(inner.collect(), origin, min, max)?,
+        compositor => {
+            let mut nodes = Vec::new();
+            for inner in inner.flatten() {
+                match inner.term {
+                    // A sequence in a sequence, once.
+                    NodeTerm::Group(group)
+                        if inner.min == 1
+                            && inner.max == Some(1)
+                            && compositor == Compositor::Sequence
+                            && group.compositor == Compositor::Sequence =>
+                    {
+                        nodes.extend(group.nodes);
+                    }
+                    term => nodes.push(Node { term, ..inner }),
+                }
+            }
+            if nodes.is_empty() {
+                return None;
+            }
+            Node { min, max, term: NodeTerm::Group(Group { compositor, nodes, origin }) }
+        }
+    };
+    Some(simplest(group))
+}
+
+/// A choice: one in it is dissolved where that changes nothing, and a branch of nothing makes it optional.
+fn choice(branches: Vec<Option<Node>>, origin: Origin, min: u32, max: Option<u32>) -> Option<Node> {
+    let mut can_be_empty = false;
+    let mut nodes: Vec<Node> = Vec::new();
+    for branch in branches {
+        let Some(mut branch) = branch else {
+            can_be_empty = true;
+            continue;
+        };
+        can_be_empty |= branch.is_emptiable();
+        branch.min = branch.min.max(1);
+        let is_dissolved = branch.max == Some(1) || max.is_none() && branch.min == 1;
+        match branch.term {
+            NodeTerm::Group(group) if group.compositor == Compositor::Choice && is_dissolved => {
+                nodes.extend(group.nodes);
+            }
+            term => {
+                // As often as the choice comes the branch comes: once is enough.
+                let branch_max = if max.is_none() && branch.min == 1 { Some(1) } else { branch.max };
+                nodes.push(Node { min: branch.min, max: branch_max, term });
+            }
+        }
+    }
+    if nodes.is_empty() {
+        return None;
+    }
+    let min = if can_be_empty { 0 } else { min };
+    Some(Node { min, max, term: NodeTerm::Group(Group { compositor: Compositor::Choice, nodes, origin }) })
+}
+
+/// The same without a group of one, and with the occurrence that says most.
+fn simplest(node: Node) -> Node {
+    let Node { mut min, max, term: NodeTerm::Group(mut group) } = node else { return node };
+    if let [one] = group.nodes.as_slice()
+        && group.compositor != Compositor::All
+        && !matches!(group.origin, Origin::Head(_))
+    {
+        // (a{i,j}){m,n} is a{im,jn} where i is at most 1, or where the group comes once.
+        if one.min <= 1 || (min, max) == (1, Some(1)) {
+            let product = one.max.zip(max).map(|(inner, outer)| inner.saturating_mul(outer));
+            return Node { min: one.min.saturating_mul(min), max: product, term: group.nodes.remove(0).term };
+        }
+    }
+    if group.is_emptiable() {
+        // Nothing is valid in any case: a group that comes once says so best, and one that repeats needs none.
+        min = if max == Some(1) && group.compositor != Compositor::Choice { 1 } else { 0 };
+    }
+    Node { min, max, term: NodeTerm::Group(group) }
+}

@@ -1,0 +1,207 @@
+//! Simple types: those that are built in, enumerations, lists and unions.
+
+use castile_xsd::components::{Owner, SimpleType, TypeDefinition, Variety, WhiteSpace};
+use castile_xsd::{Builtin, Severity, TypeId};
+use proc_macro2::Ident;
+
+use super::{Key, Planner};
+use crate::names::Scope;
+use crate::plan::{Base, Enumeration, EnumerationVariant, Item, Member, Union};
+
+impl Planner<'_> {
+    /// The Rust type for values of a simple type.
+    pub(super) fn simple(&mut self, type_id: TypeId) -> Base {
+        if let Some(path) = self.paths.get(&Key::Type(type_id)) {
+            return Base::Item(path.clone());
+        }
+        let schema = self.schema;
+        let TypeDefinition::Simple(simple) = &schema[type_id] else { return Base::Primitive("String") };
+        if let Some(builtin) = type_id.builtin() {
+            return of_builtin(builtin);
+        }
+        match &simple.variety {
+            Variety::List { item } => Base::List(Box::new(self.simple(*item))),
+            Variety::Union { members } => self.union(type_id, simple, members),
+            Variety::Atomic => {
+                let is_text = schema.builtin(type_id).primitive() == Builtin::String;
+                if is_text && !schema.enumeration(type_id).is_empty() {
+                    return self.enumeration(type_id, simple);
+                }
+                if !schema.facets(type_id).is_empty() && self.reported.insert(type_id) {
+                    let message = "the facets of this type are not checked yet".to_owned();
+                    self.report(Severity::Warning, simple.location, message);
+                }
+                of_builtin(schema.builtin(type_id))
+            }
+        }
+    }
+
+    fn enumeration(&mut self, type_id: TypeId, simple: &SimpleType) -> Base {
+        let name = self.simple_name(type_id);
+        let (path, outside) = self.enter(type_id, Key::Type(type_id), &name);
+        self.module = outside;
+        let schema = self.schema;
+        let mut names = Scope::default();
+        let other = names.variant("Other");
+        let mut variants: Vec<EnumerationVariant> = Vec::new();
+        for facet in schema.enumeration(type_id) {
+            if variants.iter().any(|variant| variant.value == facet.value) {
+                continue;
+            }
+            let documentation = facet.annotation.documentation.clone();
+            variants.push(EnumerationVariant {
+                ident: names.value(&facet.value),
+                documentation: super::text(&[&documentation]).unwrap_or_else(|| described(&facet.value)),
+                value: facet.value.clone(),
+            });
+        }
+        self.items.push(Item::Enumeration(Enumeration {
+            path: path.clone(),
+            documentation: self.simple_documentation(simple, &name),
+            name,
+            collapses: schema.white_space(type_id) == WhiteSpace::Collapse,
+            variants,
+            other,
+        }));
+        Base::Item(path)
+    }
+
+    fn union(&mut self, type_id: TypeId, simple: &SimpleType, members: &[TypeId]) -> Base {
+        let mut types = Vec::new();
+        self.members(members, &mut types);
+        let mut bases: Vec<(Base, TypeId)> = Vec::new();
+        for member in types {
+            let base = self.simple(member);
+            if !bases.iter().any(|(known, _)| *known == base) {
+                bases.push((base, member));
+            }
+        }
+        // What comes after a type that takes every text is never tried.
+        if let Some(end) = bases.iter().position(|(base, _)| *base == Base::Primitive("String")) {
+            bases.truncate(end + 1);
+        }
+        match bases.as_slice() {
+            [] => return Base::Primitive("String"),
+            [(one, _)] => return one.clone(),
+            _ => {}
+        }
+        let name = self.simple_name(type_id);
+        let (path, outside) = self.enter(type_id, Key::Type(type_id), &name);
+        self.module = outside;
+        let mut names = Scope::default();
+        let members = bases.into_iter().map(|(base, member)| Member {
+            ident: self.member_name(&base, member, &mut names),
+            is_enumeration: self.is_enumeration(&base),
+            base,
+        });
+        let members = members.collect();
+        let documentation = self.simple_documentation(simple, &name);
+        self.items.push(Item::Union(Union { path: path.clone(), documentation, name, members }));
+        Base::Item(path)
+    }
+
+    /// The members of a union, those of unions in it in their place.
+    fn members(&self, members: &[TypeId], found: &mut Vec<TypeId>) {
+        for &member in members {
+            match &self.schema[member] {
+                TypeDefinition::Simple(SimpleType { variety: Variety::Union { members }, .. }) => {
+                    self.members(members, found);
+                }
+                _ => found.push(member),
+            }
+        }
+    }
+
+    fn member_name(&self, base: &Base, member: TypeId, names: &mut Scope) -> Ident {
+        match base {
+            Base::Item(path) => names.variant(&path.ident.to_string()),
+            _ => match self.schema[member].name() {
+                Some(name) => names.variant(name.local()),
+                None if matches!(base, Base::List(_)) => names.variant("List"),
+                None => names.variant(self.schema.builtin(member).name()),
+            },
+        }
+    }
+
+    fn is_enumeration(&self, base: &Base) -> bool {
+        let Base::Item(path) = base else { return false };
+        self.items.iter().any(|item| matches!(item, Item::Enumeration(one) if one.path == *path))
+    }
+
+    /// What a simple type is called: a type without a name after what it is written in.
+    fn simple_name(&self, type_id: TypeId) -> String {
+        let definition = &self.schema[type_id];
+        match (definition.name(), definition.owner()) {
+            (Some(name), _) => name.local().to_owned(),
+            (None, Some(Owner::Element(owner))) => self.schema[owner].name.local().to_owned(),
+            (None, Some(Owner::Attribute(owner))) => self.schema[owner].name.local().to_owned(),
+            (None, Some(Owner::Type(owner))) if owner != type_id => self.simple_name(owner),
+            (None, _) => "Value".to_owned(),
+        }
+    }
+
+    fn simple_documentation(&self, simple: &SimpleType, name: &str) -> String {
+        let owner = match simple.owner {
+            Some(Owner::Element(owner)) => self.schema[owner].annotation.documentation.clone(),
+            Some(Owner::Attribute(owner)) => self.schema[owner].annotation.documentation.clone(),
+            _ => None,
+        };
+        super::text(&[&simple.annotation.documentation, &owner]).unwrap_or_else(|| match &simple.name {
+            Some(name) => format!("The type `{}`.", name.local()),
+            None => format!("A value of `{name}`."),
+        })
+    }
+}
+
+fn described(value: &str) -> String {
+    if value.trim().is_empty() { "The empty value.".to_owned() } else { format!("The value `{value}`.") }
+}
+
+fn of_builtin(builtin: Builtin) -> Base {
+    match builtin {
+        Builtin::AnyType | Builtin::AnySimpleType | Builtin::String => Base::Primitive("String"),
+        Builtin::Boolean => Base::Primitive("bool"),
+        Builtin::Float => Base::Primitive("f32"),
+        Builtin::Double => Base::Primitive("f64"),
+        Builtin::Byte => Base::Primitive("i8"),
+        Builtin::Short => Base::Primitive("i16"),
+        Builtin::Int => Base::Primitive("i32"),
+        Builtin::Long => Base::Primitive("i64"),
+        Builtin::UnsignedByte => Base::Primitive("u8"),
+        Builtin::UnsignedShort => Base::Primitive("u16"),
+        Builtin::UnsignedInt => Base::Primitive("u32"),
+        Builtin::UnsignedLong => Base::Primitive("u64"),
+        Builtin::Decimal => Base::Datatype("Decimal"),
+        Builtin::Duration => Base::Datatype("Duration"),
+        Builtin::DateTime => Base::Datatype("DateTime"),
+        Builtin::Time => Base::Datatype("Time"),
+        Builtin::Date => Base::Datatype("Date"),
+        Builtin::GYearMonth => Base::Datatype("GYearMonth"),
+        Builtin::GYear => Base::Datatype("GYear"),
+        Builtin::GMonthDay => Base::Datatype("GMonthDay"),
+        Builtin::GDay => Base::Datatype("GDay"),
+        Builtin::GMonth => Base::Datatype("GMonth"),
+        Builtin::HexBinary => Base::Datatype("HexBinary"),
+        Builtin::Base64Binary => Base::Datatype("Base64Binary"),
+        Builtin::AnyUri => Base::Datatype("AnyUri"),
+        Builtin::QName => Base::Datatype("QName"),
+        Builtin::Notation => Base::Datatype("Notation"),
+        Builtin::NormalizedString => Base::Datatype("NormalizedString"),
+        Builtin::Token => Base::Datatype("Token"),
+        Builtin::Language => Base::Datatype("Language"),
+        Builtin::Nmtoken => Base::Datatype("Nmtoken"),
+        Builtin::Nmtokens => Base::Datatype("Nmtokens"),
+        Builtin::Name => Base::Datatype("Name"),
+        Builtin::NcName => Base::Datatype("NcName"),
+        Builtin::Id => Base::Datatype("Id"),
+        Builtin::Idref => Base::Datatype("Idref"),
+        Builtin::Idrefs => Base::Datatype("Idrefs"),
+        Builtin::Entity => Base::Datatype("Entity"),
+        Builtin::Entities => Base::Datatype("Entities"),
+        Builtin::Integer => Base::Datatype("Integer"),
+        Builtin::NonPositiveInteger => Base::Datatype("NonPositiveInteger"),
+        Builtin::NegativeInteger => Base::Datatype("NegativeInteger"),
+        Builtin::NonNegativeInteger => Base::Datatype("NonNegativeInteger"),
+        Builtin::PositiveInteger => Base::Datatype("PositiveInteger"),
+    }
+}

@@ -1,0 +1,270 @@
+//! Complex types: which there are for a type of the schema, and what they have.
+
+use castile_xsd::components::{
+    ComplexType, Content as SchemaContent, Derivation, ElementDeclaration, NamespaceConstraint, Owner, Particle,
+    TypeDefinition, Use, ValueConstraint as SchemaConstraint,
+};
+use castile_xsd::{Builtin, ElementId, TypeId};
+
+use super::{Key, Planner, particles, text};
+use crate::names::Scope;
+use crate::plan::{
+    Attribute, Base, Content, Derived, DerivedVariant, Element, Item, Path, Presence, Role, Struct, TypeName, Value,
+    ValueConstraint, Wildcard,
+};
+
+impl Planner<'_> {
+    /// The Rust type for the values of an element.
+    pub(super) fn value(&mut self, element: ElementId) -> Value {
+        let declaration = &self.schema[element];
+        let (base, recursive) = self.base(declaration.type_id, element);
+        Value { base, nillable: declaration.nillable, recursive }
+    }
+
+    /// The Rust type for values of a type, planned if that was not done before, and whether it is being planned, so
+    /// that it has itself inside. `element` is where it is needed.
+    pub(super) fn base(&mut self, type_id: TypeId, element: ElementId) -> (Base, bool) {
+        match &self.schema[type_id] {
+            TypeDefinition::Simple(_) => (self.simple(type_id), false),
+            TypeDefinition::Complex(_) if type_id.builtin() == Some(Builtin::AnyType) => (Base::AnyType, false),
+            TypeDefinition::Complex(complex) => {
+                let derived = self.derived_types(type_id);
+                if derived.is_empty() && !complex.is_abstract {
+                    return self.structure(type_id, Some(element));
+                }
+                self.derived(type_id, complex, derived)
+            }
+        }
+    }
+
+    /// The same for a type that no element is needed for.
+    pub(super) fn complex_type(&mut self, type_id: TypeId) -> (Base, bool) {
+        let Some(complex) = self.schema[type_id].as_complex() else { return (self.simple(type_id), false) };
+        let derived = self.derived_types(type_id);
+        if derived.is_empty() && !complex.is_abstract {
+            return self.structure(type_id, None);
+        }
+        self.derived(type_id, complex, derived)
+    }
+
+    /// The types that an element of this type may name as its own, in the order of their definitions.
+    fn derived_types(&self, type_id: TypeId) -> Vec<TypeId> {
+        let mut found = Vec::new();
+        let mut open = self.schema.derived_types(type_id).to_vec();
+        while let Some(id) = open.pop() {
+            open.extend(self.schema.derived_types(id));
+            let complex = self.schema[id].as_complex();
+            if complex.is_some_and(|complex| !complex.is_abstract && complex.name.is_some()) {
+                found.push(id);
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// The enum of a type and those derived from it.
+    fn derived(&mut self, type_id: TypeId, complex: &ComplexType, derived: Vec<TypeId>) -> (Base, bool) {
+        let key = Key::Derived(type_id);
+        if let Some(path) = self.paths.get(&key) {
+            return (Base::Item(path.clone()), self.in_progress.contains(&key));
+        }
+        let local = complex.name.as_ref().map_or("Type", |name| name.local());
+        let (path, outside) = match self.reserved.get(&type_id) {
+            // The type has the name; what is derived comes beside it.
+            Some(own) if !complex.is_abstract => {
+                let outside = std::mem::replace(&mut self.module, own.module);
+                let path = self.item(&format!("{local} or derived"));
+                self.paths.insert(key, path.clone());
+                (path, outside)
+            }
+            _ => self.enter(type_id, key, local),
+        };
+        self.in_progress.push(key);
+        let mut names = Scope::default();
+        let other = names.variant("Other");
+        let own = (!complex.is_abstract).then_some(type_id);
+        let mut variants = Vec::new();
+        for id in own.into_iter().chain(derived) {
+            let Some(name) = self.schema[id].name() else { continue };
+            let name = TypeName { namespace: name.namespace().to_owned(), name: name.local().to_owned() };
+            self.namespaces.push(name.namespace.clone());
+            let (base, recursive) = self.structure(id, None);
+            variants.push(DerivedVariant {
+                ident: names.variant(&name.name),
+                documentation: format!("A value of the type `{}`.", name.name),
+                base,
+                recursive,
+                tag: (id != type_id).then(String::new),
+                name,
+            });
+        }
+        self.in_progress.pop();
+        let documentation = text(&[&complex.annotation.documentation]);
+        let table = self.table(&format!("{} types", path.ident));
+        self.items.push(Item::Derived(Derived {
+            table,
+            path: path.clone(),
+            documentation: documentation
+                .unwrap_or_else(|| format!("A value of the type `{local}` or of one that is derived from it.")),
+            is_abstract: complex.is_abstract,
+            variants,
+            other,
+        }));
+        self.module = outside;
+        (Base::Item(path), false)
+    }
+
+    /// The struct of a type itself.
+    fn structure(&mut self, type_id: TypeId, element: Option<ElementId>) -> (Base, bool) {
+        let key = Key::Type(type_id);
+        if let Some(path) = self.paths.get(&key) {
+            return (Base::Item(path.clone()), self.in_progress.contains(&key));
+        }
+        let definition = &self.schema[type_id];
+        let name = match (definition.name(), definition.owner()) {
+            (Some(name), _) => name.local(),
+            (None, Some(Owner::Element(owner))) => self.schema[owner].name.local(),
+            (None, _) => element.map_or("Type", |element| self.schema[element].name.local()),
+        };
+        let (path, outside) = self.enter(type_id, key, name);
+        self.in_progress.push(key);
+        let planned = self.complex(type_id, &path);
+        self.in_progress.pop();
+        self.module = outside;
+        self.items.push(Item::Struct(planned));
+        (Base::Item(path), false)
+    }
+
+    fn complex(&mut self, type_id: TypeId, path: &Path) -> Struct {
+        let schema = self.schema;
+        let definition = &schema[type_id];
+        self.location = definition.location();
+        let owner = path.ident.to_string();
+        let mut names = Scope::default();
+        let (content, attributes) = match schema.content(type_id) {
+            SchemaContent::Simple(simple) => {
+                let content = Content::Simple { ident: names.lower("value"), value: self.simple(simple) };
+                (content, self.attributes(type_id, &mut names))
+            }
+            SchemaContent::Mixed(_) => {
+                let group = particles::content(schema, &self.steps(type_id));
+                if group.nodes.is_empty() {
+                    let content = Content::Simple { ident: names.lower("value"), value: Base::Primitive("String") };
+                    (content, self.attributes(type_id, &mut names))
+                } else {
+                    let field = names.lower("content");
+                    let attributes = self.attributes(type_id, &mut names);
+                    (Content::Mixed { ident: field, piece: self.pieces(&group, &owner) }, attributes)
+                }
+            }
+            SchemaContent::Empty | SchemaContent::ElementOnly(_) => {
+                let group = particles::content(schema, &self.steps(type_id));
+                let elements = self.element_names(&group.nodes, &mut names);
+                let attributes = self.attributes(type_id, &mut names);
+                (self.content(group, elements, &owner, &mut names, definition.location()), attributes)
+            }
+        };
+        let any_attributes = schema.attribute_wildcard(type_id);
+        let any_attributes =
+            any_attributes.map(|wildcard| (names.lower("any attributes"), self::wildcard(&wildcard.namespaces)));
+        let documentation = definition.annotation().documentation.clone();
+        let owner = match definition.owner() {
+            Some(Owner::Element(owner)) => schema[owner].annotation.documentation.clone(),
+            _ => None,
+        };
+        let kind = if definition.name().is_some() { "type" } else { "element" };
+        let name = definition.name().map_or_else(|| path.ident.to_string(), |name| name.local().to_owned());
+        let type_name = definition.name();
+        let type_name =
+            type_name.map(|name| TypeName { namespace: name.namespace().to_owned(), name: name.local().to_owned() });
+        Struct {
+            path: path.clone(),
+            table: self.table(&path.ident.to_string()),
+            documentation: text(&[&documentation, &owner]).unwrap_or_else(|| format!("The {kind} `{name}`.")),
+            role: Role::Type(type_name),
+            attributes,
+            any_attributes,
+            content,
+            has_default: false,
+        }
+    }
+
+    /// What the bases of a type and the type itself say of its content, one after the other.
+    fn steps(&self, type_id: TypeId) -> Vec<&'_ Particle> {
+        let mut steps = Vec::new();
+        for complex in self.schema.bases(type_id).map_while(|id| self.schema[id].as_complex()) {
+            steps.extend(complex.content.particle());
+            if complex.derivation == Derivation::Restriction {
+                break;
+            }
+        }
+        steps.reverse();
+        steps
+    }
+
+    // ---- attributes ----
+
+    fn attributes(&mut self, type_id: TypeId, names: &mut Scope) -> Vec<Attribute> {
+        let schema = self.schema;
+        let uses = schema.attribute_uses(type_id);
+        let planned = uses.iter().map(|attribute_use| {
+            let declaration = &schema[attribute_use.attribute];
+            let constraint = attribute_use.value_constraint.as_ref().or(declaration.value_constraint.as_ref());
+            let required = attribute_use.use_ == Use::Required;
+            let presence = match constraint {
+                Some(SchemaConstraint::Fixed(value)) => Presence::Fixed { value: value.clone(), required },
+                _ if required => Presence::Required,
+                Some(SchemaConstraint::Default(value)) => Presence::Default(value.clone()),
+                None => Presence::Optional,
+            };
+            let namespace = declaration.name.namespace().to_owned();
+            if !namespace.is_empty() {
+                self.attribute_namespaces.insert(namespace.clone());
+            }
+            let name = declaration.name.local().to_owned();
+            let documentation = text(&[&attribute_use.annotation.documentation, &declaration.annotation.documentation]);
+            Attribute {
+                ident: names.attribute(&name),
+                documentation: documentation.unwrap_or_else(|| format!("The attribute `{name}`.")),
+                base: self.simple(declaration.type_id),
+                presence,
+                tag: String::new(),
+                namespace,
+                name,
+            }
+        });
+        planned.collect()
+    }
+
+    // ---- elements ----
+
+    pub(super) fn element(&mut self, declaration: &ElementDeclaration) -> Element {
+        let namespace = declaration.name.namespace().to_owned();
+        self.namespaces.push(namespace.clone());
+        let slot = self.slots;
+        self.slots = self.slots.wrapping_add(1);
+        let has_text = match &self.schema[declaration.type_id] {
+            TypeDefinition::Simple(_) => true,
+            TypeDefinition::Complex(_) => matches!(self.schema.content(declaration.type_id), SchemaContent::Simple(_)),
+        };
+        let constraint = declaration.value_constraint.as_ref().filter(|_| has_text);
+        Element {
+            namespace,
+            name: declaration.name.local().to_owned(),
+            slot,
+            constraint: constraint.map(|constraint| match constraint {
+                SchemaConstraint::Default(value) => ValueConstraint::Default(value.clone()),
+                SchemaConstraint::Fixed(value) => ValueConstraint::Fixed(value.clone()),
+            }),
+        }
+    }
+}
+
+pub(super) fn wildcard(namespaces: &NamespaceConstraint) -> Wildcard {
+    match namespaces {
+        NamespaceConstraint::Any => Wildcard::Any,
+        NamespaceConstraint::Not(target) => Wildcard::Not(target.to_string()),
+        NamespaceConstraint::OneOf(list) => Wildcard::OneOf(list.iter().map(ToString::to_string).collect()),
+    }
+}

@@ -1,0 +1,360 @@
+//! Enums: choices, types with those derived from them, enumerations and unions.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::quote;
+
+use super::documentation::documentation;
+use super::types::{first_of, read};
+use super::{Context, base, by_index, element_table, group_trait, recursive, variant_held};
+use crate::plan::{Choice, Derived, Enumeration, Field, Member, Occurrence, Term, Union};
+
+/// What clippy thinks of enums that a contract gives.
+fn allow() -> TokenStream {
+    quote! {
+        #[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+    }
+}
+
+// ---- choices ----
+
+pub(super) fn choice(plan: &Choice, context: Context<'_>) -> TokenStream {
+    let Choice { path, table, variants, .. } = plan;
+    let ident = &path.ident;
+    let documentation = documentation(&plan.documentation);
+    let allow = allow();
+    let declared = variants.iter().map(|variant| {
+        let documentation = super::documentation::documentation(&variant.documentation);
+        let (ident, held) = (&variant.ident, variant_held(variant, context));
+        quote! { #documentation #ident(#held), }
+    });
+    let text = plan.text.iter().map(|ident| {
+        quote! {
+            /// Text.
+            #ident(String),
+        }
+    });
+    let table_item = element_table(table, variants, context);
+    let group = group_trait();
+    let elements = table_item.is_some().then(|| quote! { xs::First::Elements(&#table) });
+    let first = elements.into_iter().chain(variants.iter().filter_map(|variant| first_of(variant, context)));
+    let mixed = plan.text.iter().map(|text| {
+        quote! {
+            impl ::castile::codegen::Mixed for #ident {
+                fn text(text: String) -> Self {
+                    Self::#text(text)
+                }
+            }
+        }
+    });
+    let read = read_choice(plan, context);
+    let write = variants.iter().map(write_variant);
+    let write_text = plan.text.iter().map(|text| quote! { Self::#text(text) => out.text(text), });
+    quote! {
+        #documentation
+        #[derive(Clone, Debug, PartialEq)]
+        #allow
+        pub enum #ident { #(#text)* #(#declared)* }
+
+        #table_item
+
+        impl #group for #ident {
+            const FIRST: &'static [xs::First] = &[#(#first),*];
+
+            fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
+                #read
+            }
+
+            fn write(&self, out: &mut Encoder) {
+                match self { #(#write_text)* #(#write)* }
+            }
+        }
+
+        #(#mixed)*
+    }
+}
+
+fn read_choice(plan: &Choice, context: Context<'_>) -> TokenStream {
+    let Choice { table, variants, .. } = plan;
+    let (elements, others): (Vec<&Field>, Vec<&Field>) =
+        variants.iter().partition(|variant| variant.element().is_some());
+    let arms: Vec<TokenStream> = elements
+        .iter()
+        .enumerate()
+        .map(|(index, variant)| {
+            let (ident, read) = (&variant.ident, read(variant, table, index));
+            quote! { Self::#ident(#read?) }
+        })
+        .collect();
+    let matched = by_index(&quote! { index }, &arms);
+    if others.is_empty() {
+        return match arms.len() {
+            1 => quote! {
+                if decoder.next_of(&#table)?.is_none() {
+                    return Ok(None);
+                }
+                Ok(Some(#matched))
+            },
+            _ => quote! {
+                let Some(index) = decoder.next_of(&#table)? else { return Ok(None) };
+                let choice = #matched;
+                Ok(Some(choice))
+            },
+        };
+    }
+    let elements = match arms.len() {
+        0 => quote! {},
+        1 => quote! {
+            if decoder.next_of(&#table)?.is_some() {
+                return Ok(Some(#matched));
+            }
+        },
+        _ => quote! {
+            if let Some(index) = decoder.next_of(&#table)? {
+                let choice = #matched;
+                return Ok(Some(choice));
+            }
+        },
+    };
+    let others = others.iter().map(|variant| {
+        let (ident, read) = (&variant.ident, read(variant, table, 0));
+        match (&variant.term, variant.occurrence()) {
+            (Term::Any(any), Occurrence::Required) => {
+                let any = super::wildcard(any);
+                quote! {
+                    if let Some(any) = decoder.optional_any(const { &#any })? {
+                        return Ok(Some(Self::#ident(any)));
+                    }
+                }
+            }
+            (_, Occurrence::Required) => quote! {
+                if let Some(group) = decoder.optional_group()? {
+                    return Ok(Some(Self::#ident(group)));
+                }
+            },
+            _ => {
+                let first = first_of(variant, context);
+                quote! {
+                    if decoder.begins(&[#first])? {
+                        return Ok(Some(Self::#ident(#read?)));
+                    }
+                }
+            }
+        }
+    });
+    quote! {
+        #elements
+        #(#others)*
+        Ok(None)
+    }
+}
+
+fn write_variant(variant: &Field) -> TokenStream {
+    let name = &variant.ident;
+    let occurrence = variant.occurrence();
+    match (&variant.term, occurrence) {
+        (Term::Element { tag, .. }, _) => {
+            let (start, end) = (format!("<{tag}>"), format!("</{tag}>"));
+            match occurrence {
+                Occurrence::Repeated => quote! { Self::#name(values) => out.repeated(#start, values, #end), },
+                _ => quote! { Self::#name(value) => out.element(#start, value, #end), },
+            }
+        }
+        (Term::Group { .. }, Occurrence::Repeated) => quote! { Self::#name(groups) => out.groups(groups), },
+        (Term::Group { .. }, _) => quote! { Self::#name(group) => out.group(group), },
+        (Term::Any(_), Occurrence::Repeated) => quote! { Self::#name(elements) => out.any(elements), },
+        (Term::Any(_), _) => quote! { Self::#name(element) => out.any([element]), },
+    }
+}
+
+// ---- derived types ----
+
+pub(super) fn derived(plan: &Derived, context: Context<'_>) -> TokenStream {
+    let Derived { path, table, variants, other, .. } = plan;
+    let ident = &path.ident;
+    let documentation = documentation(&plan.documentation);
+    let allow = allow();
+    let declared = variants.iter().map(|variant| {
+        let documentation = super::documentation::documentation(&variant.documentation);
+        let (ident, held) = (&variant.ident, recursive(base(&variant.base, context), variant.recursive));
+        quote! { #documentation #ident(#held), }
+    });
+    let names = variants.iter().map(|variant| {
+        let (namespace, name) = (context.namespace(&variant.name.namespace), &variant.name.name);
+        quote! { xs::TypeName::new(#namespace, #name) }
+    });
+    let count = Literal::usize_unsuffixed(variants.len());
+    let arms: Vec<TokenStream> = variants
+        .iter()
+        .map(|variant| &variant.ident)
+        .chain([other])
+        .map(|ident| quote! { decoder.derived(element).map(Self::#ident) })
+        .collect();
+    let type_of = if plan.is_abstract {
+        quote! { decoder.concrete_type_of(element, &#table)? }
+    } else {
+        quote! { decoder.type_of(&#table)? }
+    };
+    let read = by_index(&type_of, &arms);
+    let attributes = variants.iter().map(|variant| {
+        let ident = &variant.ident;
+        match &variant.tag {
+            None => quote! { Self::#ident(value) => value.attributes(out), },
+            Some(tag) => quote! {
+                Self::#ident(value) => {
+                    out.type_of(#tag);
+                    value.attributes(out);
+                }
+            },
+        }
+    });
+    let contents = variants.iter().map(|variant| &variant.ident).chain([other]);
+    let conversions = variants.iter().map(|variant| {
+        let (name, of) = (&variant.ident, base(&variant.base, context));
+        let value = if variant.recursive {
+            quote! { Recursive::new(value) }
+        } else {
+            quote! { value }
+        };
+        quote! {
+            impl From<#of> for #ident {
+                fn from(value: #of) -> Self {
+                    Self::#name(#value)
+                }
+            }
+        }
+    });
+    quote! {
+        #documentation
+        #[derive(Clone, Debug, PartialEq)]
+        #allow
+        pub enum #ident {
+            #(#declared)*
+            /// A value of a type that the contract doesn't have.
+            #other(::castile::AnyType),
+        }
+
+        static #table: [xs::TypeName; #count] = [#(#names),*];
+
+        impl FromXml for #ident {
+            const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
+
+            fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+                #read
+            }
+        }
+
+        impl ToXml for #ident {
+            const HAS_ATTRIBUTES: bool = true;
+
+            fn attributes(&self, out: &mut Encoder) {
+                match self {
+                    #(#attributes)*
+                    Self::#other(value) => value.attributes(out),
+                }
+            }
+
+            fn content(&self, out: &mut Encoder) {
+                match self { #(Self::#contents(value) => value.content(out),)* }
+            }
+        }
+
+        #(#conversions)*
+    }
+}
+
+// ---- simple types ----
+
+pub(super) fn enumeration(plan: &Enumeration) -> TokenStream {
+    let Enumeration { path, name, other, .. } = plan;
+    let ident = &path.ident;
+    let documentation = documentation(&plan.documentation);
+    let allow = allow();
+    let declared = plan.variants.iter().map(|variant| {
+        let documentation = super::documentation::documentation(&variant.documentation);
+        let ident = &variant.ident;
+        quote! { #documentation #ident, }
+    });
+    let texts: Vec<TokenStream> = plan.variants.iter().map(|variant| super::literal(&variant.value)).collect();
+    let idents: Vec<_> = plan.variants.iter().map(|variant| &variant.ident).collect();
+    let white_space = if plan.collapses {
+        quote! { Collapse }
+    } else {
+        quote! { Preserve }
+    };
+    quote! {
+        #documentation
+        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+        #allow
+        pub enum #ident {
+            #(#declared)*
+            /// A value that the contract doesn't list.
+            #other(String),
+        }
+
+        impl #ident {
+            /// The value as it is written.
+            pub fn as_str(&self) -> &str {
+                match self {
+                    #(Self::#idents => #texts,)*
+                    Self::#other(text) => text,
+                }
+            }
+        }
+
+        impl From<&str> for #ident {
+            fn from(text: &str) -> Self {
+                match text {
+                    #(#texts => Self::#idents,)*
+                    _ => Self::#other(text.to_owned()),
+                }
+            }
+        }
+
+        ::castile::codegen::enumeration!(#ident, #name, #white_space);
+    }
+}
+
+pub(super) fn union(plan: &Union, context: Context<'_>) -> TokenStream {
+    let Union { path, name, members, .. } = plan;
+    let ident = &path.ident;
+    let documentation = documentation(&plan.documentation);
+    let allow = allow();
+    let declared = members.iter().map(|member| {
+        let (ident, held) = (&member.ident, base(&member.base, context));
+        let documentation = format!(
+            " A value of `{}`.",
+            held.to_string().replace(' ', "").trim_start_matches("::castile::datatypes::")
+        );
+        quote! { #[doc = #documentation] #ident(#held), }
+    });
+    let last = members.len().saturating_sub(1);
+    let reads = members.iter().enumerate().map(|(index, Member { ident, base: of, is_enumeration })| {
+        let of = base(of, context);
+        let is_listed = (*is_enumeration && index < last).then(|| quote! { && !matches!(value, #of::Other(_)) });
+        quote! {
+            if let Ok(value) = <#of as SimpleType>::parse(text) #is_listed {
+                return Ok(Self::#ident(value));
+            }
+        }
+    });
+    let idents = members.iter().map(|member| &member.ident);
+    quote! {
+        #documentation
+        #[derive(Clone, Debug, PartialEq)]
+        #allow
+        pub enum #ident { #(#declared)* }
+
+        impl SimpleType for #ident {
+            const NAME: &'static str = #name;
+
+            fn parse(text: &str) -> Result<Self, Option<String>> {
+                #(#reads)*
+                Err(None)
+            }
+
+            fn write(&self, out: &mut Vec<u8>) -> bool {
+                match self { #(Self::#idents(value) => value.write(out),)* }
+            }
+        }
+    }
+}

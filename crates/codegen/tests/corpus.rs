@@ -1,0 +1,132 @@
+//! Every contract of the corpus is generated. `CASTILE_GENERATED=folder` keeps what comes out, for a compiler.
+
+#![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use castile_codegen::{Diagnostic, Files, Generated, Options, Severity, generate_from};
+
+/// The corpus, or a word that there is none.
+fn corpus() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
+    if folder.is_dir() {
+        return folder.canonicalize().ok();
+    }
+    eprintln!("skipped: {} is not there", folder.display());
+    None
+}
+
+/// All files below `folder` that look like WSDL documents, in order.
+fn wsdls(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap().flatten() {
+            let path = entry.path();
+            let name = entry.file_name().to_string_lossy().to_ascii_lowercase();
+            if path.is_dir() {
+                open.push(path);
+            } else if name.ends_with(".wsdl") || name.ends_with(".wsdl.xml") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The files of a catalog: `URI <tab> path`.
+fn add_catalog(files: &mut Files, folder: &Path) {
+    let Ok(catalog) = std::fs::read_to_string(folder.join("catalog.tsv")) else { return };
+    for line in catalog.lines() {
+        let mut fields = line.split('\t');
+        if let (Some(uri), Some(path)) = (fields.next(), fields.next()) {
+            files.map(uri, folder.join(path));
+        }
+    }
+}
+
+fn generate(corpus: &Path, path: &Path) -> Result<Generated, Vec<Diagnostic>> {
+    let mut files = Files::new();
+    add_catalog(&mut files, &corpus.join("wellknown"));
+    for folder in path.ancestors().take_while(|folder| *folder != corpus) {
+        add_catalog(&mut files, folder);
+    }
+    generate_from(path, &files, &Options::default())
+}
+
+/// A message without the names in it.
+fn kind(message: &str) -> String {
+    let is_name = |word: &str| {
+        word.contains(['{', '/', '<', '.', '"']) || word.chars().any(|c| c.is_ascii_uppercase() || c.is_ascii_digit())
+    };
+    let words: Vec<&str> = message.split(' ').map(|word| if is_name(word) { "…" } else { word }).collect();
+    // What stands behind "operation" or "message" is a name too, whatever it looks like.
+    let names = ["operation", "message", "fault", "service", "binding"];
+    let kind = words.iter().enumerate().map(|(index, word)| match index.checked_sub(1).map(|before| words[before]) {
+        Some(before) if names.contains(&before) && *word != "of" && *word != "that" => "…",
+        _ => word,
+    });
+    kind.collect::<Vec<_>>().join(" ")
+}
+
+/// The contracts that are broken themselves.
+const BROKEN: [&str; 3] = [
+    // An HTML page saved under the name of a contract.
+    "wsdl/nfe-brazil/cadconsultacadastro4.wsdl",
+    // Refers to types of MPEG's query format, whose schema isn't public.
+    "wsdl/onvif/ver10/federatedsearch.wsdl",
+    // Ends in the middle of a tag, on purpose.
+    "wsdl/wcf-tests/wsdl/brokenWsdl.wsdl",
+];
+
+#[test]
+fn the_corpus_is_generated() {
+    let Some(corpus) = corpus() else { return };
+    let kept = std::env::var_os("CASTILE_GENERATED").map(PathBuf::from);
+    let (mut lines, mut clean, mut failing) = (0, 0, Vec::new());
+    let mut slowest = (Duration::ZERO, String::new());
+    let mut kinds: BTreeMap<(Severity, String), (usize, String)> = BTreeMap::new();
+    for (number, path) in wsdls(&corpus.join("wsdl")).iter().enumerate() {
+        let name = path.strip_prefix(&corpus).unwrap().display().to_string();
+        let started = Instant::now();
+        let result = generate(&corpus, path);
+        slowest = slowest.max((started.elapsed(), name.clone()));
+        let diagnostics = match result {
+            Ok(generated) => {
+                lines += generated.source.lines().count();
+                if let Some(kept) = &kept {
+                    let stem = path.file_stem().unwrap().to_string_lossy().into_owned();
+                    let file = kept.join(format!("{number:03}"));
+                    std::fs::create_dir_all(&file).unwrap();
+                    std::fs::write(file.join(format!("{stem}.rs")), &generated.source).unwrap();
+                    std::fs::write(file.join(format!("{stem}.wsdl")), &generated.wsdl).unwrap();
+                    std::fs::write(file.join("name"), &name).unwrap();
+                }
+                generated.diagnostics
+            }
+            Err(diagnostics) => {
+                failing.push(name.clone());
+                diagnostics
+            }
+        };
+        let refusals = diagnostics.iter().filter(|diagnostic| diagnostic.severity != Severity::Note);
+        let mut refused = false;
+        for diagnostic in refusals {
+            let kind = kind(&diagnostic.message);
+            refused |= !kind.starts_with("the facets");
+            let at = format!("{name}: {}:{}: {}", diagnostic.file, diagnostic.line, diagnostic.message);
+            kinds.entry((diagnostic.severity, kind)).or_insert((0, at)).0 += 1;
+        }
+        clean += usize::from(!refused);
+    }
+    eprintln!("{lines} lines, {clean} without a word, slowest {slowest:?}");
+    let mut kinds: Vec<_> = kinds.into_iter().collect();
+    kinds.sort_by_key(|(_, (count, _))| std::cmp::Reverse(*count));
+    for ((severity, kind), (count, example)) in kinds {
+        eprintln!("{count:6} {severity:?} {kind}\n              {example}");
+    }
+    assert_eq!(failing, BROKEN);
+}

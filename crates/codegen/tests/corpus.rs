@@ -1,4 +1,5 @@
-//! Every contract of the corpus is generated. `CASTILE_GENERATED=folder` keeps what comes out, for a compiler.
+//! Contracts of the corpus are generated: one in eight, and all with `CASTILE_CORPUS=all`. `CASTILE_GENERATED=folder`
+//! keeps what comes out, for a compiler.
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
@@ -87,9 +88,13 @@ fn the_corpus_is_generated() {
     let Some(corpus) = corpus() else { return };
     let kept = std::env::var_os("CASTILE_GENERATED").map(PathBuf::from);
     let (mut lines, mut clean, mut failing) = (0, 0, Vec::new());
+    let all = std::env::var("CASTILE_CORPUS").is_ok_and(|value| value == "all");
+    let step = if all { 1 } else { 8 };
+    let mut count = 0;
     let mut slowest = (Duration::ZERO, String::new());
     let mut kinds: BTreeMap<(Severity, String), (usize, String)> = BTreeMap::new();
-    for (number, path) in wsdls(&corpus.join("wsdl")).iter().enumerate() {
+    for (number, path) in wsdls(&corpus.join("wsdl")).iter().enumerate().step_by(step) {
+        count += 1;
         let name = path.strip_prefix(&corpus).unwrap().display().to_string();
         let started = Instant::now();
         let result = generate(&corpus, path);
@@ -122,11 +127,12 @@ fn the_corpus_is_generated() {
         }
         clean += usize::from(!refused);
     }
-    eprintln!("{lines} lines, {clean} without a word, slowest {slowest:?}");
+    eprintln!("{count} contracts, {lines} lines, {clean} without a word, slowest {slowest:?}");
     let mut kinds: Vec<_> = kinds.into_iter().collect();
     kinds.sort_by_key(|(_, (count, _))| std::cmp::Reverse(*count));
     for ((severity, kind), (count, example)) in kinds {
         eprintln!("{count:6} {severity:?} {kind}\n              {example}");
     }
-    assert_eq!(failing, BROKEN);
+    failing.retain(|name| !BROKEN.contains(&name.as_str()));
+    assert!(failing.is_empty(), "{failing:?}");
 }

@@ -11,7 +11,7 @@ use std::fs;
 use std::path::Path;
 
 use bytes::Bytes;
-use castile::codegen::HttpService;
+use castile::codegen::{Decoder, Encoder, FromXml, HttpService, ToXml};
 use castile::datatypes::DateTime;
 use castile::http::server::Endpoint;
 use castile::{Any, CallError, Detail, Fault, FaultCode};
@@ -241,6 +241,38 @@ fn values_that_are_not_listed_have_a_place() {
         let value = <SizeOrNumber as castile::codegen::SimpleType>::parse(text).unwrap();
         assert!(is_expected(&value), "{value:?}");
     }
+}
+
+/// Depth costs heap and no stack, whatever the circle goes through.
+#[test]
+fn depth_is_no_danger() {
+    const DEPTH: usize = 30_000;
+    fn live<T: FromXml + ToXml + Clone + PartialEq + std::fmt::Debug>(
+        feature: &str,
+        start: &str,
+        end: &str,
+        inside: &str,
+    ) {
+        static ELEMENT: castile::codegen::Element = castile::codegen::Element::new("", "value", 0);
+        let [start, end] = [start, end].map(|tags| tags.repeat(DEPTH));
+        let xsi = "http://www.w3.org/2001/XMLSchema-instance";
+        let document = format!("<value xmlns='urn:{feature}' xmlns:xsi='{xsi}'>{start}{inside}{end}</value>");
+        let mut limits = castile::xml::Limits::default();
+        limits.depth = usize::MAX;
+        let mut reader = castile::xml::Reader::new(document.as_bytes(), limits).unwrap();
+        reader.next().unwrap();
+        let value: T = Decoder::new(reader).root(&ELEMENT).unwrap();
+        let same = value.clone();
+        assert!(same == value && format!("{same:?}") == format!("{value:?}"));
+        let mut out = Encoder::default();
+        out.element("<value>", &value, "</value>");
+        let written = out.finish().unwrap().len();
+        assert!(written >= document.len() - 200, "{written} of {}", document.len());
+    }
+    live::<choice::Once>("choice", "<c>", "</c>", "<a>1</a>");
+    live::<groups::Node>("groups", "<left>", "</left>", "");
+    live::<mixed::Paragraph>("mixed", "<bold>", "</bold>", "text");
+    live::<derivation::Group>("derivation", "<name/><shape xsi:type='Group'>", "</shape>", "<name/>");
 }
 
 /// Sends the messages of a feature to a server and compares the answers.

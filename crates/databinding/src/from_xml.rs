@@ -21,8 +21,8 @@ const FIRST_RESERVE: usize = 16 << 10;
 const RESERVE_PER_BYTE: usize = 4;
 /// What elements that are kept as XML may copy of the declarations around them, in bytes for each byte of the document,
 /// and beside that in any document.
-const COPY_PER_BYTE: usize = 16;
-const COPY: usize = 64 << 10;
+const COPY_PER_BYTE: usize = 32;
+const COPY: usize = 1 << 20;
 
 /// A value that can be read from an element.
 pub trait FromXml: Sized {

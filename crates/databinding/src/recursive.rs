@@ -14,14 +14,17 @@ use crate::to_xml::{Encoder, ToXml};
 /// may nest is a matter of [`Limits`](castile_xml::Limits).
 pub struct Recursive<T>(Option<Box<T>>);
 
-/// What a level may need before the next one looks at the stack again.
+/// What a level may need before the next one looks at the stack again, and beside that for each byte of the value:
+/// code that is not optimised moves values often.
 const RED_ZONE: usize = 64 << 10;
-/// The size of a new piece of stack.
+const RED_ZONE_PER_BYTE: usize = 64;
+/// The size of a new piece of stack, beside as much as the red zone.
 const SEGMENT: usize = 1 << 20;
 
 #[inline]
-fn deeper<R>(f: impl FnOnce() -> R) -> R {
-    stacker::maybe_grow(RED_ZONE, SEGMENT, f)
+fn deeper<T, R>(f: impl FnOnce() -> R) -> R {
+    let red_zone = RED_ZONE + RED_ZONE_PER_BYTE * size_of::<T>();
+    stacker::maybe_grow(red_zone, SEGMENT + red_zone, f)
 }
 
 impl<T> Recursive<T> {
@@ -65,7 +68,7 @@ impl<T> Drop for Recursive<T> {
     #[inline]
     fn drop(&mut self) {
         if let Some(value) = self.0.take() {
-            deeper(|| drop(value));
+            deeper::<T, _>(|| drop(value));
         }
     }
 }
@@ -78,13 +81,13 @@ impl<T> From<T> for Recursive<T> {
 
 impl<T: Clone> Clone for Recursive<T> {
     fn clone(&self) -> Self {
-        deeper(|| Recursive::new(T::clone(self)))
+        deeper::<T, _>(|| Recursive::new(T::clone(self)))
     }
 }
 
 impl<T: PartialEq> PartialEq for Recursive<T> {
     fn eq(&self, other: &Self) -> bool {
-        deeper(|| **self == **other)
+        deeper::<T, _>(|| **self == **other)
     }
 }
 
@@ -92,13 +95,13 @@ impl<T: Eq> Eq for Recursive<T> {}
 
 impl<T: Hash> Hash for Recursive<T> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        deeper(|| (**self).hash(state));
+        deeper::<T, _>(|| (**self).hash(state));
     }
 }
 
 impl<T: fmt::Debug> fmt::Debug for Recursive<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        deeper(|| (**self).fmt(f))
+        deeper::<T, _>(|| (**self).fmt(f))
     }
 }
 
@@ -114,7 +117,7 @@ impl<T: FromXml> FromXml for Recursive<T> {
     const TYPE: Option<TypeName> = T::TYPE;
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        deeper(|| T::content(decoder, element).map(Recursive::new))
+        deeper::<T, _>(|| T::content(decoder, element).map(Recursive::new))
     }
 }
 
@@ -126,11 +129,11 @@ impl<T: ToXml> ToXml for Recursive<T> {
     }
 
     fn element(&self, out: &mut Encoder, start: &str, end: &str) {
-        deeper(|| (**self).element(out, start, end));
+        deeper::<T, _>(|| (**self).element(out, start, end));
     }
 
     fn content(&self, out: &mut Encoder) {
-        deeper(|| (**self).content(out));
+        deeper::<T, _>(|| (**self).content(out));
     }
 }
 
@@ -138,10 +141,10 @@ impl<G: Group> Group for Recursive<G> {
     const FIRST: &'static [First] = G::FIRST;
 
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
-        deeper(|| Ok(G::read(decoder)?.map(Recursive::new)))
+        deeper::<G, _>(|| Ok(G::read(decoder)?.map(Recursive::new)))
     }
 
     fn write(&self, out: &mut Encoder) {
-        deeper(|| (**self).write(out));
+        deeper::<G, _>(|| (**self).write(out));
     }
 }

@@ -76,6 +76,12 @@ impl Planner<'_> {
                 bases.push((base, member));
             }
         }
+        if bases.iter().any(|(base, _)| matches!(base, Base::Datatype("QName" | "Notation"))) {
+            let message =
+                "a union with a member that is an xs:QName is kept as text: its prefix may mean nothing later";
+            self.report(Severity::Warning, simple.location, message.to_owned());
+            return Base::Primitive("String");
+        }
         // What comes after a type that takes every text is never tried.
         if let Some(end) = bases.iter().position(|(base, _)| *base == Base::Primitive("String")) {
             bases.truncate(end + 1);

@@ -49,15 +49,14 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     }
     let fetch = Fetch::new(
         files,
-        arguments.fetch.then_some(Limits {
-            timeout: arguments.timeout,
-            max_size: u64::from(arguments.max_size) * 1_000_000,
-        }),
+        arguments
+            .fetch
+            .then_some(Limits { timeout: arguments.timeout, max_size: u64::from(arguments.max_size) * 1_000_000 }),
     );
     if source::is_url(shown) {
         // What the server answered is looked at before it is read as a contract; it is kept, and not fetched again.
         let bytes = fetch.read(shown).map_err(|error| anyhow::anyhow!("{shown} can't be read: {error}"))?;
-        if source::kind_of(shown, &bytes)? == source::Kind::Schema {
+        if source::kind_of(shown, &bytes)? != source::Kind::Contract {
             bail!("{shown} is an XML Schema, expected a WSDL");
         }
     }

@@ -15,7 +15,7 @@ use anyhow::{Context, bail};
 use castile_wsdl::Severity;
 
 use crate::{problems, source};
-use contract::{BindingOperation, Contract};
+use contract::Contract;
 
 /// Show what a contract says: services, operations, messages and types
 #[derive(clap::Args)]
@@ -55,9 +55,10 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
             let contract = definitions.map(|definitions| build::of_definitions(&shown, &definitions, &diagnostics));
             (contract, diagnostics)
         }
-        source::Kind::Schema => {
+        source::Kind::Schema { target_namespace } => {
             let (schema, diagnostics) = castile_xsd::read(&arguments.wsdl.to_string_lossy(), &files);
-            (Some(build::of_schema(&shown, &schema, &diagnostics)), diagnostics)
+            let contract = build::of_schema(&shown, &schema, &diagnostics);
+            (Some(Contract { target_namespace, ..contract }), diagnostics)
         }
     };
     if let Some(mut contract) = contract {
@@ -89,7 +90,11 @@ fn keep(contract: &mut Contract, operations: &[String]) -> anyhow::Result<()> {
         let bound = contract.bindings.iter().flat_map(|binding| &binding.operations).map(|one| &one.name);
         let all = bound.chain(contract.port_types.iter().flat_map(|one| &one.operations).map(|one| &one.name));
         let mut names: Vec<String> = Vec::new();
-        all.for_each(|name| if !names.contains(name) { names.push(name.clone()) });
+        all.for_each(|name| {
+            if !names.contains(name) {
+                names.push(name.clone())
+            }
+        });
         names
     };
     let known = names(contract);
@@ -97,11 +102,17 @@ fn keep(contract: &mut Contract, operations: &[String]) -> anyhow::Result<()> {
         bail!("found operation {unknown:?}, expected one of {}", known.join(", "));
     }
     for binding in &mut contract.bindings {
-        binding.operations.retain(|operation: &BindingOperation| operations.contains(&operation.name));
+        binding.operations.retain(|operation| operations.contains(&operation.name));
     }
     for port_type in &mut contract.port_types {
         port_type.operations.retain(|operation| operations.contains(&operation.name));
     }
+    contract.port_types.retain(|port_type| !port_type.operations.is_empty());
+    contract.bindings.retain(|binding| !binding.operations.is_empty());
+    for service in &mut contract.services {
+        service.ports.retain(|port| contract.bindings.iter().any(|binding| binding.name == port.binding));
+    }
+    contract.services.retain(|service| !service.ports.is_empty());
     Ok(())
 }
 

@@ -100,7 +100,10 @@ impl Fetch {
         let told = |error: Error| match error {
             Error::StatusCode(status) => format!("the server answered {status}, expected 200"),
             Error::BodyExceedsLimit(_) => {
-                format!("it goes beyond the {} MB that may be fetched; --max-size allows more", limits.max_size / 1_000_000)
+                format!(
+                    "it goes beyond the {} MB that may be fetched; --max-size allows more",
+                    limits.max_size / 1_000_000
+                )
             }
             Error::Timeout(_) => format!("it took longer than {:?}; --timeout allows more", limits.timeout),
             Error::TooManyRedirects => format!("it was redirected more than {MAX_REDIRECTS} times"),

@@ -22,10 +22,12 @@ pub(crate) fn report(of: &str, diagnostics: &[Diagnostic], least: Severity) -> a
     let kinds = [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Note, "note")];
     let counts = kinds.into_iter().filter_map(|(severity, name)| {
         let count = diagnostics.iter().filter(|diagnostic| diagnostic.severity == severity).count();
-        let hidden = if severity < least { ", not shown" } else { "" };
-        (count > 0).then(|| format!("{}{hidden}", counted(count, name)))
+        (count > 0).then(|| counted(count, name))
     });
-    let counts = counts.collect::<Vec<_>>().join(", ");
+    let mut counts = counts.collect::<Vec<_>>().join(", ");
+    if least == Severity::Error && diagnostics.iter().any(|diagnostic| diagnostic.severity < least) {
+        counts.push_str(" (--problems shows all)");
+    }
     match diagnostics.iter().map(|diagnostic| diagnostic.severity).max() {
         Some(Severity::Error) => anyhow::bail!("{of} has {counts}"),
         Some(Severity::Warning) => anstream::eprintln!("{WARNING}warning{WARNING:#}: {of} has {counts}"),

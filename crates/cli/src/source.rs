@@ -28,12 +28,15 @@ impl Catalogs {
 }
 
 /// What a file turns out to be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A bundle, a WSDL, or something that its reader knows best what to say of.
     Contract,
     /// An XML Schema.
-    Schema,
+    Schema {
+        /// `targetNamespace`, empty for none.
+        target_namespace: String,
+    },
 }
 
 /// Looks into the file that a command was given.
@@ -65,9 +68,13 @@ pub(crate) fn kind_of(name: &str, bytes: &[u8]) -> anyhow::Result<Kind> {
     let Ok(document) = Document::parse(&text) else { return Ok(Kind::Contract) };
     let root = document.root();
     match root.namespace() {
-        castile_xsd::XSD_NAMESPACE => Ok(Kind::Schema),
+        castile_xsd::XSD_NAMESPACE => Ok(Kind::Schema {
+            target_namespace: root.attribute("targetNamespace").unwrap_or_default().trim().to_owned(),
+        }),
         "http://www.w3.org/ns/wsdl" => {
-            bail!("{name} is WSDL 2.0, expected WSDL 1.1: most services that offer 2.0 offer 1.1 as well, under `?wsdl`")
+            bail!(
+                "{name} is WSDL 2.0, expected WSDL 1.1: most services that offer 2.0 offer 1.1 as well, under `?wsdl`"
+            )
         }
         "http://wadl.dev.java.net/2009/02" => bail!("{name} is WADL, which describes REST services, expected a WSDL"),
         namespace if namespace.contains("soap") && root.local() == "Envelope" => {
@@ -79,7 +86,7 @@ pub(crate) fn kind_of(name: &str, bytes: &[u8]) -> anyhow::Result<Kind> {
 
 /// Errors unless it is a contract.
 pub(crate) fn expect_contract(path: &Path) -> anyhow::Result<()> {
-    if kind(path)? == Kind::Schema {
+    if kind(path)? != Kind::Contract {
         let shown = path.display();
         bail!("{shown} is an XML Schema, expected a WSDL: `castile describe {shown}` shows what is in it");
     }
@@ -108,7 +115,6 @@ pub(crate) fn is_html(text: &str) -> bool {
     head.starts_with("<!doctype html") || head.strip_prefix("<html").is_some_and(|rest| !rest.starts_with(':'))
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -127,7 +133,10 @@ mod tests {
         }
         for (text, expected) in [
             ("<definitions xmlns='http://schemas.xmlsoap.org/wsdl/'/>", Kind::Contract),
-            ("<schema xmlns='http://www.w3.org/2001/XMLSchema'/>", Kind::Schema),
+            (
+                "<schema xmlns='http://www.w3.org/2001/XMLSchema' targetNamespace='urn:t'/>",
+                Kind::Schema { target_namespace: "urn:t".to_owned() },
+            ),
             ("<html:a xmlns:html='urn:x'/>", Kind::Contract),
             ("<broken", Kind::Contract),
             ("", Kind::Contract),

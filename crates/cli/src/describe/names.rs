@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use castile_xml::XML_NAMESPACE;
 use castile_xsd::XSD_NAMESPACE;
 
 /// Gives prefixes out as namespaces come up.
@@ -15,7 +16,9 @@ pub(super) struct Names {
 
 impl Names {
     pub(super) fn new(target_namespace: &str) -> Self {
-        let known = HashMap::from([(XSD_NAMESPACE.to_owned(), "xs".to_owned())]);
+        // Nobody needs to be told what these two stand for.
+        let known = [(XSD_NAMESPACE, "xs"), (XML_NAMESPACE, "xml")];
+        let known = known.map(|(namespace, prefix)| (namespace.to_owned(), prefix.to_owned())).into();
         Self { target_namespace: target_namespace.to_owned(), prefixes: known, used: Vec::new() }
     }
 
@@ -29,7 +32,8 @@ impl Names {
             return format!("{prefix}:{local}");
         }
         let wanted = prefix_of(namespace);
-        let taken = |prefix: &String| prefix == "xs" || self.used.iter().any(|(known, _)| known == prefix);
+        let taken =
+            |prefix: &String| prefix == "xs" || prefix == "xml" || self.used.iter().any(|(known, _)| known == prefix);
         let numbered = (2..).map(|number| format!("{wanted}{number}"));
         let Some(prefix) = std::iter::once(wanted.clone()).chain(numbered).find(|prefix| !taken(prefix)) else {
             return local.to_owned();
@@ -57,7 +61,8 @@ fn prefix_of(namespace: &str) -> String {
         let lower = word.to_ascii_lowercase();
         let number = lower.strip_prefix("ver").or(lower.strip_prefix('v')).unwrap_or(&lower);
         let is_version = number.chars().all(|c| c.is_ascii_digit());
-        !is_version && !matches!(&*lower, "xsd" | "wsdl" | "schema" | "schemas" | "com" | "org" | "www" | "http" | "urn")
+        !is_version
+            && !matches!(&*lower, "xsd" | "wsdl" | "schema" | "schemas" | "com" | "org" | "www" | "http" | "urn")
     };
     let words = namespace.split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '-');
     let words = words.filter(|word| word.starts_with(|c: char| c.is_ascii_alphabetic()));

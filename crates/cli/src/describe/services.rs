@@ -11,7 +11,6 @@ use super::names::split;
 use super::paint::{DIM, HEAD, NAME, TYPE};
 use super::tree::Node;
 use super::types::{Later, Types};
-use crate::problems::counted;
 
 /// How much is told.
 pub(super) struct Extent {
@@ -25,8 +24,12 @@ pub(super) struct Extent {
 
 /// The whole text, with colours.
 pub(super) fn text(contract: &Contract, extent: &Extent) -> String {
-    let mut tell =
-        Tell { contract, types: Types::new(contract, extent.depth, extent.documentation), extent, shown: HashSet::new() };
+    let mut tell = Tell {
+        contract,
+        types: Types::new(contract, extent.depth, extent.documentation),
+        extent,
+        shown: HashSet::new(),
+    };
     let mut roots = tell.services();
     roots.extend(tell.unused_bindings());
     roots.extend(tell.unbound_port_types());
@@ -49,11 +52,13 @@ pub(super) fn text(contract: &Contract, extent: &Extent) -> String {
     }
     // Writing to a string can't fail.
     if unreached > 0 {
-        let what = counted(unreached, "more declaration");
-        let _ = writeln!(out, "\n{DIM}{what}, of elements and types that no operation reaches: --all tells them{DIM:#}");
+        let _ =
+            writeln!(out, "\n{DIM}no operation reaches {unreached} of the elements and types: --all tells them{DIM:#}");
     }
-    let legend: Vec<&str> =
-        ["↑ told above", "↓ told below", "↻ contains itself"].into_iter().filter(|one| out.contains(&one[..3])).collect();
+    let legend: Vec<&str> = ["↑ told above", "↓ told below", "↻ contains itself"]
+        .into_iter()
+        .filter(|one| out.contains(&one[..3]))
+        .collect();
     if !legend.is_empty() {
         let _ = writeln!(out, "\n{DIM}{}{DIM:#}", legend.join("   "));
     }
@@ -111,10 +116,13 @@ impl<'c> Tell<'c> {
                 more.extend(self.documentation(binding.documentation.as_deref()));
                 children.extend(self.binding(binding));
             } else {
-                children.push(Node::new(format!("{DIM}the operations of the port above, by binding{DIM:#} {}", split(&binding.name).1)));
+                children.push(Node::new(format!(
+                    "{DIM}the operations of the port above, by binding{DIM:#} {}",
+                    split(&binding.name).1
+                )));
             }
         }
-        if let Some(address) = &port.address {
+        if let Some(address) = port.address.as_ref().filter(|address| !address.is_empty()) {
             let _ = write!(line, "  {address}");
         }
         Node { line, more, children }
@@ -260,24 +268,19 @@ impl<'c> Tell<'c> {
     /// The elements and named types of the contract's own schemas that have not been told.
     fn rest(&self) -> Vec<Later<'c>> {
         let contract = self.contract;
-        let builtin: HashSet<&str> =
-            castile_xsd::builtin_namespaces().chain([castile_xsd::XSD_NAMESPACE]).collect();
+        let builtin: HashSet<&str> = castile_xsd::builtin_namespaces().chain([castile_xsd::XSD_NAMESPACE]).collect();
         let own = |name: &str| !builtin.contains(split(name).0);
-        let elements = contract.elements.iter().filter(|element| own(&element.name));
-        let elements = elements.filter(|element| !self.types.is_told(&element.type_id)).map(Later::Element);
-        let types = contract.types.iter().filter(|of| !of.id.starts_with('#') && own(&of.id));
-        elements.chain(types.filter(|of| !self.types.is_told(&of.id)).map(Later::Type)).collect()
+        let elements = contract.elements.iter().filter(|element| own(&element.name)).map(Later::Element);
+        let types = contract.types.iter().filter(|of| !of.id.starts_with('#') && own(&of.id)).map(Later::Type);
+        elements.chain(types).filter(|one| !self.types.is_told(*one)).collect()
     }
 
     /// Tells them, and what they refer to.
     fn all_of(&mut self, rest: Vec<Later<'c>>) -> Vec<Node> {
         let mut nodes = Vec::new();
         for one in rest {
-            let told = match one {
-                Later::Element(_) => false,
-                Later::Type(of) => self.types.is_told(&of.id),
-            };
-            if !told {
+            // What stands further up may have told it.
+            if !self.types.is_told(one) {
                 nodes.push(self.types.root(one));
             }
         }

@@ -27,6 +27,8 @@ pub(super) struct Types<'c> {
     depth: usize,
     documentation: bool,
     told: HashSet<&'c str>,
+    /// The global elements that were told, by name.
+    mentioned: HashSet<&'c str>,
     /// Those that are being told.
     within: Vec<&'c str>,
     later: VecDeque<Later<'c>>,
@@ -49,6 +51,7 @@ impl<'c> Types<'c> {
             depth,
             documentation,
             told: HashSet::new(),
+            mentioned: HashSet::new(),
             within: Vec::new(),
             later: VecDeque::new(),
             queued: HashSet::new(),
@@ -68,20 +71,19 @@ impl<'c> Types<'c> {
         }
     }
 
-    /// Whether a type has been told.
-    pub(super) fn is_told(&self, type_id: &str) -> bool {
-        self.told.contains(type_id)
+    /// Whether an element or a type has been told.
+    pub(super) fn is_told(&self, what: Later<'c>) -> bool {
+        match what {
+            Later::Element(element) => self.mentioned.contains(element.name.as_str()),
+            Later::Type(of) => self.told.contains(of.id.as_str()),
+        }
     }
 
     /// The next that was only referred to so far.
     pub(super) fn next_later(&mut self) -> Option<Node> {
         loop {
             let later = self.later.pop_front()?;
-            let type_id = match later {
-                Later::Element(element) => &element.type_id,
-                Later::Type(of) => &of.id,
-            };
-            if !self.told.contains(type_id.as_str()) {
+            if !self.is_told(later) {
                 return Some(self.root(later));
             }
         }
@@ -97,7 +99,7 @@ impl<'c> Types<'c> {
             }
             Later::Type(of) => {
                 let (text, children, more) = self.of_type(&of.id, self.depth);
-                let mut node = Node::new(format!("type{text}")).with(children);
+                let mut node = Node::new(format!("type {}", text.trim_start())).with(children);
                 node.more = more;
                 node
             }
@@ -125,6 +127,7 @@ impl<'c> Types<'c> {
 
     /// A global element.
     fn element(&mut self, element: &'c Element, occurs: &str, depth: usize) -> Node {
+        self.mentioned.insert(&element.name);
         let name = self.names.short(&element.name);
         self.named(name, element, occurs, depth)
     }
@@ -135,15 +138,19 @@ impl<'c> Types<'c> {
     }
 
     fn named(&mut self, name: String, element: &'c Element, occurs: &str, depth: usize) -> Node {
+        let is_told = self.mark(&element.type_id) == ABOVE;
         let (text, mut children, mut more) = self.of_type(&element.type_id, depth);
-        let mut line = format!("{NAME}{name}{NAME:#}{text}{occurs}");
+        let mut line = format!("{NAME}{name}{NAME:#}{occurs}{text}");
         if element.is_abstract {
-            line.push_str("  abstract");
+            line.push_str("  abstract element");
         }
         if element.nillable {
             line.push_str("  nillable");
         }
         line.push_str(&value(&element.value));
+        if is_told {
+            return Node { line, more, children };
+        }
         for constraint in &element.identity_constraints {
             let mut text = format!(
                 "{DIM}{} {} of {}: {}",
@@ -285,7 +292,7 @@ impl<'c> Types<'c> {
         let (word, particles) = match &particle.term {
             Term::Element(element) => return self.local(element, &occurs, depth),
             Term::Reference(name) => return self.reference(name, &occurs, depth),
-            Term::Any(any) => return Node::new(format!("any element{}{occurs}", wildcard(any))),
+            Term::Any(any) => return Node::new(format!("any element{occurs}{}", wildcard(any))),
             Term::Sequence(particles) => ("sequence", particles),
             Term::Choice(particles) => ("choice", particles),
             Term::All(particles) => ("all, in any order", particles),
@@ -296,10 +303,8 @@ impl<'c> Types<'c> {
 
     fn attribute(&mut self, attribute: &'c Attribute) -> Node {
         let (text, _, mut more) = self.of_type(&attribute.type_id, 0);
-        let mut line = format!("{NAME}@{}{NAME:#}{text}", self.names.short(&attribute.name));
-        if !attribute.required {
-            line.push_str(&format!("  {OCCURS}[0..1]{OCCURS:#}"));
-        }
+        let occurs = if attribute.required { String::new() } else { format!(" {OCCURS}[0..1]{OCCURS:#}") };
+        let mut line = format!("{NAME}@{}{NAME:#}{occurs}{text}", self.names.short(&attribute.name));
         if let Some(array_type) = &attribute.array_type {
             line.push_str(&format!("  array of {}", self.names.short(array_type)));
         }
@@ -375,7 +380,7 @@ fn occurs(particle: &Particle) -> String {
         (min, Some(max)) => format!("[{min}..{max}]"),
         (min, None) => format!("[{min}..*]"),
     };
-    format!("  {OCCURS}{text}{OCCURS:#}")
+    format!(" {OCCURS}{text}{OCCURS:#}")
 }
 
 fn value(value: &Value) -> String {

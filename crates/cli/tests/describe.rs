@@ -126,6 +126,18 @@ fn problems_stand_beside_the_description() {
     assert!(problems.trim_end().lines().last().unwrap().contains("has 1 error"), "{problems}");
 }
 
+#[test]
+fn the_readme_shows_what_comes_out() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+    let (_, shown) = readme.split_once("$ castile describe ").unwrap();
+    let (arguments, shown) = shown.split_once('\n').unwrap();
+    let (shown, _) = shown.split_once("```").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_castile"));
+    let output = command.arg("describe").args(arguments.split(' ')).current_dir(root).output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), shown);
+}
+
 /// One contract of each family of the corpus.
 #[test]
 fn the_corpus_is_described() {

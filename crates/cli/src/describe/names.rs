@@ -66,7 +66,7 @@ fn prefix_of(namespace: &str) -> String {
     };
     let words = namespace.split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '-');
     let words = words.filter(|word| word.starts_with(|c: char| c.is_ascii_alphabetic()));
-    words.filter(says_something).last().unwrap_or("ns").to_ascii_lowercase()
+    words.rev().find(says_something).unwrap_or("ns").to_ascii_lowercase()
 }
 
 #[cfg(test)]

@@ -52,8 +52,10 @@ pub(super) fn text(contract: &Contract, extent: &Extent) -> String {
     }
     // Writing to a string can't fail.
     if unreached > 0 {
-        let _ =
-            writeln!(out, "\n{DIM}no operation reaches {unreached} of the elements and types: --all tells them{DIM:#}");
+        let _ = writeln!(
+            out,
+            "\n{DIM}the operations above do without {unreached} of the elements and types: --all tells them{DIM:#}"
+        );
     }
     let legend: Vec<&str> = ["↑ told above", "↓ told below", "↻ contains itself"]
         .into_iter()

@@ -35,8 +35,8 @@ pub(crate) struct Arguments {
     #[arg(long = "operation", value_name = "NAME")]
     operations: Vec<String>,
     /// How many levels of types stand within one another; deeper ones follow behind the services
-    #[arg(long, value_name = "LEVELS", default_value = "3")]
-    depth: usize,
+    #[arg(long, value_name = "LEVELS", default_value = "3", value_parser = clap::value_parser!(u8).range(1..=10))]
+    depth: u8,
     /// Show all documentation
     #[arg(long)]
     documentation: bool,
@@ -53,11 +53,11 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
         source::Kind::Contract => {
             let (definitions, diagnostics) = castile_wsdl::open(&arguments.wsdl, &files);
             let contract = definitions.map(|definitions| build::of_definitions(&shown, &definitions, &diagnostics));
-            (contract, diagnostics)
+            (contract.transpose()?, diagnostics)
         }
         source::Kind::Schema { target_namespace } => {
             let (schema, diagnostics) = castile_xsd::read(&arguments.wsdl.to_string_lossy(), &files);
-            let contract = build::of_schema(&shown, &schema, &diagnostics);
+            let contract = build::of_schema(&shown, &schema, &diagnostics)?;
             (Some(Contract { target_namespace, ..contract }), diagnostics)
         }
     };
@@ -66,7 +66,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
         let text = match arguments.json {
             true => serde_json::to_string_pretty(&contract).context("can't write JSON")? + "\n",
             false => {
-                let (depth, documentation, all) = (arguments.depth.max(1), arguments.documentation, arguments.all);
+                let (depth, documentation, all) =
+                    (usize::from(arguments.depth), arguments.documentation, arguments.all);
                 printable(&services::text(&contract, &services::Extent { depth, documentation, all }))
             }
         };

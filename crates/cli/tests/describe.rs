@@ -111,6 +111,41 @@ fn what_is_no_contract_is_told() {
     }
 }
 
+/// Neither the stack nor memory follows what a contract says.
+#[test]
+fn contracts_that_go_deep_or_wide() {
+    let folder = tempfile::tempdir().unwrap();
+    let describe_schema = |content: &str| {
+        let path = folder.path().join("a.xsd");
+        std::fs::write(&path, format!("<s:schema xmlns:s='http://www.w3.org/2001/XMLSchema'>{content}</s:schema>"))
+            .unwrap();
+        describe(&[&path.display().to_string(), "--depth", "10"])
+    };
+    let element = |index: usize| {
+        let next = index + 1;
+        format!(
+            "<s:element name='e{index}'><s:complexType><s:sequence><s:element ref='e{next}'/></s:sequence></s:complexType></s:element>"
+        )
+    };
+    let chain: String = (0..20_000).map(element).collect();
+    let output = describe_schema(&format!("{chain}<s:element name='e20000'/>"));
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(String::from_utf8(output.stdout).unwrap().contains("e20000  xs:anyType"));
+
+    // Each group stands for twice the one behind it, and many types for all of them.
+    let group = |index: usize| {
+        let next = format!("<s:group ref='g{}'/>", index + 1);
+        format!("<s:group name='g{index}'><s:sequence>{next}{next}</s:sequence></s:group>")
+    };
+    let groups: String = (0..14).map(group).collect();
+    let types: String =
+        (0..100).map(|index| format!("<s:complexType name='T{index}'><s:group ref='g0'/></s:complexType>")).collect();
+    let last = "<s:group name='g14'><s:sequence><s:element name='a'/><s:element name='b'/></s:sequence></s:group>";
+    let output = describe_schema(&format!("{groups}{last}{types}"));
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(1) && told.contains("more than 1000000 elements"), "{told}");
+}
+
 /// A broken part doesn't lose the rest, and the exit code tells.
 #[test]
 fn problems_stand_beside_the_description() {

@@ -1,5 +1,7 @@
 //! The models of WSDL and XML Schema to the form that is shown.
 
+use std::cell::Cell;
+
 use castile_wsdl::{
     BindingMessage, BindingOperation, Definitions, Diagnostic, Extension, Header, Operation, OperationMessage, Part,
     PartContent, Pattern, Protocol, Severity, Style, Use, Version,
@@ -13,11 +15,21 @@ use castile_xsd::{AttributeId, ElementId, Schema, TypeId};
 
 use super::contract as to;
 
+/// So many particles and substitutes are told of: groups that refer to one another can stand for any number of them.
+const MAX_PARTICLES: usize = 1_000_000;
+
 /// A contract as a WSDL says it.
-pub(super) fn of_definitions(file: &str, definitions: &Definitions, diagnostics: &[Diagnostic]) -> to::Contract {
-    let build = Build { schema: &definitions.schema };
+///
+/// # Errors
+/// It is too large.
+pub(super) fn of_definitions(
+    file: &str,
+    definitions: &Definitions,
+    diagnostics: &[Diagnostic],
+) -> anyhow::Result<to::Contract> {
+    let build = Build::new(&definitions.schema);
     let message_name = |id: castile_wsdl::MessageId| definitions[id].name.to_string();
-    to::Contract {
+    Ok(to::Contract {
         name: definitions.name.clone(),
         target_namespace: definitions.target_namespace.clone(),
         documentation: definitions.documentation.clone(),
@@ -58,27 +70,61 @@ pub(super) fn of_definitions(file: &str, definitions: &Definitions, diagnostics:
             })
             .collect(),
         extensions: extensions(&definitions.extensions),
-        ..of_schema(file, &definitions.schema, diagnostics)
-    }
+        ..of_schema(file, &definitions.schema, diagnostics)?
+    })
 }
 
 /// A contract that is a schema alone.
-pub(super) fn of_schema(file: &str, schema: &Schema, diagnostics: &[Diagnostic]) -> to::Contract {
-    let build = Build { schema };
-    to::Contract {
+///
+/// # Errors
+/// It is too large.
+pub(super) fn of_schema(file: &str, schema: &Schema, diagnostics: &[Diagnostic]) -> anyhow::Result<to::Contract> {
+    let build = Build::new(schema);
+    let mut types = Vec::new();
+    for (id, _) in schema.types().filter(|(id, _)| id.builtin().is_none()) {
+        types.push(build.type_of(id));
+        build.check(file)?;
+    }
+    let mut elements = Vec::new();
+    for id in schema.global_elements() {
+        elements.push(build.element(id));
+        build.check(file)?;
+    }
+    Ok(to::Contract {
         format: to::FORMAT,
         file: file.to_owned(),
-        elements: schema.global_elements().map(|id| build.element(id)).collect(),
-        types: schema.types().filter(|(id, _)| id.builtin().is_none()).map(|(id, _)| build.type_of(id)).collect(),
+        elements,
+        types,
         problems: diagnostics.iter().map(problem).collect(),
         ..to::Contract::default()
-    }
+    })
 }
 
 type MessageName<'n> = dyn Fn(castile_wsdl::MessageId) -> String + 'n;
 
 struct Build<'d> {
     schema: &'d Schema,
+    /// How many were made so far.
+    particles: Cell<usize>,
+}
+
+impl<'d> Build<'d> {
+    fn new(schema: &'d Schema) -> Self {
+        Self { schema, particles: Cell::new(0) }
+    }
+
+    fn count(&self, more: usize) {
+        self.particles.set(self.particles.get() + more);
+    }
+
+    fn check(&self, file: &str) -> anyhow::Result<()> {
+        if self.particles.get() > MAX_PARTICLES {
+            anyhow::bail!(
+                "{file} stands for more than {MAX_PARTICLES} elements, groups counted as often as they are used"
+            );
+        }
+        Ok(())
+    }
 }
 
 /// Operations and their messages.
@@ -168,13 +214,15 @@ impl Build<'_> {
             let (name, selector) = (constraint.name.to_string(), constraint.selector.clone());
             to::IdentityConstraint { name, category, selector, fields: constraint.fields.clone(), refer }
         });
+        let substitutes = self.schema.substitutes(id);
+        self.count(substitutes.len());
         to::Element {
             name: element.name.to_string(),
             type_id: self.type_name(element.type_id),
             nillable: element.nillable,
             is_abstract: element.is_abstract,
             value: value(element.value_constraint.as_ref()),
-            substitutes: self.schema.substitutes(id).into_iter().map(|id| self.schema[id].name.to_string()).collect(),
+            substitutes: substitutes.into_iter().map(|id| self.schema[id].name.to_string()).collect(),
             identity_constraints: constraints.collect(),
             documentation: element.annotation.documentation.clone(),
         }
@@ -247,6 +295,7 @@ impl Build<'_> {
     }
 
     fn particle(&self, particle: &Particle) -> to::Particle {
+        self.count(1);
         let term = match &particle.term {
             Term::Element(id) if self.schema[*id].scope == Scope::Global => {
                 to::Term::Reference(self.schema[*id].name.to_string())

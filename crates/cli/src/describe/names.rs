@@ -1,6 +1,6 @@
 //! Expanded names as people read them: with short prefixes, none for the contract's own namespace.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use castile_xml::XML_NAMESPACE;
 use castile_xsd::XSD_NAMESPACE;
@@ -10,6 +10,9 @@ use castile_xsd::XSD_NAMESPACE;
 pub(super) struct Names {
     target_namespace: String,
     prefixes: HashMap<String, String>,
+    taken: HashSet<String>,
+    /// How often each word was wanted for a prefix.
+    times: HashMap<String, usize>,
     /// In the order they came up: prefix and namespace.
     used: Vec<(String, String)>,
 }
@@ -18,8 +21,13 @@ impl Names {
     pub(super) fn new(target_namespace: &str) -> Self {
         // Nobody needs to be told what these two stand for.
         let known = [(XSD_NAMESPACE, "xs"), (XML_NAMESPACE, "xml")];
-        let known = known.map(|(namespace, prefix)| (namespace.to_owned(), prefix.to_owned())).into();
-        Self { target_namespace: target_namespace.to_owned(), prefixes: known, used: Vec::new() }
+        Self {
+            target_namespace: target_namespace.to_owned(),
+            prefixes: known.map(|(namespace, prefix)| (namespace.to_owned(), prefix.to_owned())).into(),
+            taken: known.map(|(_, prefix)| prefix.to_owned()).into(),
+            times: HashMap::new(),
+            used: Vec::new(),
+        }
     }
 
     /// `prefix:local`, or `local` alone in the contract's namespace and in none.
@@ -32,11 +40,13 @@ impl Names {
             return format!("{prefix}:{local}");
         }
         let wanted = prefix_of(namespace);
-        let taken =
-            |prefix: &String| prefix == "xs" || prefix == "xml" || self.used.iter().any(|(known, _)| known == prefix);
-        let numbered = (2..).map(|number| format!("{wanted}{number}"));
-        let Some(prefix) = std::iter::once(wanted.clone()).chain(numbered).find(|prefix| !taken(prefix)) else {
-            return local.to_owned();
+        let times = self.times.entry(wanted.clone()).or_insert(0);
+        let prefix = loop {
+            *times += 1;
+            let prefix = if *times == 1 { wanted.clone() } else { format!("{wanted}{times}") };
+            if self.taken.insert(prefix.clone()) {
+                break prefix;
+            }
         };
         self.prefixes.insert(namespace.to_owned(), prefix.clone());
         self.used.push((prefix.clone(), namespace.to_owned()));

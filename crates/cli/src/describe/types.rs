@@ -127,9 +127,15 @@ impl<'c> Types<'c> {
 
     /// A global element.
     fn element(&mut self, element: &'c Element, occurs: &str, depth: usize) -> Node {
-        self.mentioned.insert(&element.name);
         let name = self.names.short(&element.name);
-        self.named(name, element, occurs, depth)
+        // Elements that refer to one another go as deep as types that do.
+        let is_anonymous = element.type_id.starts_with('#') && self.mark(&element.type_id) == BELOW;
+        if is_anonymous && depth == 0 {
+            self.queue(Later::Element(element));
+            return Node::new(format!("{NAME}{name}{NAME:#}{occurs}{BELOW}"));
+        }
+        self.mentioned.insert(&element.name);
+        self.named(name, element, occurs, if is_anonymous { depth - 1 } else { depth })
     }
 
     /// An element of a type's own. Its namespace is that of the type, or none: nobody needs to read it every time.

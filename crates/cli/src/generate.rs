@@ -17,6 +17,9 @@ pub(crate) struct Arguments {
     /// written beside it, for the server to serve
     #[arg(short, long, value_name = "DIR|FILE")]
     out: PathBuf,
+    /// Generate this operation alone, with the types that it reaches; may be repeated
+    #[arg(long = "operation", value_name = "NAME")]
+    operations: Vec<String>,
     /// Generate the client [default: client and server]
     #[arg(long)]
     client: bool,
@@ -38,6 +41,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     if arguments.client || arguments.server {
         (options.client, options.server) = (arguments.client, arguments.server);
     }
+    options.operations = arguments.operations;
     let shown = arguments.wsdl.display().to_string();
     let (generated, diagnostics) = match castile_codegen::generate_from(&arguments.wsdl, &files, &options) {
         Ok(generated) => {

@@ -54,6 +54,19 @@ fn a_file_gets_the_half_that_is_asked_for() {
 }
 
 #[test]
+fn an_operation_comes_with_the_types_that_it_reaches() {
+    let folder = tempfile::tempdir().unwrap();
+    succeeded(&generate(&contract(), folder.path(), &["--operation", "order"]));
+    let source = fs::read_to_string(folder.path().join("codec.rs")).unwrap();
+    for (name, is_there) in [("LineItem", true), ("EchoStructs", false)] {
+        assert_eq!(source.contains(&format!("pub struct {name} ")), is_there, "{name}");
+    }
+    let output = generate(&contract(), folder.path(), &["--operation", "odrer"]);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(1) && message.contains("odrer") && message.contains("order"), "{message}");
+}
+
+#[test]
 fn what_others_wrote_is_not_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let own = folder.path().join("main.rs");

@@ -16,7 +16,7 @@ use castile_xsd::{AttributeId, ElementId, Schema, TypeId};
 use super::contract as to;
 
 /// So many particles and substitutes are told of: groups that refer to one another can stand for any number of them.
-const MAX_PARTICLES: usize = 1_000_000;
+const MAX_PARTICLES: usize = 500_000;
 
 /// A contract as a WSDL says it.
 ///

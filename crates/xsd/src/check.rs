@@ -18,6 +18,8 @@ use crate::components::{ElementId, TypeDefinition, TypeId};
 use crate::definition::Definitions;
 use crate::{Builtin, Diagnostics, Schema};
 
+pub(crate) use derivation::is_derived;
+
 /// Checks all components. What follows from `missing` types, which have been reported, is not reported again.
 pub(crate) fn check(schema: &Schema, missing: &HashSet<TypeId>, diagnostics: &mut Diagnostics) {
     let components = schema.types.len() + schema.elements.len() + schema.attributes.len();

@@ -63,6 +63,7 @@ pub mod sample;
 mod schema;
 mod structure;
 mod table;
+pub mod validate;
 mod wellknown;
 
 pub use builtin::{Builtin, XSD_NAMESPACE};

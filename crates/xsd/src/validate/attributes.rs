@@ -8,8 +8,8 @@ use super::elements::{Run, shown};
 use super::identity::{FieldAttribute, FieldValue};
 use super::types::{Type, TypeContent};
 use super::values::IdKind;
-use crate::components::{ProcessContents, ValueConstraint};
 use crate::TypeId;
+use crate::components::{ProcessContents, ValueConstraint};
 
 impl Run<'_, '_, '_> {
     /// Judges the attributes of the start tag that was read last. Their values are given back where `is_asked`.

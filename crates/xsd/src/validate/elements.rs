@@ -373,7 +373,8 @@ impl<'r, 's, 'd> Run<'r, 's, 'd> {
                 return false;
             }
         };
-        let Some(declaration) = declaration.map(|id| &self.types.schema[id]) else { return is_nil };
+        // Without a declaration it says nothing (§3.3.4).
+        let Some(declaration) = declaration.map(|id| &self.types.schema[id]) else { return false };
         if !declaration.nillable {
             let message = "xsi:nil is given, and the element is not nillable".to_owned();
             self.problems.add("cvc-elt.3.1", attribute.offset, message);

@@ -11,7 +11,7 @@ use super::path::Path;
 use super::problem::Problems;
 use super::values::MOST_KEPT;
 use crate::ExpandedName;
-use crate::components::{IdentityConstraint, IdentityConstraintCategory as Category};
+use crate::components::{self, IdentityConstraint, IdentityConstraintCategory as Category};
 
 /// An identity constraint with its paths read.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub(super) struct Constraint {
 
 impl Constraint {
     pub(super) fn new(constraint: &IdentityConstraint, referred: &HashSet<ExpandedName>) -> Self {
-        let paths = |text: &String| Path::alternatives(text, &constraint.namespaces);
+        let paths = |path: &components::Path| Path::alternatives(&path.text, &path.namespaces);
         Constraint {
             name: constraint.name.clone(),
             category: constraint.category.clone(),
@@ -143,7 +143,8 @@ impl Identity {
                 // What several paths lead to is one node all the same.
                 let met: Vec<&Path> = paths.iter().filter(|path| leads(path, target.depth)).collect();
                 let tests = || met.iter().filter_map(|path| path.attribute.as_ref());
-                for one in attributes.iter().filter(|one| tests().any(|test| test.matches(&one.namespace, &one.local))) {
+                for one in attributes.iter().filter(|one| tests().any(|test| test.matches(&one.namespace, &one.local)))
+                {
                     field.take(one.value.clone(), constraint, offset, problems);
                 }
                 let is_element = met.iter().any(|path| path.attribute.is_none());

@@ -211,8 +211,9 @@ impl Build<'_> {
                 IdentityConstraintCategory::Keyref { refer } => ("keyref", Some(refer.to_string())),
                 IdentityConstraintCategory::Unique => ("unique", None),
             };
-            let (name, selector) = (constraint.name.to_string(), constraint.selector.clone());
-            to::IdentityConstraint { name, category, selector, fields: constraint.fields.clone(), refer }
+            let (name, selector) = (constraint.name.to_string(), constraint.selector.text.clone());
+            let fields = constraint.fields.iter().map(|field| field.text.clone()).collect();
+            to::IdentityConstraint { name, category, selector, fields, refer }
         });
         let substitutes = self.schema.substitutes(id);
         self.count(substitutes.len());

@@ -39,7 +39,7 @@ use crate::schema::Element;
 use crate::to_xml::{Encoder, ToXml};
 
 /// A simple type: text ↔ value.
-pub trait SimpleType: Sized + PartialEq {
+pub trait SimpleType: Sized + PartialEq + 'static {
     /// The name for messages: `xs:int`.
     const NAME: &'static str;
     /// Whether values are names or have names in them, and so need namespace declarations: `xs:QName`, `xs:NOTATION` and

@@ -23,8 +23,7 @@ impl Planner<'_> {
             Variety::List { item } => Base::List(Box::new(self.simple(*item))),
             Variety::Union { members } => self.union(type_id, simple, members),
             Variety::Atomic => {
-                let is_text = schema.builtin(type_id).primitive() == Builtin::String;
-                if is_text && !schema.enumeration(type_id).is_empty() {
+                if self.lists_texts(type_id) {
                     return self.enumeration(type_id, simple);
                 }
                 of_builtin(schema.builtin(type_id))
@@ -146,7 +145,13 @@ impl Planner<'_> {
         }
     }
 
-    pub(super) fn is_enumeration(&self, base: &Base) -> bool {
+    /// Whether an atomic type is an enumeration of texts.
+    pub(super) fn lists_texts(&self, type_id: TypeId) -> bool {
+        let is_text = self.schema.builtin(type_id).primitive() == Builtin::String;
+        is_text && !self.schema.enumeration(type_id).is_empty()
+    }
+
+    fn is_enumeration(&self, base: &Base) -> bool {
         let Base::Item(path) = base else { return false };
         self.items.iter().any(|item| matches!(item, Item::Enumeration(one) if one.path == *path))
     }

@@ -13,10 +13,13 @@ pub(super) fn restriction(plan: &Restriction, context: Context<'_>) -> TokenStre
     match rule {
         Rule::Facets { facets, of: before } => {
             let of = base(of, context);
-            let before = before.as_ref().map(|path| {
-                let path = context.path(path);
-                quote! { .of(&#path) }
-            });
+            let (new, before) = match before {
+                None => (quote! { new }, None),
+                Some(path) => {
+                    let path = context.path(path);
+                    (quote! { of }, Some(quote! { &#path, }))
+                }
+            };
             let facets: Vec<TokenStream> = facets.iter().map(facet).collect();
             let facets = if facets.is_empty() {
                 quote! { xs::Facets::default }
@@ -24,10 +27,10 @@ pub(super) fn restriction(plan: &Restriction, context: Context<'_>) -> TokenStre
                 quote! { || xs::Facets { #(#facets,)* ..xs::Facets::default() } }
             };
             quote! {
-                #visible static #ident: xs::Restriction<#of> = xs::Restriction::new(#name, || {
+                #visible static #ident: xs::Restriction<#of> = xs::Restriction::#new(#before #name, || {
                     static FACETS: xs::LazyLock<xs::Facets<#of>> = xs::LazyLock::new(#facets);
                     &FACETS
-                }) #before;
+                });
             }
         }
         Rule::Items(item) => {

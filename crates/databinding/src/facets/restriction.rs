@@ -52,10 +52,9 @@ impl<T> Restriction<T> {
         Restriction { name, facets, base: None }
     }
 
-    /// The same where something is checked before.
-    pub const fn of(mut self, base: &'static dyn Check) -> Self {
-        self.base = Some(base);
-        self
+    /// The same where `base` is checked before.
+    pub const fn of(base: &'static dyn Check, name: &'static str, facets: fn() -> &'static Facets<T>) -> Self {
+        Restriction { name, facets, base: Some(base) }
     }
 }
 

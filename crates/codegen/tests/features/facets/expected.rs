@@ -437,7 +437,7 @@ pub struct Amount {
 
 impl FromXml for Amount {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::new(
-        &[xs::Attribute::new("", "percent").facets(&PERCENT_FACETS)],
+        &const { [xs::Attribute::new("", "percent").facets(&PERCENT_FACETS)] },
     );
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Amount"));
 
@@ -474,11 +474,13 @@ pub struct Marks {
 
 impl FromXml for Marks {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::new(
-        &[
-            xs::Attribute::new("", "code").facets(&CODE_FACETS),
-            xs::Attribute::new("", "grade").default("2").facets(&GRADE_FACETS),
-            xs::Attribute::new("", "color"),
-        ],
+        &const {
+            [
+                xs::Attribute::new("", "code").facets(&CODE_FACETS),
+                xs::Attribute::new("", "grade").default("2").facets(&GRADE_FACETS),
+                xs::Attribute::new("", "color"),
+            ]
+        },
     );
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Marks"));
 
@@ -765,7 +767,7 @@ pub mod other {
 
     impl FromXml for Part {
         const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::new(
-            &[xs::Attribute::new("", "code").facets(&super::CODE_FACETS)],
+            &const { [xs::Attribute::new("", "code").facets(&super::CODE_FACETS)] },
         );
         const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "Part"));
 

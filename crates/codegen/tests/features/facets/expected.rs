@@ -277,18 +277,19 @@ static PERCENTS_ITEMS: xs::Items<i32> = xs::Items::new("Percents", &PERCENT_FACE
 
 static FEW_PERCENTS_ITEMS: xs::Items<i32> = xs::Items::new("FewPercents", &PERCENT_FACETS);
 
-static FEW_PERCENTS_FACETS: xs::Restriction<::castile::datatypes::List<i32>> = xs::Restriction::new(
-        "FewPercents",
-        || {
-            static FACETS: xs::LazyLock<xs::Facets<::castile::datatypes::List<i32>>> = xs::LazyLock::new(||
-            xs::Facets {
-                max_length: Some(2),
-                ..xs::Facets::default()
-            });
-            &FACETS
-        },
-    )
-    .of(&FEW_PERCENTS_ITEMS);
+static FEW_PERCENTS_FACETS: xs::Restriction<::castile::datatypes::List<i32>> = xs::Restriction::of(
+    &FEW_PERCENTS_ITEMS,
+    "FewPercents",
+    || {
+        static FACETS: xs::LazyLock<xs::Facets<::castile::datatypes::List<i32>>> = xs::LazyLock::new(||
+        xs::Facets {
+            max_length: Some(2),
+            ..xs::Facets::default()
+        });
+        &FACETS
+    },
+);
+
 static ONE_COLOR_FACETS: xs::Restriction<::castile::datatypes::List<Color>> = xs::Restriction::new(
     "OneColor",
     || {
@@ -519,6 +520,92 @@ static OWN_FACETS: xs::Restriction<f32> = xs::Restriction::new(
     },
 );
 
+/// The type `Reddish`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+pub enum Reddish {
+    /// The value `red`.
+    Red,
+    /// The value `green`.
+    Green,
+    /// A value that the contract doesn't list.
+    Other(String),
+}
+
+impl Reddish {
+    /// The value as it is written.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Red => "red",
+            Self::Green => "green",
+            Self::Other(text) => text,
+        }
+    }
+}
+
+impl From<&str> for Reddish {
+    fn from(text: &str) -> Self {
+        match text {
+            "red" => Self::Red,
+            "green" => Self::Green,
+            _ => Self::Other(text.to_owned()),
+        }
+    }
+}
+
+::castile::codegen::enumeration!(Reddish, "Reddish", Preserve, Other, ["red", "green"]);
+
+/// The type `SizeOrCode`.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+pub enum SizeOrCode {
+    /// A value of `i32`.
+    Percent(i32),
+    /// A value of `Color`.
+    Color(Color),
+    /// A value of `Date`.
+    Date(::castile::datatypes::Date),
+    /// A value of `String`.
+    Code(String),
+}
+
+impl SimpleType for SizeOrCode {
+    const NAME: &'static str = "SizeOrCode";
+
+    fn parse(text: &str) -> Result<Self, Option<String>> {
+        if let Ok(value) = <i32 as SimpleType>::parse(text)
+            && xs::Check::check(&PERCENT_FACETS, text, &value).is_ok()
+        {
+            return Ok(Self::Percent(value));
+        }
+        if let Ok(value) = <Color as SimpleType>::parse(text)
+            && !matches!(value, Color::Other(_))
+        {
+            return Ok(Self::Color(value));
+        }
+        if let Ok(value) = <::castile::datatypes::Date as SimpleType>::parse(text) {
+            return Ok(Self::Date(value));
+        }
+        if let Ok(value) = <String as SimpleType>::parse(text)
+            && xs::Check::check(&CODE_FACETS, text, &value).is_ok()
+        {
+            return Ok(Self::Code(value));
+        }
+        Err(None)
+    }
+
+    fn write(&self, out: &mut Vec<u8>) -> bool {
+        match self {
+            Self::Percent(value) => value.write(out),
+            Self::Color(value) => value.write(out),
+            Self::Date(value) => value.write(out),
+            Self::Code(value) => value.write(out),
+        }
+    }
+}
+
+::castile::codegen::union_value!(SizeOrCode);
+
 /// One of several.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
@@ -530,8 +617,8 @@ pub enum ValueChoice {
 }
 
 static VALUE_CHOICE: [Element; 2] = [
-    Element::new(NAMESPACE, "north", 25).facets(&PERCENT_FACETS),
-    Element::new(NAMESPACE, "south", 26).facets(&FROST_FACETS),
+    Element::new(NAMESPACE, "north", 27).facets(&PERCENT_FACETS),
+    Element::new(NAMESPACE, "south", 28).facets(&FROST_FACETS),
 ];
 
 impl ::castile::codegen::Group for ValueChoice {
@@ -605,11 +692,15 @@ pub struct Value {
     pub level: Option<i32>,
     /// The element `own`.
     pub own: Option<f32>,
+    /// The element `reddish`.
+    pub reddish: Option<Reddish>,
+    /// The element `sizeOrCode`.
+    pub size_or_code: Option<SizeOrCode>,
     /// One of several.
     pub choice: Option<ValueChoice>,
 }
 
-static VALUE: [Element; 24] = [
+static VALUE: [Element; 26] = [
     Element::new(NAMESPACE, "code", 0).facets(&CODE_FACETS).occurs(0, None),
     Element::new(NAMESPACE, "digitCode", 1).facets(&DIGIT_CODE_FACETS).occurs(0, Some(1)),
     Element::new(NAMESPACE, "percent", 2).facets(&PERCENT_FACETS).occurs(0, None),
@@ -634,6 +725,8 @@ static VALUE: [Element; 24] = [
     Element::new(NAMESPACE, "maybe", 22).facets(&PERCENT_FACETS).occurs(0, None),
     Element::new(NAMESPACE, "level", 23).default("50").facets(&PERCENT_FACETS).occurs(0, Some(1)),
     Element::new(NAMESPACE, "own", 24).facets(&OWN_FACETS).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "reddish", 25).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "sizeOrCode", 26).occurs(0, Some(1)),
 ];
 
 impl FromXml for Value {
@@ -666,6 +759,8 @@ impl FromXml for Value {
                 maybe: decoder.repeated(&VALUE, 21)?,
                 level: decoder.optional(&VALUE, 22)?,
                 own: decoder.optional(&VALUE, 23)?,
+                reddish: decoder.optional(&VALUE, 24)?,
+                size_or_code: decoder.optional(&VALUE, 25)?,
                 choice: decoder.optional_group()?,
             })
         };
@@ -699,6 +794,8 @@ impl ToXml for Value {
         out.repeated("<maybe>", &self.maybe, "</maybe>");
         out.optional("<level>", &self.level, "</level>");
         out.optional("<own>", &self.own, "</own>");
+        out.optional("<reddish>", &self.reddish, "</reddish>");
+        out.optional("<sizeOrCode>", &self.size_or_code, "</sizeOrCode>");
         out.optional_group(&self.choice);
     }
 }
@@ -709,12 +806,12 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
         name: "echo",
         action: "echo",
         request: Root {
-            element: Element::new(NAMESPACE, "echo", 27),
+            element: Element::new(NAMESPACE, "echo", 29),
             start: "<echo xmlns=\"urn:facets\" xmlns:ns1=\"urn:facets:other\">",
             end: "</echo>",
         },
         response: Root {
-            element: Element::new(NAMESPACE, "echoResponse", 28),
+            element: Element::new(NAMESPACE, "echoResponse", 30),
             start: "<echoResponse xmlns=\"urn:facets\" xmlns:ns1=\"urn:facets:other\">",
             end: "</echoResponse>",
         },
@@ -724,12 +821,12 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
         name: "rate",
         action: "rate",
         request: Root {
-            element: Element::new(NAMESPACE, "rate", 29).facets(&PERCENT_FACETS),
+            element: Element::new(NAMESPACE, "rate", 31).facets(&PERCENT_FACETS),
             start: "<rate xmlns=\"urn:facets\">",
             end: "</rate>",
         },
         response: Root {
-            element: Element::new(NAMESPACE, "rateResponse", 30).facets(&PERCENT_FACETS),
+            element: Element::new(NAMESPACE, "rateResponse", 32).facets(&PERCENT_FACETS),
             start: "<rateResponse xmlns=\"urn:facets\">",
             end: "</rateResponse>",
         },
@@ -742,6 +839,7 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
 pub mod other {
     use ::castile::codegen::{Decoder, Element, Encoder, Error, FromXml, ToXml, xs};
     use super::NAMESPACE_2;
+
     pub(super) static SHORT_FACETS: xs::Restriction<::castile::datatypes::Token> = xs::Restriction::new(
         "Short",
         || {

@@ -88,6 +88,11 @@ impl<T: SimpleType> FromXml for T {
         decoder.known_simple(element).map(Ok)
     }
 
+    #[inline]
+    fn known_restricted(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Self> {
+        decoder.known_restricted(element)
+    }
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         decoder.simple(element)
     }

@@ -40,6 +40,14 @@ pub trait FromXml: Sized {
         decoder.known_start(element).then(|| Self::content(decoder, element))
     }
 
+    /// As [`known`](Self::known), for an element whose type has facets. It is asked where that says nothing, so that
+    /// other elements don't pay for it.
+    #[inline]
+    fn known_restricted(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Self> {
+        let _ = (decoder, element);
+        None
+    }
+
     /// Reads content and end tag of `element`, whose start tag was read last, so that its attributes are at hand.
     ///
     /// # Errors
@@ -262,6 +270,11 @@ impl<'a> Decoder<'a> {
     /// Reads an element whose tags are not known, or not as they were.
     #[inline(never)]
     fn unknown<T: FromXml>(&mut self, element: &'static Element) -> Result<T, Error> {
+        if self.next.is_none()
+            && let Some(value) = T::known_restricted(self, element)
+        {
+            return Ok(value);
+        }
         self.start(element, T::ATTRIBUTES)?;
         self.opened(element)
     }
@@ -288,6 +301,10 @@ impl<'a> Decoder<'a> {
 
     /// Whether `table[index]` comes next, which is not known by its start tag.
     fn comes(&mut self, table: &'static [Element], index: usize) -> Result<bool, Error> {
+        let element = &table[index];
+        if self.next.is_none() && !element.is_bare() && self.reader.is_at_known_start(element.known()) {
+            return Ok(true);
+        }
         if self.next.is_none() && self.is_at_what_follows(&table[index], &table[index + 1..]) {
             return Ok(false);
         }
@@ -399,15 +416,13 @@ impl<'a> Decoder<'a> {
     #[inline]
     pub(crate) fn known_simple<T: SimpleType>(&mut self, element: &'static Element) -> Option<T> {
         if !element.is_bare() {
-            return self.known_restricted(element);
+            return None;
         }
         self.reader.known_element(element.known(), T::parse_prefix)
     }
 
-    /// The same for an element whose value may be wrong though it is one of the type: what is wrong is found the long
-    /// way.
-    #[inline(never)]
-    fn known_restricted<T: SimpleType>(&mut self, element: &'static Element) -> Option<T> {
+    /// The same for an element with facets. What is wrong is found the long way.
+    pub(crate) fn known_restricted<T: SimpleType>(&mut self, element: &'static Element) -> Option<T> {
         let (None, Some(facets)) = (element.constraint, element.facets) else { return None };
         self.reader.known_element(element.known(), |input, at| {
             let (value, end) = T::parse_prefix(input, at)?;

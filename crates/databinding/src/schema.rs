@@ -30,7 +30,16 @@ pub struct Element {
 impl Element {
     /// An element that comes exactly once.
     pub const fn new(namespace: &'static str, name: &'static str, slot: u16) -> Self {
-        Element { namespace, name, min_occurs: 1, max_occurs: Some(1), slot, constraint: None, facets: None, is_bare: true }
+        Element {
+            namespace,
+            name,
+            min_occurs: 1,
+            max_occurs: Some(1),
+            slot,
+            constraint: None,
+            facets: None,
+            is_bare: true,
+        }
     }
 
     /// The same with another occurrence.

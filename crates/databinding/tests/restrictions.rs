@@ -19,8 +19,7 @@ static PERCENT: Restriction<i32> = Restriction::new("Percent", || {
 static PERCENTS: Items<i32> = Items::new("Percents", &PERCENT);
 
 static FEW: Restriction<List<i32>> = Restriction::of(&PERCENTS, "Few", || {
-    static FACETS: LazyLock<Facets<List<i32>>> =
-        LazyLock::new(|| Facets { max_length: Some(2), ..Facets::default() });
+    static FACETS: LazyLock<Facets<List<i32>>> = LazyLock::new(|| Facets { max_length: Some(2), ..Facets::default() });
     &FACETS
 });
 

@@ -34,7 +34,8 @@ impl Planner<'_> {
             // It refuses itself what it doesn't list.
             let listed = self.schema.enumeration(type_id);
             if listed.iter().any(|facet| definition.read(&facet.value, *facet).is_err()) {
-                let message = format!("some values that {name} lists are excluded by its other facets, and not refused");
+                let message =
+                    format!("some values that {name} lists are excluded by its other facets, and not refused");
                 return self.refuse(simple.location, message);
             }
             return None;

@@ -154,11 +154,8 @@ impl Planner<'_> {
             SchemaContent::Mixed(_) => {
                 let group = particles::content(schema, &self.steps(type_id));
                 if group.nodes.is_empty() {
-                    let content = Content::Simple {
-                        ident: names.lower("value"),
-                        value: Base::Primitive("String"),
-                        facets: None,
-                    };
+                    let content =
+                        Content::Simple { ident: names.lower("value"), value: Base::Primitive("String"), facets: None };
                     (content, self.attributes(type_id, &mut names))
                 } else {
                     let field = names.lower("content");

@@ -88,8 +88,21 @@ fn header(lines: &[String]) -> Option<(usize, String)> {
 
 /// Items and methods with a blank line before each.
 fn spaced(lines: &[String]) -> String {
-    const BEGINNINGS: [&str; 13] =
-        ["///", "#[", "pub ", "pub(super) ", "static ", "const ", "impl", "struct ", "enum ", "fn ", "async fn ", "use ", "::"];
+    const BEGINNINGS: [&str; 13] = [
+        "///",
+        "#[",
+        "pub ",
+        "pub(super) ",
+        "static ",
+        "const ",
+        "impl",
+        "struct ",
+        "enum ",
+        "fn ",
+        "async fn ",
+        "use ",
+        "::",
+    ];
     let mut out = String::new();
     let mut previous = "";
     for line in lines {

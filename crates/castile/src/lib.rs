@@ -47,10 +47,9 @@ pub mod codegen {
     pub use std::task::{Context, Poll};
 
     pub use castile_databinding::datatypes::SimpleType;
-    pub use castile_databinding::schema as xs;
     pub use castile_databinding::schema::Element;
     pub use castile_databinding::{
-        Decoder, Encoder, Error, FromXml, Group, Mixed, Nillable, Recursive, ToXml, enumeration,
+        Decoder, Encoder, Error, FromXml, Group, Mixed, Nillable, Recursive, ToXml, enumeration, union_value,
     };
     pub use castile_http::Error as HttpError;
     pub use castile_http::client::Transport;
@@ -64,6 +63,17 @@ pub mod codegen {
     pub use tower_service::Service as TowerService;
 
     pub use crate::client::{CallError, Caller, HttpService};
+
+    /// The tables.
+    pub mod xs {
+        pub use std::sync::LazyLock;
+
+        pub use castile_databinding::datatypes::WhiteSpace;
+        pub use castile_databinding::facets::{
+            AnyOf, Check, Facets, Items, Restriction, bound, names, patterns, values,
+        };
+        pub use castile_databinding::schema::*;
+    }
 
     /// The body of a request that a server can read.
     pub trait RequestBody:

@@ -32,11 +32,14 @@ pub struct Options {
     pub client: bool,
     /// The operations, by their names in the contract, with the types that they reach. None stands for all.
     pub operations: Vec<String>,
+    /// Whether values are held against the facets of their types while they are read, and values that an enumeration
+    /// doesn't list are refused. Structure and lexical spaces are always checked.
+    pub facets: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { server: true, client: true, operations: Vec::new() }
+        Options { server: true, client: true, operations: Vec::new(), facets: false }
     }
 }
 
@@ -71,7 +74,7 @@ pub fn generate(path: &Path, options: &Options) -> Result<Generated, Vec<Diagnos
 pub fn generate_from(path: &Path, files: &Files, options: &Options) -> Result<Generated, Vec<Diagnostic>> {
     let (definitions, mut diagnostics) = castile_wsdl::open(path, files);
     let Some(definitions) = definitions else { return Err(diagnostics) };
-    let plan = planner::plan(&definitions, &options.operations, &mut diagnostics);
+    let plan = planner::plan(&definitions, options, &mut diagnostics);
     if diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
         return Err(diagnostics);
     }

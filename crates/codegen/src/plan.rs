@@ -37,6 +37,7 @@ pub(crate) enum Item {
     Derived(Derived),
     Enumeration(Enumeration),
     Union(Union),
+    Restriction(Restriction),
 }
 
 impl Item {
@@ -46,7 +47,8 @@ impl Item {
             | Item::Choice(Choice { path, .. })
             | Item::Derived(Derived { path, .. })
             | Item::Enumeration(Enumeration { path, .. })
-            | Item::Union(Union { path, .. }) => path,
+            | Item::Union(Union { path, .. })
+            | Item::Restriction(Restriction { path, .. }) => path,
         }
     }
 
@@ -103,7 +105,7 @@ pub(crate) struct TypeName {
 #[derive(Debug)]
 pub(crate) enum Content {
     /// A value of a simple type.
-    Simple { ident: Ident, value: Base },
+    Simple { ident: Ident, value: Base, facets: Option<Path> },
     /// One after another: `xs:sequence`.
     Sequence(Vec<Field>),
     /// Each once at most, in any order: `xs:all`.
@@ -121,6 +123,7 @@ pub(crate) struct Attribute {
     pub(crate) namespace: String,
     pub(crate) name: String,
     pub(crate) base: Base,
+    pub(crate) facets: Option<Path>,
     pub(crate) presence: Presence,
     /// The name as it stands in the tag.
     pub(crate) tag: String,
@@ -199,6 +202,7 @@ pub(crate) struct Element {
     pub(crate) name: String,
     pub(crate) slot: u16,
     pub(crate) constraint: Option<ValueConstraint>,
+    pub(crate) facets: Option<Path>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -287,6 +291,8 @@ pub(crate) struct Enumeration {
     pub(crate) variants: Vec<EnumerationVariant>,
     /// The variant for values that are not listed.
     pub(crate) other: Ident,
+    /// Whether those are refused.
+    pub(crate) is_strict: bool,
 }
 
 #[derive(Debug)]
@@ -303,6 +309,8 @@ pub(crate) struct Union {
     pub(crate) documentation: String,
     pub(crate) name: String,
     pub(crate) members: Vec<Member>,
+    /// Whether facets may look at its values.
+    pub(crate) has_facets: bool,
 }
 
 #[derive(Debug)]
@@ -311,6 +319,42 @@ pub(crate) struct Member {
     pub(crate) base: Base,
     /// Whether it is an enumeration, of which only listed values count while other members come.
     pub(crate) is_enumeration: bool,
+    pub(crate) facets: Option<Path>,
+}
+
+/// What values of a simple type must be beside being of their Rust type: a static, to which tables refer.
+#[derive(Debug)]
+pub(crate) struct Restriction {
+    pub(crate) path: Path,
+    /// What the contract calls the type.
+    pub(crate) name: String,
+    pub(crate) base: Base,
+    pub(crate) rule: Rule,
+}
+
+#[derive(Debug)]
+pub(crate) enum Rule {
+    /// Facets, and another restriction that is looked at before.
+    Facets { facets: Vec<Facet>, of: Option<Path> },
+    /// The items of the list hold to this.
+    Items(Path),
+    /// The text holds to one of these.
+    AnyOf(Vec<Path>),
+}
+
+/// A facet as the run-time type has it.
+#[derive(Debug)]
+pub(crate) enum Facet {
+    WhiteSpace(&'static str),
+    /// The field for a number, and the number.
+    Number(&'static str, u64),
+    /// For each step of derivation, its alternatives.
+    Patterns(Vec<Vec<String>>),
+    /// The field for a value, and the value as a text.
+    Bound(&'static str, String),
+    Enumeration(Vec<String>),
+    /// An enumeration of names: namespaces and local names.
+    Names(Vec<(String, String)>),
 }
 
 /// A port type with its SOAP binding.

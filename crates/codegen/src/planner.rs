@@ -1,5 +1,6 @@
 //! The service model to a plan: which types are needed, what they are called, how they hold together.
 
+mod facets;
 mod finish;
 mod groups;
 mod particles;
@@ -17,6 +18,7 @@ use castile_xsd::{ElementId, Location, Schema, TypeId};
 use proc_macro2::Ident;
 use quote::format_ident;
 
+use crate::Options;
 use crate::names::{Modules, Names, Scope, ServiceNames};
 use crate::plan::{FaultVariant, Faults, Item, Message, Module, Operation, Path, Plan, Root, Service};
 use particles::Origin;
@@ -24,13 +26,15 @@ use particles::Origin;
 /// Plans what the SOAP services of a contract need, or all its types if there is no such service. What can't be
 /// generated is a warning among the diagnostics, or an error if nothing is left.
 ///
-/// `operations` are the names of those that are needed; none stands for all.
-pub(crate) fn plan(definitions: &Definitions, operations: &[String], diagnostics: &mut Vec<Diagnostic>) -> Plan {
+/// `options` say which operations are needed, and whether facets are.
+pub(crate) fn plan(definitions: &Definitions, options: &Options, diagnostics: &mut Vec<Diagnostic>) -> Plan {
     let schema = &definitions.schema;
     let mut planner = Planner {
         definitions,
         schema,
-        wanted: operations,
+        wanted: &options.operations,
+        checks_facets: options.facets,
+        restrictions: HashMap::new(),
         diagnostics,
         names: vec![Names::default()],
         modules: vec![Module { namespace: definitions.target_namespace.clone(), ident: format_ident!("root") }],
@@ -47,7 +51,7 @@ pub(crate) fn plan(definitions: &Definitions, operations: &[String], diagnostics
     };
     let services = planner.services();
     planner.refuse_unknown_operations();
-    if services.is_empty() && operations.is_empty() {
+    if services.is_empty() && options.operations.is_empty() {
         planner.all_types();
         if planner.items.is_empty() {
             planner.nothing();
@@ -63,6 +67,10 @@ struct Planner<'a> {
     schema: &'a Schema,
     /// The names of the operations that are needed; none stands for all.
     wanted: &'a [String],
+    /// Whether values are held against the facets of their types.
+    checks_facets: bool,
+    /// The restrictions of simple types that were looked at; `None` stands for none.
+    restrictions: HashMap<TypeId, Option<Path>>,
     diagnostics: &'a mut Vec<Diagnostic>,
     /// The names in each module.
     names: Vec<Names>,

@@ -2,6 +2,7 @@
 
 mod documentation;
 mod enums;
+mod facets;
 mod layout;
 mod service;
 mod types;
@@ -55,6 +56,7 @@ fn items(context: Context<'_>) -> TokenStream {
         Item::Derived(planned) => enums::derived(planned, context),
         Item::Enumeration(planned) => enums::enumeration(planned, context),
         Item::Union(planned) => enums::union(planned, context),
+        Item::Restriction(planned) => facets::restriction(planned, context),
     });
     quote! { #(#items)* }
 }
@@ -293,9 +295,10 @@ fn constant(index: usize) -> TokenStream {
 }
 
 fn element(element: &Element, context: Context<'_>) -> TokenStream {
-    let Element { namespace, name, slot, constraint } = element;
+    let Element { namespace, name, slot, constraint, facets } = element;
     let namespace = context.namespace(namespace);
     let slot = proc_macro2::Literal::u16_unsuffixed(*slot);
     let constraint = types::constraint(constraint);
-    quote! { Element::new(#namespace, #name, #slot) #constraint }
+    let facets = facets::reference(facets, context);
+    quote! { Element::new(#namespace, #name, #slot) #constraint #facets }
 }

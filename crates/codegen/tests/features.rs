@@ -75,6 +75,7 @@ echo!(derivation);
 echo!(documentation);
 echo!(enumerations);
 echo!(extension);
+echo!(facets { echo(facets::Value), rate(i32) });
 echo!(groups);
 echo!(imports);
 echo!(mixed);

@@ -39,7 +39,7 @@ use crate::schema::Element;
 use crate::to_xml::{Encoder, ToXml};
 
 /// A simple type: text ↔ value.
-pub trait SimpleType: Sized + PartialEq {
+pub trait SimpleType: Sized + PartialEq + 'static {
     /// The name for messages: `xs:int`.
     const NAME: &'static str;
     /// Whether values are names or have names in them, and so need namespace declarations: `xs:QName`, `xs:NOTATION` and
@@ -86,6 +86,11 @@ impl<T: SimpleType> FromXml for T {
     #[inline]
     fn known(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {
         decoder.known_simple(element).map(Ok)
+    }
+
+    #[inline]
+    fn known_restricted(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Self> {
+        decoder.known_restricted(element)
     }
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {

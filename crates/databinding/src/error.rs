@@ -23,7 +23,7 @@ pub enum ErrorKind {
     Xml(castile_xml::ErrorKind),
     /// An element, an attribute or text stands where the schema has something else.
     Structure,
-    /// Text is not in the lexical space of its type.
+    /// Text is not in the lexical space of its type, or its value breaks a facet.
     Lexical,
     /// A value holds something that XML can't carry.
     Unwritable,

@@ -1,37 +1,30 @@
 //! Constraining facets (XSD Part 2 §4.3): what restricts a type, as data, and the one checker for it.
 //!
-//! Generated code holds the facets of a type in a static and checks a value right after it was read:
+//! Generated code holds the facets of a type in a static, to which its tables refer; a value is checked right after it
+//! was read:
 //!
 //! ```
 //! use std::sync::LazyLock;
 //! use castile_databinding::datatypes::{SimpleType, Token};
-//! use castile_databinding::facets::{Facets, Pattern};
+//! use castile_databinding::facets::{Check, Facets, Pattern, Restriction};
+//! use castile_databinding::schema::Element;
 //!
-//! static CODE: LazyLock<Facets<Token>> = LazyLock::new(|| Facets {
-//!     max_length: Some(5),
-//!     patterns: vec![Pattern::new(&["[A-Z].*"]).expect("the generator compiled it")],
-//!     ..Facets::default()
+//! static CODE: Restriction<Token> = Restriction::new("Code", || {
+//!     static FACETS: LazyLock<Facets<Token>> = LazyLock::new(|| Facets {
+//!         max_length: Some(5),
+//!         patterns: vec![Pattern::new(&["[A-Z].*"]).expect("the generator compiled it")],
+//!         ..Facets::default()
+//!     });
+//!     &FACETS
 //! });
 //!
-//! #[derive(Debug, PartialEq)]
-//! struct Code(Token);
+//! static TABLE: [Element; 1] = [Element::new("urn:codes", "code", 0).facets(&CODE)];
 //!
-//! impl SimpleType for Code {
-//!     const NAME: &'static str = "Code";
-//!
-//!     fn parse(text: &str) -> Result<Self, Option<String>> {
-//!         let value = Token::parse(text)?;
-//!         CODE.check(text, &value)?;
-//!         Ok(Code(value))
-//!     }
-//!
-//!     fn write(&self, out: &mut Vec<u8>) -> bool {
-//!         self.0.write(out)
-//!     }
-//! }
-//!
-//! let problem = Code::parse("Ten thousand").unwrap_err();
-//! assert_eq!(problem.as_deref(), Some("it is longer than the 5 characters of maxLength"));
+//! let problem = CODE.check_text("Ten thousand").unwrap_err();
+//! assert_eq!(
+//!     problem.message(),
+//!     "\"Ten thousand\" is not a valid Code: it is longer than the 5 characters of maxLength"
+//! );
 //! ```
 //!
 //! [`SimpleTypeDefinition`] is the same for types that are known at run time only.
@@ -41,10 +34,12 @@ mod consistency;
 mod definition;
 mod facet_value;
 mod pattern;
+mod restriction;
 
 pub use definition::{Constraint, SimpleTypeDefinition};
 pub use facet_value::{Digits, FacetValue, Length};
 pub use pattern::{Pattern, PatternError};
+pub use restriction::{AnyOf, Check, Items, Restriction, bound, names, not_listed, patterns, values};
 
 use std::cmp::Ordering;
 use std::fmt::Display;
@@ -178,14 +173,14 @@ impl<T: FacetValue> Facets<T> {
         if self.enumeration.is_empty() || self.enumeration.iter().any(is_equal) {
             return Ok(());
         }
-        Err(format!("it is none of the enumeration: {}", shown(&self.enumeration)))
+        Err(not_among(&self.enumeration))
     }
 }
 
-/// The first values of an enumeration.
-fn shown<T: Display>(values: &[T]) -> String {
+/// That a value is none of an enumeration, whose first values are shown.
+fn not_among<T: Display>(values: &[T]) -> String {
     const SHOWN: usize = 8;
     let shown: Vec<String> = values.iter().take(SHOWN).map(|value| format!("\"{value}\"")).collect();
     let more = if values.len() > SHOWN { ", …" } else { "" };
-    format!("{}{more}", shown.join(", "))
+    format!("it is none of the enumeration: {}{more}", shown.join(", "))
 }

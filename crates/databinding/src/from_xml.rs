@@ -9,6 +9,7 @@ use castile_xml::{Memory, Reader, StartTag, Token};
 
 use crate::datatypes::{Invalid, SimpleType, quoted};
 use crate::error::{Error, ErrorKind};
+use crate::facets::Check;
 use crate::schema::{Attributes, Element, TypeName, ValueConstraint};
 
 pub use groups::{Group, Mixed};
@@ -37,6 +38,14 @@ pub trait FromXml: Sized {
     #[inline]
     fn known(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {
         decoder.known_start(element).then(|| Self::content(decoder, element))
+    }
+
+    /// As [`known`](Self::known), for an element whose type has facets. It is asked where that says nothing, so that
+    /// other elements don't pay for it.
+    #[inline]
+    fn known_restricted(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Self> {
+        let _ = (decoder, element);
+        None
     }
 
     /// Reads content and end tag of `element`, whose start tag was read last, so that its attributes are at hand.
@@ -261,6 +270,11 @@ impl<'a> Decoder<'a> {
     /// Reads an element whose tags are not known, or not as they were.
     #[inline(never)]
     fn unknown<T: FromXml>(&mut self, element: &'static Element) -> Result<T, Error> {
+        if self.next.is_none()
+            && let Some(value) = T::known_restricted(self, element)
+        {
+            return Ok(value);
+        }
         self.start(element, T::ATTRIBUTES)?;
         self.opened(element)
     }
@@ -287,6 +301,10 @@ impl<'a> Decoder<'a> {
 
     /// Whether `table[index]` comes next, which is not known by its start tag.
     fn comes(&mut self, table: &'static [Element], index: usize) -> Result<bool, Error> {
+        let element = &table[index];
+        if self.next.is_none() && !element.is_bare() && self.reader.is_at_known_start(element.known()) {
+            return Ok(true);
+        }
         if self.next.is_none() && self.is_at_what_follows(&table[index], &table[index + 1..]) {
             return Ok(false);
         }
@@ -321,37 +339,71 @@ impl<'a> Decoder<'a> {
     /// # Errors
     /// Text that is not in the type's lexical space, or an element in its place.
     pub fn simple<T: SimpleType>(&mut self, element: &'static Element) -> Result<T, Error> {
+        self.simple_of(element, element.facets)
+    }
+
+    /// The same for the content of a complex type, whose facets are not those of `element`.
+    ///
+    /// # Errors
+    /// As for [`simple`](Self::simple), or the facet that the value breaks.
+    pub fn restricted<T: SimpleType>(
+        &mut self,
+        element: &'static Element,
+        facets: &'static dyn Check,
+    ) -> Result<T, Error> {
+        self.simple_of(element, Some(facets))
+    }
+
+    #[inline]
+    fn simple_of<T: SimpleType>(
+        &mut self,
+        element: &'static Element,
+        facets: Option<&'static dyn Check>,
+    ) -> Result<T, Error> {
         let offset = self.reader.offset();
         if T::HAS_NAMES {
-            return self.simple_with_names(element);
+            return self.simple_with_names(element, facets);
         }
         let text = self.text(element)?;
-        self.value(&text, element.constraint, offset)
+        self.value(&text, element.constraint, facets, offset)
     }
 
     /// The same for a type with names: what the start tag declared is in scope until the end tag is read.
-    fn simple_with_names<T: SimpleType>(&mut self, element: &'static Element) -> Result<T, Error> {
+    fn simple_with_names<T: SimpleType>(
+        &mut self,
+        element: &'static Element,
+        facets: Option<&'static dyn Check>,
+    ) -> Result<T, Error> {
         let offset = self.reader.offset();
         let mut text = Cow::Borrowed("");
         while !self.reader.input()[self.reader.offset()..].starts_with("</") {
             if !self.text_piece(element, &mut text)? {
                 // An empty-element tag.
-                return self.value(&text, element.constraint, offset);
+                return self.value(&text, element.constraint, facets, offset);
             }
         }
-        let value = self.value(&text, element.constraint, offset)?;
+        let value = self.value(&text, element.constraint, facets, offset)?;
         self.text_piece(element, &mut text)?;
         Ok(value)
     }
 
     /// The value of the text of an element, which begins at `offset`.
-    fn value<T: SimpleType>(&self, text: &str, constraint: Option<ValueConstraint>, offset: usize) -> Result<T, Error> {
+    fn value<T: SimpleType>(
+        &self,
+        text: &str,
+        constraint: Option<ValueConstraint>,
+        facets: Option<&'static dyn Check>,
+        offset: usize,
+    ) -> Result<T, Error> {
         let text = match constraint {
             Some(constraint) if text.is_empty() => constraint.value(),
             _ => text,
         };
         let failure = |message| Error::new(ErrorKind::Lexical, self.inside(offset), message);
         let value = T::parse_in(text, &self.reader).map_err(|problem| failure(invalid::<T>(text, problem)))?;
+        if let Some(facets) = facets {
+            facets.check(text, &value).map_err(|problem| failure(problem.message().to_owned()))?;
+        }
         if let Some(ValueConstraint::Fixed(fixed)) = constraint
             && !is_fixed(&value, fixed)
         {
@@ -363,10 +415,20 @@ impl<'a> Decoder<'a> {
     /// The same in one step for an element whose tags are known and whose text is plain. Otherwise reads nothing.
     #[inline]
     pub(crate) fn known_simple<T: SimpleType>(&mut self, element: &'static Element) -> Option<T> {
-        if element.constraint.is_some() {
+        if !element.is_bare() {
             return None;
         }
         self.reader.known_element(element.known(), T::parse_prefix)
+    }
+
+    /// The same for an element with facets. What is wrong is found the long way.
+    pub(crate) fn known_restricted<T: SimpleType>(&mut self, element: &'static Element) -> Option<T> {
+        let (None, Some(facets)) = (element.constraint, element.facets) else { return None };
+        self.reader.known_element(element.known(), |input, at| {
+            let (value, end) = T::parse_prefix(input, at)?;
+            facets.check(&input[at..end], &value).ok()?;
+            Some((value, end))
+        })
     }
 
     fn text(&mut self, element: &'static Element) -> Result<Cow<'a, str>, Error> {

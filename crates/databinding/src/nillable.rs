@@ -56,6 +56,11 @@ impl<T: FromXml> FromXml for Nillable<T> {
         T::known(decoder, element).map(|value| value.map(Nillable::Value))
     }
 
+    #[inline]
+    fn known_restricted(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Self> {
+        T::known_restricted(decoder, element).map(Nillable::Value)
+    }
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         if decoder.is_nil() {
             decoder.nil_content(element)?;

@@ -4,6 +4,8 @@ use std::fmt;
 
 use castile_xml::Known;
 
+use crate::facets::Check;
+
 /// An element declaration with its occurrence: a particle whose term is an element (XSD Part 1 §3.3, §3.9).
 #[derive(Debug)]
 pub struct Element {
@@ -19,12 +21,25 @@ pub struct Element {
     pub slot: u16,
     /// The value of the element if it is empty, or the only one that it may have.
     pub constraint: Option<ValueConstraint>,
+    /// What its value must be beside being one of its Rust type.
+    pub facets: Option<&'static dyn Check>,
+    /// Whether there is neither a constraint nor a facet: one comparison for what most elements don't have.
+    is_bare: bool,
 }
 
 impl Element {
     /// An element that comes exactly once.
     pub const fn new(namespace: &'static str, name: &'static str, slot: u16) -> Self {
-        Element { namespace, name, min_occurs: 1, max_occurs: Some(1), slot, constraint: None }
+        Element {
+            namespace,
+            name,
+            min_occurs: 1,
+            max_occurs: Some(1),
+            slot,
+            constraint: None,
+            facets: None,
+            is_bare: true,
+        }
     }
 
     /// The same with another occurrence.
@@ -36,14 +51,29 @@ impl Element {
 
     /// The same with a value for when it is empty.
     pub const fn default(mut self, value: &'static str) -> Self {
+        self.is_bare = false;
         self.constraint = Some(ValueConstraint::Default(value));
         self
     }
 
     /// The same with the only value that it may have.
     pub const fn fixed(mut self, value: &'static str) -> Self {
+        self.is_bare = false;
         self.constraint = Some(ValueConstraint::Fixed(value));
         self
+    }
+
+    /// The same for a type with facets.
+    pub const fn facets(mut self, facets: &'static dyn Check) -> Self {
+        self.is_bare = false;
+        self.facets = Some(facets);
+        self
+    }
+
+    /// Whether any text that is a value will do.
+    #[inline]
+    pub(crate) fn is_bare(&self) -> bool {
+        self.is_bare
     }
 
     /// The place in a layout where its tags are kept.
@@ -84,12 +114,14 @@ pub struct Attribute {
     pub name: &'static str,
     /// Its value if it is absent, or the only one that it may have.
     pub constraint: Option<ValueConstraint>,
+    /// What its value must be beside being one of its Rust type.
+    pub facets: Option<&'static dyn Check>,
 }
 
 impl Attribute {
     /// An attribute.
     pub const fn new(namespace: &'static str, name: &'static str) -> Self {
-        Attribute { namespace, name, constraint: None }
+        Attribute { namespace, name, constraint: None, facets: None }
     }
 
     /// The same with a value for when it is absent.
@@ -101,6 +133,11 @@ impl Attribute {
     /// The same with the only value that it may have.
     pub const fn fixed(mut self, value: &'static str) -> Self {
         self.constraint = Some(ValueConstraint::Fixed(value));
+        self
+    }
+    /// The same for a type with facets.
+    pub const fn facets(mut self, facets: &'static dyn Check) -> Self {
+        self.facets = Some(facets);
         self
     }
 }

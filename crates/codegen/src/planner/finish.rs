@@ -71,7 +71,7 @@ fn add_tags(item: &mut Item, tags: &Tags) {
                 }
             }
         }
-        Item::Choice(_) | Item::Enumeration(_) | Item::Union(_) => {}
+        Item::Choice(_) | Item::Enumeration(_) | Item::Union(_) | Item::Restriction(_) => {}
     }
 }
 
@@ -113,7 +113,7 @@ fn below(base: &Base, items: &[Item], index: &HashMap<Path, usize>, namespaces: 
                     enter(&variant.base, &mut open);
                 }
             }
-            Item::Choice(_) | Item::Enumeration(_) | Item::Union(_) => {}
+            Item::Choice(_) | Item::Enumeration(_) | Item::Union(_) | Item::Restriction(_) => {}
         }
     }
 }

@@ -23,13 +23,8 @@ impl Planner<'_> {
             Variety::List { item } => Base::List(Box::new(self.simple(*item))),
             Variety::Union { members } => self.union(type_id, simple, members),
             Variety::Atomic => {
-                let is_text = schema.builtin(type_id).primitive() == Builtin::String;
-                if is_text && !schema.enumeration(type_id).is_empty() {
+                if self.lists_texts(type_id) {
                     return self.enumeration(type_id, simple);
-                }
-                if !schema.facets(type_id).is_empty() && self.reported.insert(type_id) {
-                    let message = "the facets of this type are not checked yet".to_owned();
-                    self.report(Severity::Warning, simple.location, message);
                 }
                 of_builtin(schema.builtin(type_id))
             }
@@ -62,30 +57,20 @@ impl Planner<'_> {
             collapses: schema.white_space(type_id) == WhiteSpace::Collapse,
             variants,
             other,
+            is_strict: self.checks_facets,
         }));
         Base::Item(path)
     }
 
     fn union(&mut self, type_id: TypeId, simple: &SimpleType, members: &[TypeId]) -> Base {
-        let mut types = Vec::new();
-        self.members(members, &mut types);
-        let mut bases: Vec<(Base, TypeId)> = Vec::new();
-        for member in types {
-            let base = self.simple(member);
-            if !bases.iter().any(|(known, _)| *known == base) {
-                bases.push((base, member));
+        let Some(bases) = self.member_bases(members) else {
+            if self.reported.insert(type_id) {
+                let message =
+                    "a union with a member that is an xs:QName is kept as text: its prefix may mean nothing later";
+                self.report(Severity::Warning, simple.location, message.to_owned());
             }
-        }
-        if bases.iter().any(|(base, _)| matches!(base, Base::Datatype("QName" | "Notation"))) {
-            let message =
-                "a union with a member that is an xs:QName is kept as text: its prefix may mean nothing later";
-            self.report(Severity::Warning, simple.location, message.to_owned());
             return Base::Primitive("String");
-        }
-        // What comes after a type that takes every text is never tried.
-        if let Some(end) = bases.iter().position(|(base, _)| *base == Base::Primitive("String")) {
-            bases.truncate(end + 1);
-        }
+        };
         match bases.as_slice() {
             [] => return Base::Primitive("String"),
             [(one, _)] => return one.clone(),
@@ -95,15 +80,46 @@ impl Planner<'_> {
         let (path, outside) = self.enter(type_id, Key::Type(type_id), &name);
         self.module = outside;
         let mut names = Scope::default();
-        let members = bases.into_iter().map(|(base, member)| Member {
-            ident: self.member_name(&base, member, &mut names),
+        let members = bases.into_iter().map(|(base, members)| Member {
+            ident: self.member_name(&base, members[0], &mut names),
             is_enumeration: self.is_enumeration(&base),
+            facets: self.one_of(&name, &base, &members),
             base,
         });
         let members = members.collect();
         let documentation = self.simple_documentation(simple, &name);
-        self.items.push(Item::Union(Union { path: path.clone(), documentation, name, members }));
+        self.items.push(Item::Union(Union {
+            path: path.clone(),
+            documentation,
+            name,
+            members,
+            has_facets: self.checks_facets,
+        }));
         Base::Item(path)
+    }
+
+    /// The Rust types of the members of a union, each once, with the members that are read as such. `None` if one is an
+    /// `xs:QName`, so that the value is kept as text.
+    pub(super) fn member_bases(&mut self, members: &[TypeId]) -> Option<Vec<(Base, Vec<TypeId>)>> {
+        let mut types = Vec::new();
+        self.members(members, &mut types);
+        let mut bases: Vec<(Base, Vec<TypeId>)> = Vec::new();
+        for member in types {
+            let base = self.simple(member);
+            match bases.iter_mut().find(|(known, _)| *known == base) {
+                Some((_, members)) => members.push(member),
+                None => bases.push((base, vec![member])),
+            }
+        }
+        if bases.iter().any(|(base, _)| matches!(base, Base::Datatype("QName" | "Notation"))) {
+            return None;
+        }
+        // What comes after a type that takes every text is never tried, but where facets narrow that.
+        if let Some(end) = bases.iter().position(|(base, _)| *base == Base::Primitive("String")) {
+            let rest: Vec<TypeId> = bases.drain(end + 1..).flat_map(|(_, members)| members).collect();
+            bases[end].1.extend(rest);
+        }
+        Some(bases)
     }
 
     /// The members of a union, those of unions in it in their place.
@@ -129,13 +145,19 @@ impl Planner<'_> {
         }
     }
 
+    /// Whether an atomic type is an enumeration of texts.
+    pub(super) fn lists_texts(&self, type_id: TypeId) -> bool {
+        let is_text = self.schema.builtin(type_id).primitive() == Builtin::String;
+        is_text && !self.schema.enumeration(type_id).is_empty()
+    }
+
     fn is_enumeration(&self, base: &Base) -> bool {
         let Base::Item(path) = base else { return false };
         self.items.iter().any(|item| matches!(item, Item::Enumeration(one) if one.path == *path))
     }
 
     /// What a simple type is called: a type without a name after what it is written in.
-    fn simple_name(&self, type_id: TypeId) -> String {
+    pub(super) fn simple_name(&self, type_id: TypeId) -> String {
         let definition = &self.schema[type_id];
         match (definition.name(), definition.owner()) {
             (Some(name), _) => name.local().to_owned(),

@@ -144,13 +144,18 @@ impl Planner<'_> {
         let mut names = Scope::default();
         let (content, attributes) = match schema.content(type_id) {
             SchemaContent::Simple(simple) => {
-                let content = Content::Simple { ident: names.lower("value"), value: self.simple(simple) };
+                let content = Content::Simple {
+                    ident: names.lower("value"),
+                    value: self.simple(simple),
+                    facets: self.facets(simple),
+                };
                 (content, self.attributes(type_id, &mut names))
             }
             SchemaContent::Mixed(_) => {
                 let group = particles::content(schema, &self.steps(type_id));
                 if group.nodes.is_empty() {
-                    let content = Content::Simple { ident: names.lower("value"), value: Base::Primitive("String") };
+                    let content =
+                        Content::Simple { ident: names.lower("value"), value: Base::Primitive("String"), facets: None };
                     (content, self.attributes(type_id, &mut names))
                 } else {
                     let field = names.lower("content");
@@ -228,6 +233,7 @@ impl Planner<'_> {
                 ident: names.attribute(&name),
                 documentation: documentation.unwrap_or_else(|| format!("The attribute `{name}`.")),
                 base: self.simple(declaration.type_id),
+                facets: self.facets(declaration.type_id),
                 presence,
                 tag: String::new(),
                 namespace,
@@ -250,6 +256,7 @@ impl Planner<'_> {
         };
         let constraint = declaration.value_constraint.as_ref().filter(|_| has_text);
         Element {
+            facets: self.facets(declaration.type_id),
             namespace,
             name: declaration.name.local().to_owned(),
             slot,

@@ -278,6 +278,7 @@ pub(super) fn enumeration(plan: &Enumeration, context: Context<'_>) -> TokenStre
     });
     let texts: Vec<TokenStream> = plan.variants.iter().map(|variant| super::literal(&variant.value)).collect();
     let idents: Vec<_> = plan.variants.iter().map(|variant| &variant.ident).collect();
+    let strict = plan.is_strict.then(|| quote! { , #other, [#(#texts),*] });
     let white_space = if plan.collapses {
         quote! { Collapse }
     } else {
@@ -312,7 +313,7 @@ pub(super) fn enumeration(plan: &Enumeration, context: Context<'_>) -> TokenStre
             }
         }
 
-        ::castile::codegen::enumeration!(#ident, #name, #white_space);
+        ::castile::codegen::enumeration!(#ident, #name, #white_space #strict);
     }
 }
 
@@ -330,16 +331,21 @@ pub(super) fn union(plan: &Union, context: Context<'_>) -> TokenStream {
         quote! { #[doc = #documentation] #ident(#held), }
     });
     let last = members.len().saturating_sub(1);
-    let reads = members.iter().enumerate().map(|(index, Member { ident, base: of, is_enumeration })| {
+    let reads = members.iter().enumerate().map(|(index, Member { ident, base: of, is_enumeration, facets })| {
         let of = base(of, context);
         let is_listed = (*is_enumeration && index < last).then(|| quote! { && !matches!(value, #of::Other(_)) });
+        let is_allowed = facets.as_ref().map(|path| {
+            let path = context.path(path);
+            quote! { && xs::Check::check(&#path, text, &value).is_ok() }
+        });
         quote! {
-            if let Ok(value) = <#of as SimpleType>::parse(text) #is_listed {
+            if let Ok(value) = <#of as SimpleType>::parse(text) #is_listed #is_allowed {
                 return Ok(Self::#ident(value));
             }
         }
     });
     let idents = members.iter().map(|member| &member.ident);
+    let facets = plan.has_facets.then(|| quote! { ::castile::codegen::union_value!(#ident); });
     quote! {
         #documentation
         #[derive(Clone, Debug, PartialEq)]
@@ -358,5 +364,7 @@ pub(super) fn union(plan: &Union, context: Context<'_>) -> TokenStream {
                 match self { #(Self::#idents(value) => value.write(out),)* }
             }
         }
+
+        #facets
     }
 }

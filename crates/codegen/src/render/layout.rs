@@ -88,8 +88,21 @@ fn header(lines: &[String]) -> Option<(usize, String)> {
 
 /// Items and methods with a blank line before each.
 fn spaced(lines: &[String]) -> String {
-    const BEGINNINGS: [&str; 12] =
-        ["///", "#[", "pub ", "static ", "const ", "impl", "struct ", "enum ", "fn ", "async fn ", "use ", "::"];
+    const BEGINNINGS: [&str; 13] = [
+        "///",
+        "#[",
+        "pub ",
+        "pub(super) ",
+        "static ",
+        "const ",
+        "impl",
+        "struct ",
+        "enum ",
+        "fn ",
+        "async fn ",
+        "use ",
+        "::",
+    ];
     let mut out = String::new();
     let mut previous = "";
     for line in lines {
@@ -97,7 +110,7 @@ fn spaced(lines: &[String]) -> String {
         let begins = BEGINNINGS.iter().any(|beginning| text.starts_with(beginning));
         let ends = previous.ends_with(['}', ';']) && !is_documentation(previous);
         // At the outermost level every item stands apart; inside, what has a body or documentation does.
-        const APART: [&str; 7] = ["///", "fn ", "pub fn ", "static ", "impl", "#[", "::"];
+        const APART: [&str; 8] = ["///", "fn ", "pub fn ", "pub(super) ", "static ", "impl", "#[", "::"];
         let apart = depth(line) == 0 || APART.iter().any(|beginning| text.starts_with(beginning));
         let continues = previous.starts_with("const ") && text.starts_with("const ");
         if begins && ends && depth(previous) == depth(line) && apart && !continues {

@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::documentation::documentation;
-use super::{Context, base, by_index, element_table, group_trait, held, literal, occurs, wildcard};
+use super::{Context, base, by_index, element_table, facets, group_trait, held, literal, occurs, wildcard};
 use crate::plan::{Attribute, Content, Field, Occurrence, Presence, Role, Struct, Term, ValueConstraint};
 
 pub(super) fn render(plan: &Struct, context: Context<'_>) -> TokenStream {
@@ -57,7 +57,7 @@ fn declare(plan: &Struct, context: Context<'_>) -> TokenStream {
         }
     });
     let content = match &plan.content {
-        Content::Simple { ident, value } => {
+        Content::Simple { ident, value, .. } => {
             let value = base(value, context);
             quote! {
                 /// The value of the element.
@@ -107,11 +107,18 @@ fn from_xml(plan: &Struct, name: &Option<crate::plan::TypeName>, context: Contex
     });
     let checks: Vec<TokenStream> = checks.collect();
     let read = match &plan.content {
-        Content::Simple { ident: value, .. } => {
+        Content::Simple { ident: value, facets, .. } => {
             let attributes = attribute_values(plan);
+            let read = match facets {
+                None => quote! { decoder.simple(element)? },
+                Some(path) => {
+                    let path = context.path(path);
+                    quote! { decoder.restricted(element, &#path)? }
+                }
+            };
             quote! {
                 #(#checks)*
-                Ok(#ident { #(#attributes,)* #value: decoder.simple(element)? })
+                Ok(#ident { #(#attributes,)* #value: #read })
             }
         }
         Content::Mixed { ident: content, .. } => {
@@ -165,14 +172,21 @@ fn attribute_table(plan: &Struct, context: Context<'_>) -> Option<TokenStream> {
             Presence::Fixed { value, .. } => quote! { .fixed(#value) },
             Presence::Required | Presence::Optional => quote! {},
         };
-        quote! { xs::Attribute::new(#namespace, #name) #constraint }
+        let facets = facets::reference(&attribute.facets, context);
+        quote! { xs::Attribute::new(#namespace, #name) #constraint #facets }
     });
     let any = plan.any_attributes.iter().map(|(_, any)| {
         let any = wildcard(any);
         quote! { .and(#any) }
     });
+    let declared = if plan.attributes.iter().any(|attribute| attribute.facets.is_some()) {
+        // Statics are not referred to by what is promoted, but by constants they are.
+        quote! { &const { [#(#declared),*] } }
+    } else {
+        quote! { &[#(#declared),*] }
+    };
     Some(quote! {
-        const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::new(&[#(#declared),*]) #(#any)*;
+        const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::new(#declared) #(#any)*;
     })
 }
 

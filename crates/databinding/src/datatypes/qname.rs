@@ -133,6 +133,12 @@ impl SimpleType for QName {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Notation(pub QName);
 
+impl From<QName> for Notation {
+    fn from(name: QName) -> Self {
+        Notation(name)
+    }
+}
+
 impl fmt::Display for Notation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

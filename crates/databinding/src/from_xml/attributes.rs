@@ -38,6 +38,9 @@ impl Decoder<'_> {
             Error::new(ErrorKind::Lexical, offset, message)
         };
         let value = T::parse_in(text, &self.reader).map_err(|problem| failure(invalid::<T>(text, problem)))?;
+        if let Some(facets) = declared.facets {
+            facets.check(text, &value).map_err(|problem| failure(problem.message().to_owned()))?;
+        }
         match declared.constraint {
             Some(ValueConstraint::Fixed(fixed)) if !is_fixed(&value, fixed) => {
                 let message = format!(

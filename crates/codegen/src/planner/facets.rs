@@ -1,0 +1,164 @@
+//! What facets say of simple types: a restriction for each type that has some.
+
+use castile_xsd::components::{Facet as SchemaFacet, FacetKind, SimpleType, Variety, WhiteSpace};
+use castile_xsd::{Severity, TypeId};
+
+use super::Planner;
+use crate::plan::{Base, Facet, Item, Path, Restriction, Rule};
+
+impl Planner<'_> {
+    /// What values of a simple type must be beside being of its Rust type, if that is anything and was asked for.
+    pub(super) fn facets(&mut self, type_id: TypeId) -> Option<Path> {
+        if !self.checks_facets || type_id.builtin().is_some() {
+            return None;
+        }
+        if let Some(known) = self.restrictions.get(&type_id) {
+            return known.clone();
+        }
+        let simple = self.schema[type_id].as_simple()?;
+        let found = self.restriction(type_id, simple);
+        self.restrictions.insert(type_id, found.clone());
+        found
+    }
+
+    fn restriction(&mut self, type_id: TypeId, simple: &SimpleType) -> Option<Path> {
+        let name = self.simple_name(type_id);
+        let definition = match self.schema.simple_type_definition(type_id) {
+            Ok(definition) => definition,
+            Err(problem) => {
+                let message = format!("the facets of {name} are not checked: {problem}");
+                return self.refuse(simple.location, message);
+            }
+        };
+        if simple.variety == Variety::Atomic && self.lists_texts(type_id) {
+            // It refuses itself what it doesn't list.
+            let listed = self.schema.enumeration(type_id);
+            if listed.iter().any(|facet| definition.read(&facet.value, *facet).is_err()) {
+                let message =
+                    format!("some values that {name} lists are excluded by its other facets, and not refused");
+                return self.refuse(simple.location, message);
+            }
+            return None;
+        }
+        if self.has_restricted_union(&simple.variety) {
+            let message = format!("the facets of a union that is a member of {name} are not checked");
+            self.report(Severity::Warning, simple.location, message);
+        }
+        let base = self.simple(type_id);
+        let of = match &simple.variety {
+            Variety::Atomic => None,
+            Variety::List { item } => self.facets(*item).map(|item| self.add(type_id, &name, &base, Rule::Items(item))),
+            Variety::Union { members } => match self.member_bases(members)?.as_slice() {
+                [(one, members)] => self.one_of(&name, one, members),
+                _ => None,
+            },
+        };
+        let facets = self.own_facets(type_id, &base);
+        if facets.is_empty() {
+            return of;
+        }
+        Some(self.add(type_id, &name, &base, Rule::Facets { facets, of }))
+    }
+
+    /// Whether a member of a union is a union with facets, which its own members don't have.
+    fn has_restricted_union(&self, variety: &Variety) -> bool {
+        let Variety::Union { members } = variety else { return false };
+        members.iter().any(|&member| {
+            let member_variety = self.schema[member].as_simple().map(|simple| &simple.variety);
+            matches!(member_variety, Some(Variety::Union { .. })) && !self.schema.facets(member).is_empty()
+        })
+    }
+
+    /// What a text must be so that one of the `members` of a union takes it, which all are read as `base`. The first is
+    /// that in the schema too.
+    pub(super) fn one_of(&mut self, name: &str, base: &Base, members: &[TypeId]) -> Option<Path> {
+        let [first, ..] = *members else { return None };
+        if !self.checks_facets {
+            return None;
+        }
+        let mut paths = Vec::new();
+        for &member in members {
+            let own = self.simple(member);
+            paths.push(match self.facets(member) {
+                Some(path) => path,
+                // It takes all.
+                None if own == *base => return None,
+                None => {
+                    let name = self.simple_name(member);
+                    self.add(member, &name, &own, Rule::Facets { facets: Vec::new(), of: None })
+                }
+            });
+        }
+        match paths.as_slice() {
+            [only] => Some(only.clone()),
+            _ => Some(self.add(first, name, base, Rule::AnyOf(paths))),
+        }
+    }
+
+    fn add(&mut self, type_id: TypeId, name: &str, base: &Base, rule: Rule) -> Path {
+        let module = self.reserved.get(&type_id).map_or(self.module, |path| path.module);
+        let what = match rule {
+            Rule::Facets { .. } => "facets",
+            Rule::Items(_) => "items",
+            Rule::AnyOf(_) => "members",
+        };
+        let path = Path { module, ident: self.names[module].table(&format!("{name} {what}")) };
+        let restriction = Restriction { path: path.clone(), name: name.to_owned(), base: base.clone(), rule };
+        self.items.push(Item::Restriction(restriction));
+        path
+    }
+
+    /// The facets of a type and of all that it is derived from.
+    fn own_facets(&self, type_id: TypeId, base: &Base) -> Vec<Facet> {
+        let schema = self.schema;
+        let all = schema.facets(type_id);
+        let of_kind = |kind| all.iter().find(|facet| facet.kind == kind);
+        let mut facets: Vec<Facet> = Vec::new();
+        for (kind, field) in [
+            (FacetKind::Length, "length"),
+            (FacetKind::MinLength, "min_length"),
+            (FacetKind::MaxLength, "max_length"),
+            (FacetKind::TotalDigits, "total_digits"),
+            (FacetKind::FractionDigits, "fraction_digits"),
+        ] {
+            // Nothing is longer than what doesn't fit.
+            let number = |facet: &&SchemaFacet| facet.value.trim().parse().unwrap_or(u64::MAX);
+            facets.extend(of_kind(kind).map(|facet| Facet::Number(field, number(facet))));
+        }
+        let patterns = schema.patterns(type_id);
+        if !patterns.is_empty() {
+            let step = |alternatives: Vec<&str>| alternatives.into_iter().map(str::to_owned).collect();
+            facets.push(Facet::Patterns(patterns.into_iter().map(step).collect()));
+        }
+        for (kind, field) in [
+            (FacetKind::MinInclusive, "min_inclusive"),
+            (FacetKind::MinExclusive, "min_exclusive"),
+            (FacetKind::MaxInclusive, "max_inclusive"),
+            (FacetKind::MaxExclusive, "max_exclusive"),
+        ] {
+            facets.extend(of_kind(kind).map(|facet| Facet::Bound(field, facet.value.clone())));
+        }
+        let enumeration = schema.enumeration(type_id);
+        if !enumeration.is_empty() {
+            let is_name = matches!(base, Base::Datatype("QName" | "Notation"));
+            let name = |facet: &SchemaFacet| {
+                let name = facet.name()?;
+                Some((name.namespace().to_owned(), name.local().to_owned()))
+            };
+            facets.push(if is_name {
+                Facet::Names(enumeration.into_iter().filter_map(name).collect())
+            } else {
+                Facet::Enumeration(enumeration.into_iter().map(|facet| facet.value.clone()).collect())
+            });
+        }
+        let white_space = match schema.white_space(type_id) {
+            WhiteSpace::Preserve => Some("Preserve"),
+            WhiteSpace::Replace => Some("Replace"),
+            WhiteSpace::Collapse => None,
+        };
+        if !facets.is_empty() {
+            facets.extend(white_space.map(Facet::WhiteSpace));
+        }
+        facets
+    }
+}

@@ -1,0 +1,170 @@
+//! What the tables of generated code say of the facets of a type, and how a value is held against it.
+
+use std::any::Any;
+use std::fmt;
+use std::marker::PhantomData;
+
+use super::{FacetValue, Facets, Pattern};
+use crate::datatypes::{Invalid, List, QName, SimpleType, words};
+
+/// What a value must be beside being one of its Rust type: the facets of its type in the schema.
+///
+/// The tables of [`schema`](crate::schema) hold these without the type of the value.
+pub trait Check: fmt::Debug + Sync {
+    /// Checks a value that was read from `text`.
+    ///
+    /// # Errors
+    /// The facet that is broken: `"x" is not a valid y: …`.
+    fn check(&self, text: &str, value: &dyn Any) -> Result<(), Invalid>;
+
+    /// Reads a value and checks it.
+    ///
+    /// # Errors
+    /// As for [`check`](Self::check), or that the text is not in the lexical space.
+    fn check_text(&self, text: &str) -> Result<(), Invalid>;
+}
+
+/// A type with facets, whose values are `T`s.
+///
+/// ```
+/// use std::sync::LazyLock;
+/// use castile_databinding::facets::{Check, Facets, Restriction};
+///
+/// static PERCENT: Restriction<i32> = Restriction::new("Percent", || {
+///     static FACETS: LazyLock<Facets<i32>> =
+///         LazyLock::new(|| Facets { max_inclusive: Some(100), ..Facets::default() });
+///     &FACETS
+/// });
+///
+/// let problem = PERCENT.check("101", &101).unwrap_err();
+/// assert_eq!(problem.message(), "\"101\" is not a valid Percent: it must be not more than 100, its maxInclusive");
+/// ```
+pub struct Restriction<T: 'static> {
+    name: &'static str,
+    /// A function, since a constant can refer to nothing that is made later.
+    facets: fn() -> &'static Facets<T>,
+    base: Option<&'static dyn Check>,
+}
+
+impl<T> Restriction<T> {
+    /// The type of this name.
+    pub const fn new(name: &'static str, facets: fn() -> &'static Facets<T>) -> Self {
+        Restriction { name, facets, base: None }
+    }
+
+    /// The same where `base` is checked before.
+    pub const fn of(base: &'static dyn Check, name: &'static str, facets: fn() -> &'static Facets<T>) -> Self {
+        Restriction { name, facets, base: Some(base) }
+    }
+}
+
+impl<T: FacetValue + SimpleType> Check for Restriction<T> {
+    fn check(&self, text: &str, value: &dyn Any) -> Result<(), Invalid> {
+        let Some(value) = value.downcast_ref::<T>() else { return self.check_text(text) };
+        if let Some(base) = self.base {
+            base.check(text, value)?;
+        }
+        let facets = (self.facets)();
+        let normal = facets.white_space.normalise(text);
+        // Rust's type may keep white space that the facet `whiteSpace` takes away.
+        let changed = if *normal == *text || T::HAS_NAMES { None } else { T::parse(&normal).ok() };
+        let checked = facets.check(&normal, changed.as_ref().unwrap_or(value));
+        checked.map_err(|problem| Invalid::text(text, self.name, Some(problem)))
+    }
+
+    fn check_text(&self, text: &str) -> Result<(), Invalid> {
+        let value = T::parse(text).map_err(|problem| Invalid::text(text, self.name, problem))?;
+        self.check(text, &value)
+    }
+}
+
+impl<T> fmt::Debug for Restriction<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Restriction").field(&self.name).finish()
+    }
+}
+
+/// A list whose items, `T`s, have facets.
+pub struct Items<T> {
+    name: &'static str,
+    item: &'static dyn Check,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T> Items<T> {
+    /// The list type of this name.
+    pub const fn new(name: &'static str, item: &'static dyn Check) -> Self {
+        Items { name, item, of: PhantomData }
+    }
+}
+
+impl<T: SimpleType> Check for Items<T> {
+    fn check(&self, text: &str, value: &dyn Any) -> Result<(), Invalid> {
+        let Some(List(items)) = value.downcast_ref::<List<T>>() else { return self.check_text(text) };
+        let checked = words(text).zip(items).try_for_each(|(text, item)| self.item.check(text, item));
+        checked.map_err(|problem| Invalid::text(text, self.name, Some(problem.message().to_owned())))
+    }
+
+    fn check_text(&self, text: &str) -> Result<(), Invalid> {
+        let value: List<T> = List::parse(text).map_err(|problem| Invalid::text(text, self.name, problem))?;
+        self.check(text, &value)
+    }
+}
+
+impl<T> fmt::Debug for Items<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Items").field(&self.name).field(&self.item).finish()
+    }
+}
+
+/// A union whose members have the same type in Rust: one of them must take the text.
+#[derive(Debug)]
+pub struct AnyOf {
+    name: &'static str,
+    members: &'static [&'static dyn Check],
+}
+
+impl AnyOf {
+    /// The union type of this name.
+    pub const fn new(name: &'static str, members: &'static [&'static dyn Check]) -> Self {
+        AnyOf { name, members }
+    }
+}
+
+impl Check for AnyOf {
+    fn check(&self, text: &str, _: &dyn Any) -> Result<(), Invalid> {
+        self.check_text(text)
+    }
+
+    fn check_text(&self, text: &str) -> Result<(), Invalid> {
+        let is_taken = self.members.iter().any(|member| member.check_text(text).is_ok());
+        if is_taken { Ok(()) } else { Err(Invalid::text(text, self.name, None)) }
+    }
+}
+
+/// The value of a bound, which the generator has found to be one.
+pub fn bound<T: SimpleType>(text: &str) -> Option<T> {
+    T::parse(text).ok()
+}
+
+/// The values of an enumeration, which the generator has found to be such.
+pub fn values<T: SimpleType>(texts: &[&str]) -> Vec<T> {
+    texts.iter().filter_map(|text| bound(text)).collect()
+}
+
+/// Those of an enumeration of names, by namespace and local name.
+pub fn names<T: From<QName>>(names: &[(&str, &str)]) -> Vec<T> {
+    let names = names.iter().filter_map(|(namespace, local)| QName::new(*namespace, *local).ok());
+    names.map(T::from).collect()
+}
+
+/// The patterns of each step of derivation, which the generator has compiled.
+pub fn patterns(steps: &[&[&str]]) -> Vec<Pattern> {
+    steps.iter().filter_map(|alternatives| Pattern::new(alternatives).ok()).collect()
+}
+
+/// That a value is none of an enumeration, in words that go on after `"x" is not a valid y:`.
+#[cold]
+pub fn not_listed(values: &[&str]) -> String {
+    super::not_among(values)
+}

@@ -85,9 +85,13 @@ def write_schemas(project, module):
     for base, schema in schemas:
         own = schema.get("targetNamespace", "")
         imported = set()
-        for reference in schema.iterchildren(f"{XS}import", f"{XS}include", f"{XS}redefine"):
+        for reference in list(schema.iterchildren(f"{XS}import", f"{XS}include", f"{XS}redefine")):
             if reference.tag == f"{XS}import":
                 namespace = reference.get("namespace", "")
+                # It says nothing, and libxml2 refuses it.
+                if namespace == own:
+                    schema.remove(reference)
+                    continue
                 imported.add(namespace)
                 reference.attrib.pop("schemaLocation", None)
                 if namespace in files:

@@ -138,9 +138,10 @@ impl<'s> Samples<'s> {
     /// The types that an element may have: its own and those derived from it, unless they are abstract or blocked.
     fn types_for(&self, declaration: &ElementDeclaration) -> Vec<TypeId> {
         let mut candidates = vec![declaration.type_id];
-        // Whatever is derived from the ur-type: that is every type.
+        // Every type is derived from the ur-type, and what extends a simple type is more a type of its own than another
+        // form of it: nobody sends a language with what is declared as xs:string, though he may.
         let mut open = candidates.clone();
-        open.retain(|declared| declared.builtin() != Some(Builtin::AnyType));
+        open.retain(|&declared| declared.builtin() != Some(Builtin::AnyType) && self.schema[declared].as_complex().is_some());
         while let Some(base) = open.pop() {
             let complex = self.schema[base].as_complex();
             let block = complex.map(|complex| complex.block).unwrap_or_default();

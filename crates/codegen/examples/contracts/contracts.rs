@@ -1,10 +1,11 @@
 //! Contracts, each taken by itself.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use castile_codegen::{Diagnostic, Files, Generated, Options, Severity, generate_from};
-use castile_wsdl::Protocol;
+use castile_wsdl::{Definitions, Protocol};
 use castile_xsd::Catalog;
 use serde_json::{Value, json};
 
@@ -16,7 +17,7 @@ pub(crate) struct Contract {
     pub(crate) path: PathBuf,
     /// `targetNamespace`, empty if the contract can't be read.
     pub(crate) namespace: String,
-    /// How many operations its SOAP bindings have.
+    /// How many operations of port types are bound to SOAP.
     operations: usize,
     /// What reading and generating took.
     took: Duration,
@@ -93,15 +94,28 @@ pub(crate) fn files(family: &Path) -> Files {
 
 /// Generates a contract, with the time that it takes.
 pub(crate) fn generate(path: &Path, files: &Files) -> Contract {
-    let begun = Instant::now();
-    let result = generate_from(path, files, &Options::default());
-    let took = begun.elapsed();
+    // The machine has other work: the best of three says what this takes.
+    let mut took = Duration::MAX;
+    let mut result = Err(Vec::new());
+    for _ in 0..3 {
+        let begun = Instant::now();
+        result = generate_from(path, files, &Options::default());
+        took = took.min(begun.elapsed());
+    }
     let definitions = castile_wsdl::read(&path.to_string_lossy(), files).0;
-    let bindings = definitions.iter().flat_map(|definitions| &definitions.bindings);
-    let bindings = bindings.filter(|binding| matches!(binding.protocol, Protocol::Soap { .. }));
-    let operations = bindings.map(|binding| binding.operations.len()).sum();
+    let operations = definitions.as_ref().map_or(0, bound);
     let namespace = definitions.map(|definitions| definitions.target_namespace).unwrap_or_default();
     Contract { path: path.to_owned(), namespace, operations, took, result }
+}
+
+/// How many operations of port types are bound to SOAP: most are twice, to both versions.
+fn bound(definitions: &Definitions) -> usize {
+    let bindings = definitions.bindings.iter().filter(|binding| matches!(binding.protocol, Protocol::Soap { .. }));
+    let names = bindings.flat_map(|binding| {
+        let port_type = format!("{:?}", binding.port_type);
+        binding.operations.iter().map(move |operation| (port_type.clone(), operation.name.clone()))
+    });
+    names.collect::<HashSet<_>>().len()
 }
 
 /// Whether a component is defined twice, which happens when contracts that don't fit come together.

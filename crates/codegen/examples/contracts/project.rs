@@ -67,11 +67,13 @@ fn write_cases(
     std::fs::create_dir_all(out.join("samples"))?;
     for (number, Case { operation, element, call }) in cases.iter().enumerate() {
         let id = format!("{}-{number}", group.name);
-        let (mut messages, mut count, mut problem) = (String::new(), 0, None);
+        let (mut messages, mut count, mut nil, mut problem) = (String::new(), 0, 0, None);
         match elements.get(element) {
             Some(&id) => {
                 for sample in Samples::new(&definitions.schema, id).take(most) {
                     match sample {
+                        // A message that is nil has no value that an operation could take.
+                        Ok(sample) if is_nil(&sample) => nil += 1,
                         Ok(sample) => {
                             messages += &sample;
                             messages.push('\0');
@@ -90,7 +92,7 @@ fn write_cases(
         )?;
         facts.push(json!({
             "id": id, "operation": operation, "namespace": element.0, "element": element.1, "samples": count,
-            "problem": problem,
+            "nil": nil, "problem": problem,
         }));
     }
     let source = format!(
@@ -98,6 +100,11 @@ fn write_cases(
     );
     std::fs::write(out.join(format!("src/{}_cases.rs", group.name)), source)?;
     Ok(facts)
+}
+
+/// Whether the root element is nil: samples are written without another `>` in its start tag.
+fn is_nil(sample: &str) -> bool {
+    sample.split('>').next().is_some_and(|start| start.contains(":nil=\"true\""))
 }
 
 /// Writes the documents of a contract in UTF-8, for a validator.

@@ -20,7 +20,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 pub use castile_wsdl::{Diagnostic, Resolver, Severity};
-pub use castile_xsd::Files;
+pub use castile_xsd::{Catalog, Files};
 
 /// What is generated.
 #[derive(Clone, Debug)]

@@ -53,7 +53,7 @@ fn items(context: Context<'_>) -> TokenStream {
         Item::Struct(planned) => types::render(planned, context),
         Item::Choice(planned) => enums::choice(planned, context),
         Item::Derived(planned) => enums::derived(planned, context),
-        Item::Enumeration(planned) => enums::enumeration(planned),
+        Item::Enumeration(planned) => enums::enumeration(planned, context),
         Item::Union(planned) => enums::union(planned, context),
     });
     quote! { #(#items)* }
@@ -261,6 +261,12 @@ impl Context<'_> {
             Some(index) => constant(index),
             None => literal(namespace),
         }
+    }
+
+    /// Where nothing refers to the types, none of them is dead code.
+    fn allow_unused(self) -> Option<TokenStream> {
+        let allow = quote! { #[allow(dead_code, reason = "a program may use some types and not the rest")] };
+        self.plan.services.is_empty().then_some(allow)
     }
 
     /// A type as it is called here.

@@ -98,6 +98,7 @@ generated!(client_only);
 generated!(same_element_twice);
 generated!(server_only);
 generated!(typed_faults);
+generated!(types_only);
 generated!(unsupported_bindings);
 
 impl server_only::Feature for Echo {

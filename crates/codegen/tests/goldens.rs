@@ -57,6 +57,28 @@ fn the_contract_is_served_as_it_was_read() {
     assert_eq!(generated.files, ["tests/features/imports/service.wsdl", "tests/features/imports/types.xsd"]);
 }
 
+/// Names of types don't change with what is left out.
+#[test]
+fn operations_can_be_picked() {
+    let with = |operations: &[&str]| {
+        let mut options = Options::default();
+        options.operations = operations.iter().map(ToString::to_string).collect();
+        generate(Path::new("tests/features/two_namespaces/service.wsdl"), &options)
+    };
+    let types = |source: &str| -> Vec<String> {
+        let types = source.lines().filter_map(|line| line.trim().strip_prefix("pub struct "));
+        types.filter_map(|line| line.strip_suffix(" {")).map(str::to_owned).collect()
+    };
+    assert_eq!(types(&with(&[]).unwrap().source), ["Value", "Part", "Parts"]);
+    assert_eq!(types(&with(&["echo"]).unwrap().source), ["Value", "Part", "Parts"]);
+    let other = with(&["other"]).unwrap();
+    assert_eq!(types(&other.source), ["Part"]);
+    assert!(other.source.contains("fn other(") && !other.source.contains("fn echo("));
+    let diagnostics = with(&["other", "more"]).unwrap_err();
+    let [diagnostic] = diagnostics.as_slice() else { panic!("{diagnostics:?}") };
+    assert_eq!(diagnostic.message, "there is no operation more, which was asked for");
+}
+
 #[test]
 fn every_feature_is_run() {
     let tests = fs::read_to_string("tests/features.rs").unwrap();

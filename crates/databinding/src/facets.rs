@@ -13,7 +13,7 @@
 //!     ..Facets::default()
 //! });
 //!
-//! #[derive(Debug)]
+//! #[derive(Debug, PartialEq)]
 //! struct Code(Token);
 //!
 //! impl SimpleType for Code {

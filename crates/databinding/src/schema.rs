@@ -1,5 +1,7 @@
 //! The tables that generated code brings: what the schema says, as data.
 
+use std::fmt;
+
 use castile_xml::Known;
 
 /// An element declaration with its occurrence: a particle whose term is an element (XSD Part 1 §3.3, §3.9).
@@ -178,6 +180,20 @@ impl Namespaces {
             Namespaces::Any => true,
             Namespaces::Not(target) => !namespace.is_empty() && namespace != *target,
             Namespaces::OneOf(list) => list.contains(&namespace),
+        }
+    }
+}
+
+impl fmt::Display for Namespaces {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let named = |name: &str| if name.is_empty() { "no namespace".to_owned() } else { name.to_owned() };
+        match self {
+            Namespaces::Any => f.write_str("any namespace"),
+            Namespaces::Not(target) => write!(f, "a namespace other than {}", named(target)),
+            Namespaces::OneOf(list) => {
+                let names: Vec<String> = list.iter().map(|name| named(name)).collect();
+                f.write_str(&names.join(" or "))
+            }
         }
     }
 }

@@ -52,3 +52,26 @@ fn what_is_copied_is_bounded() {
     let few = document.replacen("<p:a/>", "", count - 100);
     assert_eq!(common::decode_with::<Anything>(&few, Limits::default(), Memory::default()).unwrap().0.0.len(), 100);
 }
+
+#[derive(Debug)]
+struct Other;
+
+impl FromXml for Other {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+        let any = const { &Wildcard::new(Namespaces::OneOf(&["", "urn:o"])) };
+        decoder.complex(element, |decoder| decoder.any(any).map(|_| Other))
+    }
+}
+
+#[test]
+fn a_wildcard_says_what_it_takes() {
+    for (content, expected) in [
+        ("<a/>", "found <a> of urn:t, where an element of no namespace or urn:o was expected"),
+        ("", "<root> ends, where an element of no namespace or urn:o was expected"),
+        ("<a xmlns='urn:o'/><b/>", "found <b> of urn:t, where </root> was expected"),
+    ] {
+        let document = format!("<root xmlns='urn:t'>{content}</root>");
+        let error = common::decode_with::<Other>(&document, Limits::default(), Memory::default()).unwrap_err();
+        assert_eq!(error.message(), expected);
+    }
+}

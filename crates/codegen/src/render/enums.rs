@@ -9,8 +9,10 @@ use super::{Context, base, by_index, element_table, group_trait, recursive, vari
 use crate::plan::{Choice, Derived, Enumeration, Field, Member, Occurrence, Term, Union};
 
 /// What clippy thinks of enums that a contract gives.
-fn allow() -> TokenStream {
+fn allow(context: Context<'_>) -> TokenStream {
+    let unused = context.allow_unused();
     quote! {
+        #unused
         #[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
     }
 }
@@ -21,7 +23,7 @@ pub(super) fn choice(plan: &Choice, context: Context<'_>) -> TokenStream {
     let Choice { path, table, variants, .. } = plan;
     let ident = &path.ident;
     let documentation = documentation(&plan.documentation);
-    let allow = allow();
+    let allow = allow(context);
     let declared = variants.iter().map(|variant| {
         let documentation = super::documentation::documentation(&variant.documentation);
         let (ident, held) = (&variant.ident, variant_held(variant, context));
@@ -172,7 +174,7 @@ pub(super) fn derived(plan: &Derived, context: Context<'_>) -> TokenStream {
     let Derived { path, table, variants, other, .. } = plan;
     let ident = &path.ident;
     let documentation = documentation(&plan.documentation);
-    let allow = allow();
+    let allow = allow(context);
     let declared = variants.iter().map(|variant| {
         let documentation = super::documentation::documentation(&variant.documentation);
         let (ident, held) = (&variant.ident, recursive(base(&variant.base, context), variant.recursive));
@@ -264,11 +266,11 @@ pub(super) fn derived(plan: &Derived, context: Context<'_>) -> TokenStream {
 
 // ---- simple types ----
 
-pub(super) fn enumeration(plan: &Enumeration) -> TokenStream {
+pub(super) fn enumeration(plan: &Enumeration, context: Context<'_>) -> TokenStream {
     let Enumeration { path, name, other, .. } = plan;
     let ident = &path.ident;
     let documentation = documentation(&plan.documentation);
-    let allow = allow();
+    let allow = allow(context);
     let declared = plan.variants.iter().map(|variant| {
         let documentation = super::documentation::documentation(&variant.documentation);
         let ident = &variant.ident;
@@ -318,7 +320,7 @@ pub(super) fn union(plan: &Union, context: Context<'_>) -> TokenStream {
     let Union { path, name, members, .. } = plan;
     let ident = &path.ident;
     let documentation = documentation(&plan.documentation);
-    let allow = allow();
+    let allow = allow(context);
     let declared = members.iter().map(|member| {
         let (ident, held) = (&member.ident, base(&member.base, context));
         let documentation = format!(

@@ -11,6 +11,7 @@ pub(super) fn render(plan: &Struct, context: Context<'_>) -> TokenStream {
     let Struct { path, table, .. } = plan;
     let ident = &path.ident;
     let documentation = documentation(&plan.documentation);
+    let unused = context.allow_unused();
     let default = plan.has_default.then(|| quote! { Default, });
     let declared = declare(plan, context);
     let fields: &[Field] = match &plan.content {
@@ -28,6 +29,7 @@ pub(super) fn render(plan: &Struct, context: Context<'_>) -> TokenStream {
     quote! {
         #documentation
         #[derive(Clone, Debug, #default PartialEq)]
+        #unused
         pub struct #ident { #declared }
 
         #table_item

@@ -122,9 +122,13 @@ impl<'a> Decoder<'a> {
     /// That something comes which is not among what a group may begin with.
     #[cold]
     fn missing(&mut self, first: &'static [First]) -> Error {
-        let expected = expected(first);
+        self.not_begun(&expected(first))
+    }
+
+    #[cold]
+    fn not_begun(&mut self, expected: &str) -> Error {
         match self.peek() {
-            Ok(Next::Start(tag)) => self.unexpected(tag, &expected),
+            Ok(Next::Start(tag)) => self.unexpected(tag, expected),
             Ok(Next::End { offset }) => {
                 let message = match self.parent {
                     Some(parent) => format!("<{}> ends, where {expected} was expected", parent.name),
@@ -146,14 +150,8 @@ impl<'a> Decoder<'a> {
         match self.optional_any(wildcard)? {
             Some(any) => Ok(any),
             None => {
-                let message = "an element of another namespace than those that are allowed here";
-                match self.peek()? {
-                    Next::Start(tag) => Err(Error::new(ErrorKind::Structure, tag.offset, message)),
-                    Next::End { offset } => {
-                        let message = "an end tag, where any element was expected";
-                        Err(Error::new(ErrorKind::Structure, offset, message))
-                    }
-                }
+                let expected = format!("an element of {}", wildcard.namespaces);
+                Err(self.not_begun(&expected))
             }
         }
     }

@@ -57,7 +57,9 @@ def content(root):
     while open_:
         element, path = open_.pop()
         counts[path] += 1
-        counts.update(path + ("@" + name,) for name in element.keys() if not name.startswith(XSI))
+        # The attributes of what is nil are not kept.
+        if element.get(f"{XSI}nil") not in ("true", "1"):
+            counts.update(path + ("@" + name,) for name in element.keys() if not name.startswith(XSI))
         texts = [element.text] + [child.tail for child in element]
         if any(text and text.strip() for text in texts):
             counts[path + ("text()",)] += 1
@@ -106,7 +108,8 @@ def write_schemas(project, module):
                 included.add(number)
             reference.set("schemaLocation", f"schema-{number}.xsd")
         # Many refer to what they don't import.
-        for namespace in sorted(set(schema.nsmap.values()) - imported - {own}):
+        declared = {namespace for element in schema.iter(etree.Element) for namespace in element.nsmap.values()}
+        for namespace in sorted(declared - imported - {own}):
             if namespace in files:
                 place = next((i for i, child in enumerate(schema) if child.tag not in (f"{XS}annotation", f"{XS}import", f"{XS}include", f"{XS}redefine")), len(schema))
                 schema.insert(place, etree.Element(f"{XS}import", namespace=namespace, schemaLocation=files[namespace]))

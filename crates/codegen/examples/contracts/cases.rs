@@ -3,7 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use quote::ToTokens;
-use syn::{Expr, ExprCall, GenericArgument, ImplItem, Item, Lit, PathArguments, ReturnType, TraitItem, Type, TypeParamBound};
+use syn::{
+    Expr, ExprCall, GenericArgument, ImplItem, Item, Lit, PathArguments, ReturnType, TraitItem, Type, TypeParamBound,
+};
 
 use crate::Error;
 

@@ -125,7 +125,8 @@ pub(crate) fn is_twice(diagnostic: &Diagnostic) -> bool {
 
 /// How many types a source has.
 pub(crate) fn types(source: &str) -> usize {
-    let is_type = |line: &&str| line.trim_start().starts_with("pub struct ") || line.trim_start().starts_with("pub enum ");
+    let is_type =
+        |line: &&str| line.trim_start().starts_with("pub struct ") || line.trim_start().starts_with("pub enum ");
     source.lines().filter(is_type).count()
 }
 

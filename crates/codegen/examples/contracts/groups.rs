@@ -34,7 +34,12 @@ impl Group {
     /// asks for are read and written too. `None` if there is no element.
     pub(crate) fn write_exchange(&self, definitions: &Definitions) -> Result<Option<PathBuf>, Error> {
         let schema = &definitions.schema;
-        let is_of_contract = |id: &ElementId| schema[*id].location.offset.is_some() && !schema[*id].is_abstract;
+        // What is built in is nobody's message.
+        let is_of_contract = |id: &ElementId| {
+            let declaration = &schema[*id];
+            !declaration.is_abstract
+                && !castile_xsd::builtin_namespaces().any(|known| known == declaration.name.namespace())
+        };
         let elements: Vec<ElementId> = schema.global_elements().filter(is_of_contract).collect();
         if elements.is_empty() {
             return Ok(None);
@@ -121,7 +126,6 @@ pub(crate) fn elements(definitions: &Definitions) -> HashMap<(String, String), E
     let name = |id: ElementId| (schema[id].name.namespace().to_owned(), schema[id].name.local().to_owned());
     schema.global_elements().map(|id| (name(id), id)).collect()
 }
-
 
 /// A WSDL document that imports others.
 fn document(members: &[(PathBuf, String)], more: &str) -> String {

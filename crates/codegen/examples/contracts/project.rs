@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Instant;
 
-use castile_codegen::{Files, Generated, Options, Resolver, generate_from};
+use castile_codegen::{Files, Generated, Options, Resolver, Severity, generate_from};
 use castile_wsdl::Definitions;
 use castile_xsd::Request;
 use castile_xsd::sample::Samples;
@@ -46,7 +46,8 @@ pub(crate) fn write_group(group: &Group, files: &Files, out: &Path, most: usize)
 
 fn generate(path: &Path, files: &Files, out: &Path, name: &str) -> Result<Generated, Error> {
     let generated = generate_from(path, files, &Options::default()).map_err(|diagnostics| {
-        let texts: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
+        let errors = diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error);
+        let texts: Vec<String> = errors.map(ToString::to_string).collect();
         texts.join("\n")
     })?;
     std::fs::write(out.join(format!("src/{name}.rs")), &generated.source)?;
@@ -67,13 +68,12 @@ fn write_cases(
     std::fs::create_dir_all(out.join("samples"))?;
     for (number, Case { operation, element, call }) in cases.iter().enumerate() {
         let id = format!("{}-{number}", group.name);
-        let (mut messages, mut count, mut nil, mut problem) = (String::new(), 0, 0, None);
+        let (mut messages, mut count, mut left_out, mut problem) = (String::new(), 0, 0, None);
         match elements.get(element) {
             Some(&id) => {
                 for sample in Samples::new(&definitions.schema, id).take(most) {
                     match sample {
-                        // A message that is nil has no value that an operation could take.
-                        Ok(sample) if is_nil(&sample) => nil += 1,
+                        Ok(sample) if !is_message(&sample, &element.1) => left_out += 1,
                         Ok(sample) => {
                             messages += &sample;
                             messages.push('\0');
@@ -86,13 +86,10 @@ fn write_cases(
             None => problem = Some("the element is not declared".to_owned()),
         }
         std::fs::write(out.join("samples").join(&id), messages)?;
-        writeln!(
-            calls,
-            "    crate::round_trip::Case {{ id: {id:?}, run: |document| crate::round_trip::{call} }},"
-        )?;
+        writeln!(calls, "    crate::round_trip::Case {{ id: {id:?}, run: |document| crate::round_trip::{call} }},")?;
         facts.push(json!({
             "id": id, "operation": operation, "namespace": element.0, "element": element.1, "samples": count,
-            "nil": nil, "problem": problem,
+            "left_out": left_out, "problem": problem,
         }));
     }
     let source = format!(
@@ -102,9 +99,12 @@ fn write_cases(
     Ok(facts)
 }
 
-/// Whether the root element is nil: samples are written without another `>` in its start tag.
-fn is_nil(sample: &str) -> bool {
-    sample.split('>').next().is_some_and(|start| start.contains(":nil=\"true\""))
+/// Whether a sample is a message that an operation takes: neither nil nor another element in place of its own.
+fn is_message(sample: &str, local: &str) -> bool {
+    // Samples are written without another `>` in a start tag.
+    let start = sample.split('>').next().unwrap_or_default();
+    let name = start.trim_start_matches('<').split([' ', '/']).next().unwrap_or_default();
+    name.rsplit(':').next() == Some(local) && !start.contains(":nil=\"true\"")
 }
 
 /// Writes the documents of a contract in UTF-8, for a validator.
@@ -142,14 +142,18 @@ pub(crate) fn write(groups: &[Group], castile: &Path, out: &Path) -> Result<(), 
             if out.join(format!("src/{name}_exchange.rs")).is_file() {
                 names.push(format!("{name}_exchange"));
                 let gate = "#[cfg(feature = \"round-trips\")]";
-                writeln!(library, "{gate}\npub mod {name}_exchange {{\n    include!(\"{name}_exchange.rs\");\n{cases}}}")?;
+                writeln!(
+                    library,
+                    "{gate}\npub mod {name}_exchange {{\n    include!(\"{name}_exchange.rs\");\n{cases}}}"
+                )?;
             }
         }
     }
     std::fs::write(out.join("src/lib.rs"), library)?;
     std::fs::write(out.join("src/round_trip.rs"), include_str!("round_trip.rs.txt"))?;
     let all: Vec<String> = names.iter().map(|name| format!("contracts::{name}::CASES")).collect();
-    let main = format!("fn main() -> std::io::Result<()> {{\n    contracts::round_trip::run(&[{}])\n}}\n", all.join(", "));
+    let main =
+        format!("fn main() -> std::io::Result<()> {{\n    contracts::round_trip::run(&[{}])\n}}\n", all.join(", "));
     std::fs::write(out.join("src/main.rs"), main)?;
     Ok(())
 }

@@ -205,7 +205,8 @@ fn own_command() -> String {
     std::iter::once("castile".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
 }
 
-fn duration(text: &str) -> Result<Duration, String> {
+/// A bare number is seconds.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let seconds = match text.parse::<f64>() {
         Ok(seconds) => Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())?,
         Err(_) => humantime::parse_duration(text).map_err(|error| error.to_string())?,

@@ -5,15 +5,21 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 mod bench;
+mod bundle;
+mod describe;
+mod fetch;
 mod floor;
+mod generate;
+mod problems;
 mod process;
 mod serve;
+mod source;
 
 /// Servers under test and the floor share the allocator, as all processes of this binary do.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// SOAP services in Rust: serve them, measure them.
+/// SOAP services in Rust: look at their contracts, generate their code, serve them, measure them.
 #[derive(Parser)]
 #[command(name = "castile", version)]
 struct Arguments {
@@ -23,6 +29,9 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    Describe(describe::Arguments),
+    Gen(generate::Arguments),
+    Bundle(bundle::Arguments),
     Serve(serve::Arguments),
     Bench(bench::Arguments),
     #[command(hide = true)]
@@ -31,6 +40,9 @@ enum Command {
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
+        Command::Describe(arguments) => describe::run(arguments),
+        Command::Gen(arguments) => generate::run(arguments),
+        Command::Bundle(arguments) => bundle::run(arguments),
         Command::Serve(arguments) => serve::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),
         Command::Floor(arguments) => floor::run(arguments),
@@ -38,7 +50,8 @@ fn main() -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            let style = problems::ERROR;
+            anstream::eprintln!("{style}error{style:#}: {error:#}");
             ExitCode::FAILURE
         }
     }

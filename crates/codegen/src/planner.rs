@@ -264,12 +264,17 @@ impl Planner<'_> {
 
     /// A name of an operation that was asked for must be that of one.
     fn refuse_unknown_operations(&mut self) {
-        let bindings = &self.definitions.bindings;
-        let is_known =
-            |name: &&String| bindings.iter().flat_map(|binding| &binding.operations).any(|known| known.name == **name);
-        let unknown: Vec<&String> = self.wanted.iter().filter(|name| !is_known(name)).collect();
+        let bound = self.definitions.bindings.iter().flat_map(|binding| &binding.operations);
+        let mut seen = HashSet::new();
+        // Several bindings have the same operations.
+        let known: Vec<&str> =
+            bound.map(|operation| operation.name.as_str()).filter(|name| seen.insert(*name)).collect();
+        let unknown: Vec<&String> = self.wanted.iter().filter(|name| !seen.contains(name.as_str())).collect();
         for name in unknown {
             self.say(Severity::Error, format!("there is no operation {name}, which was asked for"));
+            if let Some(diagnostic) = self.diagnostics.last_mut() {
+                diagnostic.with_note(format!("it has {}", known.join(", ")));
+            }
         }
     }
 

@@ -9,18 +9,29 @@ mod identity;
 mod model;
 mod overlap;
 mod restriction;
+mod values;
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::components::{ElementId, TypeDefinition, TypeId};
+use crate::definition::Definitions;
 use crate::{Builtin, Diagnostics, Schema};
+
+pub(crate) use derivation::is_derived;
 
 /// Checks all components. What follows from `missing` types, which have been reported, is not reported again.
 pub(crate) fn check(schema: &Schema, missing: &HashSet<TypeId>, diagnostics: &mut Diagnostics) {
     let components = schema.types.len() + schema.elements.len() + schema.attributes.len();
     let steps = STEPS + components as u64 * STEPS_PER_COMPONENT;
-    let mut checker = Checker { schema, missing, diagnostics, steps, substitutes: HashMap::new() };
+    let mut checker = Checker {
+        schema,
+        missing,
+        diagnostics,
+        steps,
+        substitutes: HashMap::new(),
+        definitions: Definitions::default(),
+    };
     let depths = depths(schema);
     for (id, definition) in schema.types().skip(Builtin::ALL.len()) {
         // What a type takes from its bases is gathered from all of them, some times over.
@@ -78,6 +89,7 @@ struct Checker<'c> {
     steps: u64,
     /// Elements that may stand for another, as far as that has been asked.
     substitutes: HashMap<ElementId, Rc<[ElementId]>>,
+    definitions: Definitions,
 }
 
 impl Checker<'_> {

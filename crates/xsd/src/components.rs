@@ -9,7 +9,7 @@ mod types;
 
 pub use declarations::{
     ArrayType, AttributeDeclaration, AttributeGroupDefinition, AttributeUse, ElementDeclaration, IdentityConstraint,
-    IdentityConstraintCategory, ModelGroupDefinition, Notation, Scope, Use, ValueConstraint,
+    IdentityConstraintCategory, ModelGroupDefinition, Notation, Path, Scope, Use, ValueConstraint,
 };
 pub use particle::{Compositor, ModelGroup, NamespaceConstraint, Particle, ProcessContents, Term, Wildcard};
 pub use types::{

@@ -278,6 +278,11 @@ impl Diagnostics {
         self.add(Severity::Note, location, message)
     }
 
+    /// How many there are so far.
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
     /// What was gathered, by place, errors and notes mixed as a reader of the document meets them.
     #[must_use]
     pub fn finish(mut self) -> (Sources, Vec<Diagnostic>) {

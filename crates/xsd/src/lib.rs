@@ -63,6 +63,7 @@ pub mod sample;
 mod schema;
 mod structure;
 mod table;
+pub mod validate;
 mod wellknown;
 
 pub use builtin::{Builtin, XSD_NAMESPACE};
@@ -74,7 +75,7 @@ pub use encoding::decode;
 pub use load::{Loader, Opened};
 pub use name::ExpandedName;
 pub use parse::tidy;
-pub use resolver::{Documents, Files, Request, Resolver};
+pub use resolver::{Documents, Files, Request, Resolver, join};
 pub use schema::Schema;
 pub use wellknown::builtin_namespaces;
 

@@ -21,7 +21,7 @@ use castile_xml::tree::Element;
 
 use crate::components::{
     AttributeDeclaration, AttributeGroupDefinition, ElementDeclaration, ElementId, GroupId, IdentityConstraint,
-    IdentityConstraintCategory, ModelGroup, ModelGroupDefinition, Notation, Owner, Scope, TypeDefinition, TypeId,
+    IdentityConstraintCategory, ModelGroup, ModelGroupDefinition, Notation, Owner, Path, Scope, TypeDefinition, TypeId,
 };
 use crate::structure::{self, Misplaced};
 use crate::table::Table;
@@ -352,17 +352,16 @@ impl Parser<'_> {
             category,
             selector: selector?,
             fields,
-            namespaces: element.namespaces().into_iter().map(|(p, n)| (p.to_owned(), n.to_owned())).collect(),
             annotation: self.annotation(element),
             location: self.location(element),
         })
     }
 
     /// The path of a selector or a field.
-    fn xpath(&mut self, element: Element<'_>) -> String {
+    fn xpath(&mut self, element: Element<'_>) -> Path {
         let Some(path) = element.attribute("xpath") else {
             self.error(element, format!("<{}> has no `xpath`", element.local())).with_rule(structure::RULE);
-            return String::new();
+            return Path { text: String::new(), namespaces: Vec::new() };
         };
         let problem = match element.local() {
             "field" => xpath::check_field(path, element),
@@ -374,6 +373,7 @@ impl Parser<'_> {
                 .with_rule(rule)
                 .with_note("expected names, `*` and `.` with `/` between, `.//` at the start; `@` last in a field");
         }
-        path.to_owned()
+        let namespaces = element.namespaces().into_iter().map(|(p, n)| (p.to_owned(), n.to_owned()));
+        Path { text: path.to_owned(), namespaces: namespaces.collect() }
     }
 }

@@ -142,7 +142,8 @@ pub(crate) fn read(resolver: &dyn Resolver, uri: &str) -> Result<Vec<u8>, String
 }
 
 /// The URL that `reference` means in the document `base`, a URL too (RFC 3986 §5.2).
-pub(crate) fn join(base: &str, reference: &str) -> String {
+#[must_use]
+pub fn join(base: &str, reference: &str) -> String {
     let is_absolute = reference.split_once(':').is_some_and(|(scheme, _)| scheme.len() > 1 && !scheme.contains('/'));
     if is_absolute {
         return reference.to_owned();
@@ -155,6 +156,9 @@ pub(crate) fn join(base: &str, reference: &str) -> String {
     let root = base[scheme..].find('/').map_or(base.len(), |at| scheme + at);
     let folder = base[root..].rfind('/').map_or("/", |at| &base[root..=root + at]);
     let (reference, tail) = reference.split_at(reference.find(['#', '?']).unwrap_or(reference.len()));
+    if reference.is_empty() {
+        return format!("{base}{tail}");
+    }
     let path = if reference.starts_with('/') { reference.to_owned() } else { format!("{folder}{reference}") };
     let mut segments: Vec<&str> = Vec::new();
     for segment in path.split('/').skip(1) {
@@ -247,6 +251,7 @@ mod tests {
             ("http://h/a/b.wsdl?singleWsdl#x", "../c.xsd", "http://h/c.xsd"),
             ("http://h/a/b.wsdl", "../../../c.xsd", "http://h/c.xsd"),
             ("http://h/a/b.svc?wsdl", "b.svc?xsd=../xsd0", "http://h/a/b.svc?xsd=../xsd0"),
+            ("http://h/a/b.svc?wsdl", "?xsd=xsd0", "http://h/a/b.svc?xsd=xsd0"),
             ("http://h/a/b.wsdl", "./d/./c.xsd", "http://h/a/d/c.xsd"),
             ("http://h/a/b.wsdl", "/c.xsd", "http://h/c.xsd"),
             ("http://h/a/b.wsdl", "//other/c.xsd", "http://other/c.xsd"),

@@ -8,7 +8,7 @@ pub struct Invalid(Box<str>);
 
 impl Invalid {
     /// That something isn't what it should be, in a sentence's words.
-    pub(crate) fn new(message: impl Into<Box<str>>) -> Self {
+    pub fn new(message: impl Into<Box<str>>) -> Self {
         Invalid(message.into())
     }
 

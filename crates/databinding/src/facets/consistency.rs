@@ -27,7 +27,7 @@ const MAX_INCLUSIVE: Bound = ("maxInclusive", |facets| facets.max_inclusive.as_r
 const MAX_EXCLUSIVE: Bound = ("maxExclusive", |facets| facets.max_exclusive.as_ref());
 
 /// A bound of the restriction, one of its base, and how the first may not be to the second.
-const NARROWER: [Rule; 8] = [
+const NARROWER: [Rule; 10] = [
     (MAX_INCLUSIVE, MAX_INCLUSIVE, Ordering::is_gt),
     (MAX_INCLUSIVE, MAX_EXCLUSIVE, Ordering::is_ge),
     (MAX_EXCLUSIVE, MAX_EXCLUSIVE, Ordering::is_gt),
@@ -36,6 +36,9 @@ const NARROWER: [Rule; 8] = [
     (MIN_INCLUSIVE, MIN_EXCLUSIVE, Ordering::is_le),
     (MIN_EXCLUSIVE, MIN_EXCLUSIVE, Ordering::is_lt),
     (MIN_EXCLUSIVE, MIN_INCLUSIVE, Ordering::is_lt),
+    // Within one step these may be equal, and leave no values.
+    (MIN_EXCLUSIVE, MAX_EXCLUSIVE, Ordering::is_ge),
+    (MAX_EXCLUSIVE, MIN_EXCLUSIVE, Ordering::is_le),
 ];
 
 /// A lower bound, an upper one, and how the first may not be to the second.

@@ -65,6 +65,8 @@ impl Checker<'_> {
         let declaration = &self.schema[attribute_use.attribute];
         if let Some(constraint) = &attribute_use.value_constraint {
             self.no_default_for_id(&declaration.name, declaration.type_id, constraint, attribute_use.location);
+            let (name, location) = (&declaration.name, attribute_use.location);
+            self.value_of_type(name, declaration.type_id, constraint, location, "au-props-correct");
         }
         if let (Some(ValueConstraint::Fixed(fixed)), Some(own)) =
             (&declaration.value_constraint, &attribute_use.value_constraint)
@@ -90,6 +92,8 @@ impl Checker<'_> {
         for declaration in &schema.attributes {
             if let Some(constraint) = &declaration.value_constraint {
                 self.no_default_for_id(&declaration.name, declaration.type_id, constraint, declaration.location);
+                let (name, location) = (&declaration.name, declaration.location);
+                self.value_of_type(name, declaration.type_id, constraint, location, "a-props-correct");
             }
             // xsi:type and its like are declared by the specification itself.
             if declaration.name.namespace() == "http://www.w3.org/2001/XMLSchema-instance" {

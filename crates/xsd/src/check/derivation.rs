@@ -15,7 +15,8 @@ impl Checker<'_> {
     }
 }
 
-fn is_derived(schema: &Schema, derived: TypeId, base: TypeId, excluded: DerivationSet) -> bool {
+/// The same of types that are all known.
+pub(crate) fn is_derived(schema: &Schema, derived: TypeId, base: TypeId, excluded: DerivationSet) -> bool {
     let targets = with_members(schema, base);
     let mut id = derived;
     loop {

@@ -2,7 +2,7 @@ use std::rc::Rc;
 
 use super::Checker;
 use crate::Builtin;
-use crate::components::{Content, ElementDeclaration, ElementId, Scope, TypeId, ValueConstraint, Variety, WhiteSpace};
+use crate::components::{Content, ElementDeclaration, ElementId, Scope, TypeId, ValueConstraint};
 use crate::resolve::called;
 
 impl Checker<'_> {
@@ -39,6 +39,7 @@ impl Checker<'_> {
             let message = format!("element {name} is of type ID and has a {kind} value: no two elements have one ID");
             self.diagnostics.warning(element.location, message).with_rule("e-props-correct");
         }
+        self.value_of_type(&element.name, value_type, constraint, element.location, "e-props-correct");
     }
 
     /// The type is that of the head or derived from it, as the head allows (e-props-correct 4).
@@ -80,28 +81,6 @@ impl Checker<'_> {
         let members: Rc<[ElementId]> = members.into();
         self.substitutes.insert(id, members.clone());
         members
-    }
-
-    /// Whether `constraint` fixes the value to `fixed`, as values of the type: of those that aren't text it is not told
-    /// whether two are the same.
-    pub(super) fn is_fixed_to(&self, constraint: Option<&ValueConstraint>, fixed: &str, type_id: TypeId) -> bool {
-        let Some(ValueConstraint::Fixed(own)) = constraint else { return false };
-        let value_type = match self.schema.content(type_id) {
-            Content::Simple(id) => id,
-            _ => Builtin::String.into(),
-        };
-        let is_text = matches!(self.schema[value_type].as_simple(), Some(simple) if simple.variety == Variety::Atomic)
-            && matches!(
-                self.schema.builtin(value_type).primitive(),
-                Builtin::String | Builtin::AnyUri | Builtin::AnySimpleType
-            );
-        let collapsed = |text: &str| text.split_ascii_whitespace().map(str::to_owned).collect::<Vec<_>>();
-        match self.schema.white_space(value_type) {
-            _ if !is_text => true,
-            WhiteSpace::Collapse => collapsed(own) == collapsed(fixed),
-            WhiteSpace::Replace => own.replace(['\t', '\n', '\r'], " ") == fixed.replace(['\t', '\n', '\r'], " "),
-            WhiteSpace::Preserve => own == fixed,
-        }
     }
 }
 

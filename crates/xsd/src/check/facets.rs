@@ -1,5 +1,5 @@
 //! Facets among each other and against those of the base (Part 2 §4.3), as far as they are numbers of characters or
-//! digits: what is a value of the type itself is not compared here.
+//! digits: what is a value of the type itself is compared in `values`.
 
 use super::Checker;
 use crate::components::{Facet, FacetKind as Kind, Owner, SimpleType, TypeDefinition, TypeId, Variety, WhiteSpace};
@@ -13,15 +13,21 @@ impl Checker<'_> {
             return;
         }
         self.restricts_no_ur_type(id, simple);
+        let told = self.diagnostics.len();
         let inherited = self.schema.facets(simple.base);
         let all = self.schema.facets(id);
         for facet in &simple.facets {
             let base = inherited.iter().find(|base| base.kind == facet.kind).copied();
             self.against_base(facet, base);
+            self.fraction_of_integer(id, facet);
         }
         self.white_space(simple);
         self.together(simple, &all);
         self.notations(id, simple);
+        // What is wrong with one value is told once.
+        if self.diagnostics.len() == told {
+            self.facet_values(id, simple);
+        }
     }
 
     /// cos-st-restricts 1.1: `anySimpleType` is no type that one restricts.
@@ -56,6 +62,15 @@ impl Checker<'_> {
         } else if base.fixed && own_number != base_number {
             let message = format!("{} is {}, and fixed to {} in the base", facet.kind, facet.value, base.value);
             self.diagnostics.error(facet.location, message).with_rule("facet-fixed");
+        }
+    }
+
+    /// The built-in integers have `fractionDigits` fixed to 0 (Part 2 §3.3.13).
+    fn fraction_of_integer(&mut self, id: TypeId, facet: &Facet) {
+        let is_integer = || self.schema.builtin(id).is_derived_from(Builtin::Integer);
+        if facet.kind == Kind::FractionDigits && !Number::of(facet).text.is_empty() && is_integer() {
+            let message = format!("fractionDigits is {}, and fixed to 0 in xs:integer", facet.value);
+            self.diagnostics.warning(facet.location, message).with_rule("facet-fixed");
         }
     }
 

@@ -176,16 +176,23 @@ pub struct IdentityConstraint {
     pub name: ExpandedName,
     /// {identity-constraint category}
     pub category: IdentityConstraintCategory,
-    /// {selector}, an XPath of the subset in §3.11.6.
-    pub selector: String,
-    /// {fields}, XPaths of that subset.
-    pub fields: Vec<String>,
-    /// The prefixes that the paths may use, with their namespace names.
-    pub namespaces: Vec<(String, String)>,
+    /// {selector}
+    pub selector: Path,
+    /// {fields}
+    pub fields: Vec<Path>,
     /// Its documentation.
     pub annotation: Annotation,
     /// Where it stands.
     pub location: Location,
+}
+
+/// An XPath of the subset in §3.11.6.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Path {
+    /// As it is written.
+    pub text: String,
+    /// The prefixes that it may use, with their namespace names.
+    pub namespaces: Vec<(String, String)>,
 }
 
 /// Which identity constraint.

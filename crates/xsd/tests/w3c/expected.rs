@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// `w3c-expected.txt`: a line `= reason`, then the names of tests, one a line.
+/// `w3c-expected.txt` and its like: a line `= reason`, then the names of tests, one a line.
 pub(crate) struct Expected {
     path: PathBuf,
     head: Vec<String>,
@@ -20,8 +20,8 @@ enum Seen {
 }
 
 impl Expected {
-    pub(crate) fn open() -> Expected {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/w3c-expected.txt");
+    pub(crate) fn open(file: &str) -> Expected {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(file);
         let (mut head, mut sections) = (Vec::new(), Vec::<(String, BTreeMap<_, _>)>::new());
         for line in std::fs::read_to_string(&path).unwrap().lines() {
             match (line.strip_prefix("= "), sections.last_mut()) {

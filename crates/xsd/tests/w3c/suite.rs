@@ -8,6 +8,7 @@ use std::sync::Mutex;
 use castile_xml::tree::{Document, Element};
 
 const XLINK: &str = "http://www.w3.org/1999/xlink";
+const XSI: &str = "http://www.w3.org/2001/XMLSchema-instance";
 
 /// The unpacked suite.
 pub(crate) struct Suite(PathBuf);
@@ -19,6 +20,18 @@ pub(crate) struct SchemaTest {
     /// The contributor's folder.
     pub(crate) set: String,
     pub(crate) documents: Vec<PathBuf>,
+    pub(crate) validity: Validity,
+}
+
+/// One instance of the suite.
+pub(crate) struct InstanceTest {
+    /// Group and test.
+    pub(crate) name: String,
+    /// The contributor's folder.
+    pub(crate) set: String,
+    /// The schema of its group, and the documents that the instance itself names.
+    pub(crate) schema: Vec<PathBuf>,
+    pub(crate) instance: PathBuf,
     pub(crate) validity: Validity,
 }
 
@@ -59,6 +72,15 @@ impl Suite {
 
     /// The tests of schemas for XSD 1.0 whose verdict stands.
     pub(crate) fn schema_tests(&self) -> Vec<SchemaTest> {
+        self.tests("schemaTest", schema_test)
+    }
+
+    /// The tests of instances for XSD 1.0 whose verdict stands.
+    pub(crate) fn instance_tests(&self) -> Vec<InstanceTest> {
+        self.tests("instanceTest", instance_test)
+    }
+
+    fn tests<T>(&self, kind: &str, read: impl Fn(Element<'_>, Element<'_>, &Path, &str) -> Option<T>) -> Vec<T> {
         let mut tests = Vec::new();
         for path in self.catalogues() {
             let bytes = fs::read(&path).unwrap();
@@ -66,8 +88,8 @@ impl Suite {
             let folder = path.parent().unwrap();
             let set = folder.file_name().unwrap().to_string_lossy().trim_end_matches("Meta").to_owned();
             for group in document.root().elements().filter(|group| group.local() == "testGroup") {
-                for test in group.elements().filter(|test| test.local() == "schemaTest") {
-                    tests.extend(schema_test(group, test, folder, &set));
+                for test in group.elements().filter(|test| test.local() == kind) {
+                    tests.extend(read(group, test, folder, &set));
                 }
             }
         }
@@ -105,6 +127,26 @@ impl Suite {
 }
 
 fn schema_test(group: Element<'_>, test: Element<'_>, folder: &Path, set: &str) -> Option<SchemaTest> {
+    let validity = validity(group, test)?;
+    let documents = documents(test, "schemaDocument", folder);
+    Some(SchemaTest { name: name(set, group, test), set: set.to_owned(), documents, validity })
+}
+
+fn instance_test(group: Element<'_>, test: Element<'_>, folder: &Path, set: &str) -> Option<InstanceTest> {
+    let validity = validity(group, test)?;
+    let instance = documents(test, "instanceDocument", folder).pop().unwrap();
+    let of_group = group.elements().find(|test| test.local() == "schemaTest");
+    let mut schema = of_group.map(|test| documents(test, "schemaDocument", folder)).unwrap_or_default();
+    for document in named_by(&instance) {
+        if !schema.contains(&document) {
+            schema.push(document);
+        }
+    }
+    Some(InstanceTest { name: name(set, group, test), set: set.to_owned(), schema, instance, validity })
+}
+
+/// What a test is marked as, if it is for XSD 1.0 and the verdict stands.
+fn validity(group: Element<'_>, test: Element<'_>) -> Option<Validity> {
     let children = |local: &'static str| test.elements().filter(move |child| child.local() == local);
     let is_10 = |element: &Element<'_>| element.attribute("version").is_none_or(|version| version.contains("1.0"));
     let expected = children("expected").find(is_10)?;
@@ -112,16 +154,38 @@ fn schema_test(group: Element<'_>, test: Element<'_>, folder: &Path, set: &str) 
     if !is_10(&test) || !is_10(&group) || !matches!(status, "accepted" | "stable") {
         return None;
     }
-    let validity = match expected.attribute("validity") {
-        Some("valid") => Validity::Valid,
-        Some("invalid") => Validity::Invalid,
-        _ => return None,
-    };
-    let documents = children("schemaDocument").map(|document| {
+    match expected.attribute("validity") {
+        Some("valid") => Some(Validity::Valid),
+        Some("invalid") => Some(Validity::Invalid),
+        _ => None,
+    }
+}
+
+fn documents(test: Element<'_>, kind: &str, folder: &Path) -> Vec<PathBuf> {
+    let documents = test.elements().filter(|child| child.local() == kind);
+    let path = |document: Element<'_>| {
         let path = folder.join(document.find_attribute(XLINK, "href").unwrap().value());
         path.canonicalize().unwrap_or(path)
-    });
+    };
+    documents.map(path).collect()
+}
+
+fn name(set: &str, group: Element<'_>, test: Element<'_>) -> String {
     let name = |element: Element<'_>| element.attribute("name").unwrap_or_default().to_owned();
-    let name = format!("{set}/{}/{}", name(group), name(test));
-    Some(SchemaTest { name, set: set.to_owned(), documents: documents.collect(), validity })
+    format!("{set}/{}/{}", name(group), name(test))
+}
+
+/// The schema documents that an instance names (Part 1 §4.3.2).
+fn named_by(instance: &Path) -> Vec<PathBuf> {
+    let text = castile_xsd::decode(&fs::read(instance).unwrap()).unwrap().into_owned();
+    let Ok(document) = Document::parse(&text) else { return Vec::new() };
+    let mut found = Vec::new();
+    let mut open = vec![document.root()];
+    while let Some(element) = open.pop() {
+        let hint = |local| element.find_attribute(XSI, local).map(|hint| hint.value()).unwrap_or_default();
+        found.extend(hint("schemaLocation").split_whitespace().skip(1).step_by(2));
+        found.extend(hint("noNamespaceSchemaLocation").split_whitespace());
+        open.extend(element.elements());
+    }
+    found.into_iter().filter_map(|location| instance.with_file_name(location).canonicalize().ok()).collect()
 }

@@ -1,0 +1,91 @@
+//! `castile bundle`: one file of a contract and all that it imports.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use castile_xsd::Resolver;
+
+use crate::fetch::{Fetch, Limits};
+use crate::{problems, source};
+
+/// Make one self-contained file of a contract and all that it imports
+///
+/// Nothing is fetched unless --fetch is given. The file is read wherever a WSDL is, by build scripts too, and needs
+/// neither network nor catalogs any more. The schemas that Castile knows itself (SOAP, WS-Addressing, WS-Security,
+/// XML Signature and more) are neither fetched nor part of it.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The contract: a WSDL 1.1 file, or with --fetch its URL
+    #[arg(value_name = "WSDL|URL")]
+    wsdl: String,
+    /// Where to write the bundle
+    #[arg(short, long, value_name = "FILE")]
+    out: PathBuf,
+    #[command(flatten)]
+    catalogs: source::Catalogs,
+    /// Show notes as well as errors and warnings: what was passed over without harm
+    #[arg(long)]
+    notes: bool,
+    /// Fetch what is not at hand, over http and https, from whichever hosts the contract names
+    #[arg(long)]
+    fetch: bool,
+    /// How long one document may take, redirects and all; a bare number is seconds
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = crate::bench::duration, requires = "fetch")]
+    timeout: Duration,
+    /// How much may be fetched in all, in megabytes (1,000,000 bytes)
+    #[arg(long, value_name = "MB", default_value = "64", requires = "fetch")]
+    max_size: u32,
+}
+
+/// Writes the bundle, even if parts of the contract are broken, and the problems.
+pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
+    let shown = &arguments.wsdl;
+    let files = arguments.catalogs.files()?;
+    if !source::is_url(shown) {
+        source::expect_contract(Path::new(shown))?;
+    } else if !arguments.fetch {
+        bail!("{shown} is a URL, and nothing is fetched unless --fetch is given");
+    }
+    let fetch = Fetch::new(
+        files,
+        arguments
+            .fetch
+            .then_some(Limits { timeout: arguments.timeout, max_size: u64::from(arguments.max_size) * 1_000_000 }),
+    );
+    if source::is_url(shown) {
+        // What the server answered is looked at before it is read as a contract; it is kept, and not fetched again.
+        let bytes = fetch.read(shown).map_err(|error| anyhow::anyhow!("{shown} can't be read: {error}"))?;
+        if source::kind_of(shown, &bytes)? != source::Kind::Contract {
+            bail!("{shown} is an XML Schema, expected a WSDL");
+        }
+    }
+    let (bundle, diagnostics) = castile_wsdl::bundle(shown, &fetch);
+    if let Some(bundle) = bundle {
+        let text = bundle.write();
+        std::fs::write(&arguments.out, &text).with_context(|| format!("can't write {}", arguments.out.display()))?;
+        let documents = problems::counted(bundle.uris().len(), "document");
+        println!("{}  {documents}, {}", arguments.out.display(), kilobytes(text.len()));
+    }
+    let missing = fetch.missing();
+    let reported = problems::report(shown, &diagnostics, problems::least(arguments.notes));
+    if !missing.is_empty() {
+        let style = problems::WARNING;
+        let what = problems::counted(missing.len(), "imported document");
+        anstream::eprintln!("{style}warning{style:#}: the bundle lacks {what}");
+        for location in &missing {
+            anstream::eprintln!("  {location}");
+        }
+        let advice = match arguments.fetch {
+            true => "--catalog FILE says where one is kept",
+            false => "--fetch fetches what has a URL, --catalog FILE says where a document is kept",
+        };
+        anstream::eprintln!("  = note: {advice}");
+    }
+    reported
+}
+
+/// `12.3 KB`, of 1,000 bytes.
+pub(crate) fn kilobytes(bytes: usize) -> String {
+    format!("{:.1} KB", bytes as f64 / 1_000.0)
+}

@@ -1,0 +1,124 @@
+//! `castile describe`: what a contract says, for people and for machines.
+
+mod build;
+mod contract;
+mod names;
+mod paint;
+mod services;
+mod tree;
+mod types;
+
+use std::io::{ErrorKind, Write};
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use castile_wsdl::Severity;
+
+use crate::{problems, source};
+use contract::Contract;
+
+/// Show what a contract says: services, operations, messages and types
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The contract: a WSDL 1.1 file, a bundle, or an XML Schema
+    #[arg(value_name = "WSDL")]
+    wsdl: PathBuf,
+    #[command(flatten)]
+    catalogs: source::Catalogs,
+    /// Show warnings and notes as well as errors
+    #[arg(long)]
+    problems: bool,
+    /// Write JSON, with all there is; docs/describe.md explains it
+    #[arg(long)]
+    json: bool,
+    /// Show this operation alone; may be repeated
+    #[arg(long = "operation", value_name = "NAME")]
+    operations: Vec<String>,
+    /// How many levels of types stand within one another; deeper ones follow behind the services
+    #[arg(long, value_name = "LEVELS", default_value = "3", value_parser = clap::value_parser!(u8).range(1..=10))]
+    depth: u8,
+    /// Show all documentation
+    #[arg(long)]
+    documentation: bool,
+    /// Show elements and types that no operation reaches, too
+    #[arg(long)]
+    all: bool,
+}
+
+/// Writes the description, even if parts of the contract are broken, and the problems.
+pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
+    let files = arguments.catalogs.files()?;
+    let shown = arguments.wsdl.display().to_string();
+    let (contract, diagnostics) = match source::kind(&arguments.wsdl)? {
+        source::Kind::Contract => {
+            let (definitions, diagnostics) = castile_wsdl::open(&arguments.wsdl, &files);
+            let contract = definitions.map(|definitions| build::of_definitions(&shown, &definitions, &diagnostics));
+            (contract.transpose()?, diagnostics)
+        }
+        source::Kind::Schema { target_namespace } => {
+            let (schema, diagnostics) = castile_xsd::read(&arguments.wsdl.to_string_lossy(), &files);
+            let contract = build::of_schema(&shown, &schema, &diagnostics)?;
+            (Some(Contract { target_namespace, ..contract }), diagnostics)
+        }
+    };
+    if let Some(mut contract) = contract {
+        keep(&mut contract, &arguments.operations)?;
+        let text = match arguments.json {
+            true => serde_json::to_string_pretty(&contract).context("can't write JSON")? + "\n",
+            false => {
+                let (depth, documentation, all) =
+                    (usize::from(arguments.depth), arguments.documentation, arguments.all);
+                printable(&services::text(&contract, &services::Extent { depth, documentation, all }))
+            }
+        };
+        // Whoever reads may have seen enough.
+        if let Err(error) = anstream::stdout().write_all(text.as_bytes())
+            && error.kind() != ErrorKind::BrokenPipe
+        {
+            return Err(error).context("can't write to standard output");
+        }
+    }
+    let least = if arguments.problems { Severity::Note } else { Severity::Error };
+    problems::report(&shown, &diagnostics, least)
+}
+
+/// Leaves nothing but these operations, if there are any.
+fn keep(contract: &mut Contract, operations: &[String]) -> anyhow::Result<()> {
+    if operations.is_empty() {
+        return Ok(());
+    }
+    let names = |contract: &Contract| -> Vec<String> {
+        let bound = contract.bindings.iter().flat_map(|binding| &binding.operations).map(|one| &one.name);
+        let all = bound.chain(contract.port_types.iter().flat_map(|one| &one.operations).map(|one| &one.name));
+        let mut names: Vec<String> = Vec::new();
+        all.for_each(|name| {
+            if !names.contains(name) {
+                names.push(name.clone())
+            }
+        });
+        names
+    };
+    let known = names(contract);
+    if let Some(unknown) = operations.iter().find(|operation| !known.contains(operation)) {
+        bail!("found operation {unknown:?}, expected one of {}", known.join(", "));
+    }
+    for binding in &mut contract.bindings {
+        binding.operations.retain(|operation| operations.contains(&operation.name));
+    }
+    for port_type in &mut contract.port_types {
+        port_type.operations.retain(|operation| operations.contains(&operation.name));
+    }
+    contract.port_types.retain(|port_type| !port_type.operations.is_empty());
+    contract.bindings.retain(|binding| !binding.operations.is_empty());
+    for service in &mut contract.services {
+        service.ports.retain(|port| contract.bindings.iter().any(|binding| binding.name == port.binding));
+    }
+    contract.services.retain(|service| !service.ports.is_empty());
+    Ok(())
+}
+
+/// The text without what a contract could steer a terminal with: XML 1.0 lets the C1 controls through, and the escape
+/// that colours begin with is none of its characters.
+fn printable(text: &str) -> String {
+    text.replace(|c: char| c.is_control() && !matches!(c, '\n' | '\u{1b}'), "\u{fffd}")
+}

@@ -1,0 +1,447 @@
+//! The models of WSDL and XML Schema to the form that is shown.
+
+use std::cell::Cell;
+
+use castile_wsdl::{
+    BindingMessage, BindingOperation, Definitions, Diagnostic, Extension, Header, Operation, OperationMessage, Part,
+    PartContent, Pattern, Protocol, Severity, Style, Use, Version,
+};
+use castile_xsd::components::{
+    AttributeUse, Compositor, Content, Derivation, FacetKind, IdentityConstraintCategory, NamespaceConstraint,
+    Particle, ProcessContents, Scope, Term, TypeDefinition, Use as AttributeUseKind, ValueConstraint, Variety,
+    Wildcard,
+};
+use castile_xsd::{AttributeId, ElementId, Schema, TypeId};
+
+use super::contract as to;
+
+/// So many particles and substitutes are told of: groups that refer to one another can stand for any number of them.
+const MAX_PARTICLES: usize = 500_000;
+
+/// A contract as a WSDL says it.
+///
+/// # Errors
+/// It is too large.
+pub(super) fn of_definitions(
+    file: &str,
+    definitions: &Definitions,
+    diagnostics: &[Diagnostic],
+) -> anyhow::Result<to::Contract> {
+    let build = Build::new(&definitions.schema);
+    let message_name = |id: castile_wsdl::MessageId| definitions[id].name.to_string();
+    Ok(to::Contract {
+        name: definitions.name.clone(),
+        target_namespace: definitions.target_namespace.clone(),
+        documentation: definitions.documentation.clone(),
+        services: definitions.services.iter().map(|service| service_of(service, definitions)).collect(),
+        bindings: definitions
+            .bindings
+            .iter()
+            .map(|binding| to::Binding {
+                name: binding.name.to_string(),
+                port_type: definitions[binding.port_type].name.to_string(),
+                protocol: protocol(&binding.protocol),
+                documentation: binding.documentation.clone(),
+                operations: binding
+                    .operations
+                    .iter()
+                    .map(|operation| build.binding_operation(operation, &message_name))
+                    .collect(),
+                extensions: extensions(&binding.extensions),
+            })
+            .collect(),
+        port_types: definitions
+            .port_types
+            .iter()
+            .map(|port_type| to::PortType {
+                name: port_type.name.to_string(),
+                documentation: port_type.documentation.clone(),
+                operations: port_type.operations.iter().map(|one| operation(one, &message_name)).collect(),
+                extensions: extensions(&port_type.extensions),
+            })
+            .collect(),
+        messages: definitions
+            .messages
+            .iter()
+            .map(|message| to::Message {
+                name: message.name.to_string(),
+                parts: message.parts.iter().map(|part| build.part(part)).collect(),
+                documentation: message.documentation.clone(),
+            })
+            .collect(),
+        extensions: extensions(&definitions.extensions),
+        ..of_schema(file, &definitions.schema, diagnostics)?
+    })
+}
+
+/// A contract that is a schema alone.
+///
+/// # Errors
+/// It is too large.
+pub(super) fn of_schema(file: &str, schema: &Schema, diagnostics: &[Diagnostic]) -> anyhow::Result<to::Contract> {
+    let build = Build::new(schema);
+    let mut types = Vec::new();
+    for (id, _) in schema.types().filter(|(id, _)| id.builtin().is_none()) {
+        types.push(build.type_of(id));
+        build.check(file)?;
+    }
+    let mut elements = Vec::new();
+    for id in schema.global_elements() {
+        elements.push(build.element(id));
+        build.check(file)?;
+    }
+    Ok(to::Contract {
+        format: to::FORMAT,
+        file: file.to_owned(),
+        elements,
+        types,
+        problems: diagnostics.iter().map(problem).collect(),
+        ..to::Contract::default()
+    })
+}
+
+type MessageName<'n> = dyn Fn(castile_wsdl::MessageId) -> String + 'n;
+
+struct Build<'d> {
+    schema: &'d Schema,
+    /// How many were made so far.
+    particles: Cell<usize>,
+}
+
+impl<'d> Build<'d> {
+    fn new(schema: &'d Schema) -> Self {
+        Self { schema, particles: Cell::new(0) }
+    }
+
+    fn count(&self, more: usize) {
+        self.particles.set(self.particles.get() + more);
+    }
+
+    fn check(&self, file: &str) -> anyhow::Result<()> {
+        if self.particles.get() > MAX_PARTICLES {
+            anyhow::bail!(
+                "{file} stands for more than {MAX_PARTICLES} elements, groups counted as often as they are used"
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Operations and their messages.
+impl Build<'_> {
+    fn binding_operation(&self, operation: &BindingOperation, names: &MessageName<'_>) -> to::BindingOperation {
+        to::BindingOperation {
+            name: operation.name.clone(),
+            pattern: pattern(operation.pattern),
+            style: match operation.style {
+                Style::Document => "document",
+                Style::Rpc => "rpc",
+            },
+            wrapped: operation.wrapped.is_some(),
+            soap_action: operation.soap_action.clone(),
+            documentation: operation.documentation.clone(),
+            input: operation.input.as_ref().map(|message| self.binding_message(message, names)),
+            output: operation.output.as_ref().map(|message| self.binding_message(message, names)),
+            faults: operation
+                .faults
+                .iter()
+                .map(|fault| to::Fault {
+                    name: fault.name.clone(),
+                    message: names(fault.message),
+                    use_: use_name(fault.use_),
+                    part: fault.part.as_ref().map(|part| self.part(part)),
+                    documentation: fault.documentation.clone(),
+                })
+                .collect(),
+            extensions: extensions(&operation.extensions),
+        }
+    }
+
+    fn binding_message(&self, message: &BindingMessage, names: &MessageName<'_>) -> to::BindingMessage {
+        to::BindingMessage {
+            message: names(message.message),
+            use_: use_name(message.use_),
+            namespace: message.namespace.clone(),
+            body: message.body.iter().map(|part| self.part(part)).collect(),
+            headers: message.headers.iter().map(|header| self.header(header, names)).collect(),
+            attachments: message
+                .attachments
+                .iter()
+                .map(|attachment| to::Attachment {
+                    part: attachment.part.clone(),
+                    media_types: attachment.media_types.clone(),
+                })
+                .collect(),
+            extensions: extensions(&message.extensions),
+        }
+    }
+
+    fn header(&self, header: &Header, names: &MessageName<'_>) -> to::Header {
+        to::Header {
+            message: names(header.message),
+            use_: use_name(header.use_),
+            part: self.part(&header.part),
+            faults: header.faults.iter().map(|fault| self.header(fault, names)).collect(),
+        }
+    }
+
+    fn part(&self, part: &Part) -> to::Part {
+        let content = match part.content {
+            PartContent::Element(element) => to::PartContent::Element(self.schema[element].name.to_string()),
+            PartContent::Type(type_id) => to::PartContent::Type(self.type_name(type_id)),
+        };
+        to::Part { name: part.name.clone(), content }
+    }
+}
+
+/// Elements and types.
+impl Build<'_> {
+    fn type_name(&self, id: TypeId) -> String {
+        match self.schema[id].name() {
+            Some(name) => name.to_string(),
+            None => format!("#{}", id.index()),
+        }
+    }
+
+    fn element(&self, id: ElementId) -> to::Element {
+        let element = &self.schema[id];
+        let constraints = element.identity_constraints.iter().map(|constraint| {
+            let (category, refer) = match &constraint.category {
+                IdentityConstraintCategory::Key => ("key", None),
+                IdentityConstraintCategory::Keyref { refer } => ("keyref", Some(refer.to_string())),
+                IdentityConstraintCategory::Unique => ("unique", None),
+            };
+            let (name, selector) = (constraint.name.to_string(), constraint.selector.clone());
+            to::IdentityConstraint { name, category, selector, fields: constraint.fields.clone(), refer }
+        });
+        let substitutes = self.schema.substitutes(id);
+        self.count(substitutes.len());
+        to::Element {
+            name: element.name.to_string(),
+            type_id: self.type_name(element.type_id),
+            nillable: element.nillable,
+            is_abstract: element.is_abstract,
+            value: value(element.value_constraint.as_ref()),
+            substitutes: substitutes.into_iter().map(|id| self.schema[id].name.to_string()).collect(),
+            identity_constraints: constraints.collect(),
+            documentation: element.annotation.documentation.clone(),
+        }
+    }
+
+    fn type_of(&self, id: TypeId) -> to::Type {
+        let definition = &self.schema[id];
+        let kind = match definition {
+            TypeDefinition::Simple(simple) => to::Kind::Simple(self.simple(id, &simple.variety)),
+            TypeDefinition::Complex(complex) => {
+                let content = self.schema.content(id);
+                let own = to::Complex {
+                    derivation: match complex.derivation {
+                        Derivation::Extension => "extension",
+                        Derivation::Restriction => "restriction",
+                    },
+                    is_abstract: complex.is_abstract,
+                    mixed: matches!(content, Content::Mixed(_)),
+                    value: match content {
+                        Content::Simple(simple) => Some(self.type_name(simple)),
+                        _ => None,
+                    },
+                    content: content.particle().map(|particle| self.particle(particle)),
+                    attributes: self.schema.attribute_uses(id).iter().map(|one| self.attribute(one)).collect(),
+                    any_attribute: self.schema.attribute_wildcard(id).as_ref().map(wildcard),
+                };
+                to::Kind::Complex(own)
+            }
+        };
+        to::Type {
+            id: self.type_name(id),
+            base: self.type_name(definition.base()),
+            kind,
+            derived: self.schema.derived_types(id).iter().map(|&derived| self.type_name(derived)).collect(),
+            documentation: definition.annotation().documentation.clone(),
+        }
+    }
+
+    fn simple(&self, id: TypeId, variety: &Variety) -> to::Simple {
+        let facets = self.schema.facets(id);
+        let of_other_lists = [FacetKind::Pattern, FacetKind::Enumeration];
+        to::Simple {
+            variety: match variety {
+                Variety::Atomic => to::Variety::Atomic { builtin: self.schema.builtin(id).name() },
+                Variety::List { item } => to::Variety::List { item: self.type_name(*item) },
+                Variety::Union { members } => {
+                    to::Variety::Union { members: members.iter().map(|&member| self.type_name(member)).collect() }
+                }
+            },
+            facets: facets
+                .iter()
+                .filter(|facet| !of_other_lists.contains(&facet.kind))
+                .map(|facet| to::Facet { facet: facet.kind.name(), value: facet.value.clone() })
+                .collect(),
+            patterns: self
+                .schema
+                .patterns(id)
+                .into_iter()
+                .map(|step| step.into_iter().map(str::to_owned).collect())
+                .collect(),
+            enumeration: facets
+                .iter()
+                .filter(|facet| facet.kind == FacetKind::Enumeration)
+                .map(|facet| to::Enumerated {
+                    value: facet.value.clone(),
+                    documentation: facet.annotation.documentation.clone(),
+                })
+                .collect(),
+        }
+    }
+
+    fn particle(&self, particle: &Particle) -> to::Particle {
+        self.count(1);
+        let term = match &particle.term {
+            Term::Element(id) if self.schema[*id].scope == Scope::Global => {
+                to::Term::Reference(self.schema[*id].name.to_string())
+            }
+            Term::Element(id) => to::Term::Element(Box::new(self.element(*id))),
+            Term::Wildcard(any) => to::Term::Any(wildcard(any)),
+            Term::Group(group) => self.group(group),
+            Term::GroupReference(id) => self.group(&self.schema[*id].group),
+        };
+        to::Particle { min: particle.min_occurs, max: particle.max_occurs, term }
+    }
+
+    fn group(&self, group: &castile_xsd::components::ModelGroup) -> to::Term {
+        let particles = group.particles.iter().map(|particle| self.particle(particle)).collect();
+        match group.compositor {
+            Compositor::Sequence => to::Term::Sequence(particles),
+            Compositor::Choice => to::Term::Choice(particles),
+            Compositor::All => to::Term::All(particles),
+        }
+    }
+
+    fn attribute(&self, attribute_use: &AttributeUse) -> to::Attribute {
+        let id: AttributeId = attribute_use.attribute;
+        let declaration = &self.schema[id];
+        let constraint = attribute_use.value_constraint.as_ref().or(declaration.value_constraint.as_ref());
+        let documentation = &attribute_use.annotation.documentation;
+        to::Attribute {
+            name: declaration.name.to_string(),
+            type_id: self.type_name(declaration.type_id),
+            required: attribute_use.use_ == AttributeUseKind::Required,
+            value: value(constraint),
+            array_type: attribute_use.array_type.as_ref().map(|array| format!("{}{}", array.item, array.dimensions)),
+            documentation: documentation.clone().or_else(|| declaration.annotation.documentation.clone()),
+        }
+    }
+}
+
+fn service_of(service: &castile_wsdl::Service, definitions: &Definitions) -> to::Service {
+    let ports = service.ports.iter().map(|port| to::Port {
+        name: port.name.clone(),
+        binding: definitions[port.binding].name.to_string(),
+        address: port.address.clone(),
+        documentation: port.documentation.clone(),
+        extensions: extensions(&port.extensions),
+    });
+    to::Service {
+        name: service.name.to_string(),
+        documentation: service.documentation.clone(),
+        ports: ports.collect(),
+        extensions: extensions(&service.extensions),
+    }
+}
+
+fn protocol(protocol: &Protocol) -> to::Protocol {
+    match protocol {
+        Protocol::Soap { version: Version::Soap11, transport, .. } => {
+            to::Protocol::Soap11 { transport: transport.clone() }
+        }
+        Protocol::Soap { version: Version::Soap12, transport, .. } => {
+            to::Protocol::Soap12 { transport: transport.clone() }
+        }
+        Protocol::Http { verb } => to::Protocol::Http { verb: verb.clone() },
+        Protocol::Other(namespace) => to::Protocol::Other { protocol_namespace: namespace.clone() },
+    }
+}
+
+fn operation(operation: &Operation, names: &MessageName<'_>) -> to::Operation {
+    let message = |message: &OperationMessage| to::OperationMessage {
+        name: message.name.clone(),
+        message: names(message.message),
+    };
+    to::Operation {
+        name: operation.name.clone(),
+        pattern: pattern(operation.pattern),
+        documentation: operation.documentation.clone(),
+        input: operation.input.as_ref().map(message),
+        output: operation.output.as_ref().map(message),
+        faults: operation.faults.iter().map(message).collect(),
+        extensions: extensions(&operation.extensions),
+    }
+}
+
+fn pattern(pattern: Pattern) -> &'static str {
+    match pattern {
+        Pattern::OneWay => "one-way",
+        Pattern::RequestResponse => "request-response",
+        Pattern::SolicitResponse => "solicit-response",
+        Pattern::Notification => "notification",
+    }
+}
+
+fn use_name(use_: Use) -> &'static str {
+    match use_ {
+        Use::Literal => "literal",
+        Use::Encoded => "encoded",
+    }
+}
+
+fn value(constraint: Option<&ValueConstraint>) -> to::Value {
+    match constraint {
+        None => to::Value::default(),
+        Some(ValueConstraint::Default(value)) => to::Value { default: Some(value.clone()), fixed: None },
+        Some(ValueConstraint::Fixed(value)) => to::Value { default: None, fixed: Some(value.clone()) },
+    }
+}
+
+fn wildcard(wildcard: &Wildcard) -> to::Wildcard {
+    let listed = |namespace: &std::sync::Arc<str>| match &**namespace {
+        "" => "##local".to_owned(),
+        namespace => namespace.to_owned(),
+    };
+    to::Wildcard {
+        namespaces: match &wildcard.namespaces {
+            NamespaceConstraint::Any => "##any".to_owned(),
+            NamespaceConstraint::Not(target) => format!("##other {}", listed(target)),
+            NamespaceConstraint::OneOf(list) => list.iter().map(listed).collect::<Vec<_>>().join(" "),
+        },
+        process_contents: match wildcard.process_contents {
+            ProcessContents::Strict => "strict",
+            ProcessContents::Lax => "lax",
+            ProcessContents::Skip => "skip",
+        },
+    }
+}
+
+fn extensions(extensions: &[Extension]) -> Vec<to::Extension> {
+    let extension = |extension: &Extension| to::Extension {
+        name: extension.name.to_string(),
+        required: extension.required,
+        source: extension.source.clone(),
+    };
+    extensions.iter().map(extension).collect()
+}
+
+fn problem(diagnostic: &Diagnostic) -> to::Problem {
+    to::Problem {
+        severity: match diagnostic.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Note => "note",
+        },
+        rule: diagnostic.rule,
+        file: diagnostic.file.to_string(),
+        line: diagnostic.line,
+        column: diagnostic.column,
+        message: diagnostic.message.clone(),
+        note: diagnostic.note.clone(),
+    }
+}

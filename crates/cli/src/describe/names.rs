@@ -1,0 +1,105 @@
+//! Expanded names as people read them: with short prefixes, none for the contract's own namespace.
+
+use std::collections::{HashMap, HashSet};
+
+use castile_xml::XML_NAMESPACE;
+use castile_xsd::XSD_NAMESPACE;
+
+/// Gives prefixes out as namespaces come up.
+#[derive(Debug)]
+pub(super) struct Names {
+    target_namespace: String,
+    prefixes: HashMap<String, String>,
+    taken: HashSet<String>,
+    /// How often each word was wanted for a prefix.
+    times: HashMap<String, usize>,
+    /// In the order they came up: prefix and namespace.
+    used: Vec<(String, String)>,
+}
+
+impl Names {
+    pub(super) fn new(target_namespace: &str) -> Self {
+        // Nobody needs to be told what these two stand for.
+        let known = [(XSD_NAMESPACE, "xs"), (XML_NAMESPACE, "xml")];
+        Self {
+            target_namespace: target_namespace.to_owned(),
+            prefixes: known.map(|(namespace, prefix)| (namespace.to_owned(), prefix.to_owned())).into(),
+            taken: known.map(|(_, prefix)| prefix.to_owned()).into(),
+            times: HashMap::new(),
+            used: Vec::new(),
+        }
+    }
+
+    /// `prefix:local`, or `local` alone in the contract's namespace and in none.
+    pub(super) fn short(&mut self, name: &str) -> String {
+        let (namespace, local) = split(name);
+        if namespace.is_empty() || namespace == self.target_namespace {
+            return local.to_owned();
+        }
+        if let Some(prefix) = self.prefixes.get(namespace) {
+            return format!("{prefix}:{local}");
+        }
+        let wanted = prefix_of(namespace);
+        let times = self.times.entry(wanted.clone()).or_insert(0);
+        let prefix = loop {
+            *times += 1;
+            let prefix = if *times == 1 { wanted.clone() } else { format!("{wanted}{times}") };
+            if self.taken.insert(prefix.clone()) {
+                break prefix;
+            }
+        };
+        self.prefixes.insert(namespace.to_owned(), prefix.clone());
+        self.used.push((prefix.clone(), namespace.to_owned()));
+        format!("{prefix}:{local}")
+    }
+
+    /// The prefixes that were given out, with their namespaces.
+    pub(super) fn used(&self) -> &[(String, String)] {
+        &self.used
+    }
+}
+
+/// The namespace, empty for none, and the local name of `{namespace}local`.
+pub(super) fn split(name: &str) -> (&str, &str) {
+    let parts = name.strip_prefix('{').and_then(|rest| rest.rsplit_once('}'));
+    parts.unwrap_or(("", name))
+}
+
+/// The last word of a namespace that says something: `types` of `http://example.com/services/2006/types`.
+fn prefix_of(namespace: &str) -> String {
+    let says_something = |word: &&str| {
+        let lower = word.to_ascii_lowercase();
+        let number = lower.strip_prefix("ver").or(lower.strip_prefix('v')).unwrap_or(&lower);
+        let is_version = number.chars().all(|c| c.is_ascii_digit());
+        !is_version
+            && !matches!(&*lower, "xsd" | "wsdl" | "schema" | "schemas" | "com" | "org" | "www" | "http" | "urn")
+    };
+    let words = namespace.split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '-');
+    let words = words.filter(|word| word.starts_with(|c: char| c.is_ascii_alphabetic()));
+    words.rev().find(says_something).unwrap_or("ns").to_ascii_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefixes_are_short_and_differ() {
+        let mut names = Names::new("urn:t");
+        for (name, expected) in [
+            ("{urn:t}a", "a"),
+            ("a", "a"),
+            ("{http://www.w3.org/2001/XMLSchema}int", "xs:int"),
+            ("{http://example.com/services/2006/types}A", "types:A"),
+            ("{http://example.org/types/v2.1/}A", "types2:A"),
+            ("{http://example.com/services/2006/types}B", "types:B"),
+            ("{urn:xs}A", "xs2:A"),
+            ("{http://www.onvif.org/ver10/schema}A", "onvif:A"),
+            ("{http://1/2}A", "ns:A"),
+            ("{http://1/3}A", "ns2:A"),
+        ] {
+            assert_eq!(names.short(name), expected, "{name}");
+        }
+        assert_eq!(names.used()[0], ("types".to_owned(), "http://example.com/services/2006/types".to_owned()));
+    }
+}

@@ -1,0 +1,73 @@
+//! Trees of lines.
+
+use std::fmt::Write;
+
+use anstyle::Style;
+
+/// A line, what continues it, and what stands below it.
+#[derive(Debug, Default)]
+pub(super) struct Node {
+    pub(super) line: String,
+    /// Further lines of the same node.
+    pub(super) more: Vec<String>,
+    pub(super) children: Vec<Node>,
+}
+
+impl Node {
+    pub(super) fn new(line: impl Into<String>) -> Self {
+        Self { line: line.into(), ..Self::default() }
+    }
+
+    pub(super) fn with(mut self, children: Vec<Node>) -> Self {
+        self.children = children;
+        self
+    }
+
+    /// Draws the node at the left margin and all below it.
+    pub(super) fn draw(&self, branches: Style, out: &mut String) {
+        // Writing to a string can't fail.
+        let _ = writeln!(out, "{}", self.line);
+        self.continuation("", branches, out);
+        // Not by recursion, for contracts nest as deep as they like: what stands left of a node, whether it is the last
+        // of its parent's, and the node.
+        let mut open = Vec::new();
+        self.open_children("", &mut open);
+        while let Some((left, is_last, node)) = open.pop() {
+            let branch = if is_last { "└─ " } else { "├─ " };
+            let _ = writeln!(out, "{branches}{left}{branch}{branches:#}{}", node.line);
+            let below = format!("{left}{}", if is_last { "   " } else { "│  " });
+            node.continuation(&below, branches, out);
+            node.open_children(&below, &mut open);
+        }
+    }
+
+    /// Puts the children on the stack, the first on top.
+    fn open_children<'n>(&'n self, left: &str, open: &mut Vec<(String, bool, &'n Node)>) {
+        let last = self.children.len().saturating_sub(1);
+        let children = self.children.iter().enumerate().rev();
+        open.extend(children.map(|(index, child)| (left.to_owned(), index == last, child)));
+    }
+
+    fn continuation(&self, left: &str, branches: Style, out: &mut String) {
+        let down = if self.children.is_empty() { "   " } else { "│  " };
+        for line in &self.more {
+            let _ = writeln!(out, "{branches}{left}{down}{branches:#}{line}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn branches_lead_to_their_nodes() {
+        let mut inner = Node::new("b").with(vec![Node::new("c")]);
+        inner.more.push("more of b".into());
+        let mut last = Node::new("d");
+        last.more.push("more of d".into());
+        let mut out = String::new();
+        Node::new("a").with(vec![inner, last]).draw(Style::new(), &mut out);
+        assert_eq!(out, "a\n├─ b\n│  │  more of b\n│  └─ c\n└─ d\n      more of d\n");
+    }
+}

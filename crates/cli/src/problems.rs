@@ -1,0 +1,98 @@
+//! Problems of contracts on standard error, as the compiler prints its own.
+
+use std::fmt::Write;
+
+use anstyle::{AnsiColor, Style};
+use castile_wsdl::{Diagnostic, Severity};
+
+pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
+pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+const NOTE: Style = AnsiColor::Green.on_default().bold();
+const MARGIN: Style = AnsiColor::Blue.on_default().bold();
+const BOLD: Style = Style::new().bold();
+
+/// Prints the problems that matter as much as `least` does, then how many there are of each kind.
+///
+/// # Errors
+/// There is an error among them.
+pub(crate) fn report(of: &str, diagnostics: &[Diagnostic], least: Severity) -> anyhow::Result<()> {
+    for diagnostic in diagnostics.iter().filter(|diagnostic| diagnostic.severity >= least) {
+        anstream::eprintln!("{}\n", rendered(diagnostic));
+    }
+    let kinds = [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Note, "note")];
+    let counts = kinds.into_iter().filter_map(|(severity, name)| {
+        let count = diagnostics.iter().filter(|diagnostic| diagnostic.severity == severity).count();
+        (count > 0).then(|| counted(count, name))
+    });
+    let mut counts = counts.collect::<Vec<_>>().join(", ");
+    if least == Severity::Error && diagnostics.iter().any(|diagnostic| diagnostic.severity < least) {
+        counts.push_str(" (--problems shows all)");
+    }
+    match diagnostics.iter().map(|diagnostic| diagnostic.severity).max() {
+        Some(Severity::Error) => anyhow::bail!("{of} has {counts}"),
+        Some(Severity::Warning) => anstream::eprintln!("{WARNING}warning{WARNING:#}: {of} has {counts}"),
+        Some(Severity::Note) if least == Severity::Note => {
+            anstream::eprintln!("{NOTE}note{NOTE:#}: {of} has {counts}");
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Notes are shown where they are asked for.
+pub(crate) fn least(notes: bool) -> Severity {
+    if notes { Severity::Note } else { Severity::Warning }
+}
+
+/// `1 error`, `2 errors`
+pub(crate) fn counted(count: usize, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
+}
+
+/// What `Display` gives, in colours.
+fn rendered(diagnostic: &Diagnostic) -> String {
+    let style = match diagnostic.severity {
+        Severity::Error => ERROR,
+        Severity::Warning => WARNING,
+        Severity::Note => NOTE,
+    };
+    let text = diagnostic.to_string();
+    let mut lines = text.lines();
+    let mut out = String::new();
+    // The message follows the first `: `, for neither severity nor rule has one.
+    if let Some((kind, message)) = lines.next().and_then(|line| line.split_once(": ")) {
+        // Writing to a string can't fail.
+        let _ = write!(out, "{style}{kind}{style:#}{BOLD}: {message}{BOLD:#}");
+    }
+    for line in lines {
+        let margin = line.len() - line.trim_start_matches(|c: char| c == ' ' || c.is_ascii_digit()).len();
+        let marked = ["-->", "|", "="].iter().find(|mark| line[margin..].starts_with(**mark));
+        let (left, right) = line.split_at(margin + marked.map_or(0, |mark| mark.len()));
+        let is_carets = right.trim_start().starts_with('^');
+        let (on, off) = if is_carets { (format!("{style}"), format!("{style:#}")) } else { Default::default() };
+        let _ = write!(out, "\n{MARGIN}{left}{MARGIN:#}{on}{right}{off}");
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_colours_it_is_the_diagnostic_itself() {
+        let documents = castile_xsd::Documents::new().with(
+            "a.xsd",
+            "<xs:schema xmlns:xs='http://www.w3.org/2001/XMLSchema'>\n\n\n\n\n\n\n\n<xs:element name='a' type='b: c'/></xs:schema>",
+        );
+        let (_, diagnostics) = castile_xsd::read("a.xsd", &documents);
+        let whole = Diagnostic::of_document(Severity::Warning, "a.xsd", "all: of it");
+        for diagnostic in diagnostics.iter().chain([&whole]) {
+            let rendered = rendered(diagnostic);
+            assert!(rendered.contains("\u{1b}["), "{rendered}");
+            assert_eq!(anstream::adapter::strip_str(&rendered).to_string(), diagnostic.to_string());
+        }
+        assert!(!diagnostics.is_empty());
+    }
+}

@@ -1,0 +1,147 @@
+//! Contracts as commands take them: a WSDL or a bundle, with catalogs for what it imports.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use castile_wsdl::{Bundle, Catalog, Files, Severity};
+use castile_xml::tree::Document;
+
+/// Where the documents are that a contract imports.
+#[derive(clap::Args)]
+pub(crate) struct Catalogs {
+    /// Where imported documents are kept: an OASIS XML catalog, or lines of URL, tab, path; may be repeated
+    #[arg(long = "catalog", value_name = "FILE")]
+    catalogs: Vec<PathBuf>,
+}
+
+impl Catalogs {
+    /// Files, found as the catalogs say; never the network.
+    pub(crate) fn files(&self) -> anyhow::Result<Files> {
+        let mut files = Files::new();
+        for path in &self.catalogs {
+            let (catalog, problems) = Catalog::read(path);
+            crate::problems::report(&path.display().to_string(), &problems, Severity::Note)?;
+            files.add_catalog(catalog);
+        }
+        Ok(files)
+    }
+}
+
+/// What a file turns out to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A bundle, a WSDL, or something that its reader knows best what to say of.
+    Contract,
+    /// An XML Schema.
+    Schema {
+        /// `targetNamespace`, empty for none.
+        target_namespace: String,
+    },
+}
+
+/// Looks into the file that a command was given.
+///
+/// # Errors
+/// It can't be read, or is clearly something else.
+pub(crate) fn kind(path: &Path) -> anyhow::Result<Kind> {
+    let shown = path.display();
+    if is_url(&path.to_string_lossy()) {
+        bail!(
+            "{shown} is a URL, and this command fetches nothing: `castile bundle {shown} --fetch -o service.castile` \
+             makes one file of it, which this command takes"
+        );
+    }
+    let bytes = std::fs::read(path).with_context(|| format!("{shown} can't be read"))?;
+    kind_of(&shown.to_string(), &bytes)
+}
+
+/// The same of bytes that are at hand.
+pub(crate) fn kind_of(name: &str, bytes: &[u8]) -> anyhow::Result<Kind> {
+    // What isn't text or not well-formed is told by the reader, which knows the place.
+    let Ok(text) = castile_xsd::decode(bytes) else { return Ok(Kind::Contract) };
+    if is_html(&text) {
+        bail!("{name} is an HTML page, expected a WSDL: a sign-in or error page may have been saved in its place");
+    }
+    if Bundle::is_bundle(bytes) {
+        return Ok(Kind::Contract);
+    }
+    let Ok(document) = Document::parse(&text) else { return Ok(Kind::Contract) };
+    let root = document.root();
+    match root.namespace() {
+        castile_xsd::XSD_NAMESPACE => Ok(Kind::Schema {
+            target_namespace: root.attribute("targetNamespace").unwrap_or_default().trim().to_owned(),
+        }),
+        "http://www.w3.org/ns/wsdl" => {
+            bail!(
+                "{name} is WSDL 2.0, expected WSDL 1.1: most services that offer 2.0 offer 1.1 as well, under `?wsdl`"
+            )
+        }
+        "http://wadl.dev.java.net/2009/02" => bail!("{name} is WADL, which describes REST services, expected a WSDL"),
+        namespace if namespace.contains("soap") && root.local() == "Envelope" => {
+            bail!("{name} is a SOAP message, expected the WSDL that describes it")
+        }
+        _ => Ok(Kind::Contract),
+    }
+}
+
+/// Errors unless it is a contract.
+pub(crate) fn expect_contract(path: &Path) -> anyhow::Result<()> {
+    if kind(path)? != Kind::Contract {
+        let shown = path.display();
+        bail!("{shown} is an XML Schema, expected a WSDL: `castile describe {shown}` shows what is in it");
+    }
+    Ok(())
+}
+
+/// Whether an argument or a location is a URL that could be fetched.
+pub(crate) fn is_url(text: &str) -> bool {
+    let has = |scheme: &str| text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
+    has("http://") || has("https://")
+}
+
+/// By how it begins: an HTML page is seldom well-formed XML.
+pub(crate) fn is_html(text: &str) -> bool {
+    let mut rest = text.trim_start_matches('\u{feff}').trim_start();
+    // A declaration and comments may stand before.
+    while let Some(end) = match rest {
+        _ if rest.starts_with("<?") => rest.find("?>").map(|at| at + 2),
+        _ if rest.starts_with("<!--") => rest.find("-->").map(|at| at + 3),
+        _ => None,
+    } {
+        rest = rest[end..].trim_start();
+    }
+    let head: String = rest.chars().take(20).collect::<String>().to_ascii_lowercase();
+    let head = head.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
+    head.starts_with("<!doctype html") || head.strip_prefix("<html").is_some_and(|rest| !rest.starts_with(':'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_contract_is_told_from_one() {
+        for (text, expected) in [
+            ("<!-- a --><!DOCTYPE HTML PUBLIC 'x'><html>", "HTML page"),
+            ("\u{feff}<?xml version='1.0'?>\n<html xmlns='http://www.w3.org/1999/xhtml'/>", "HTML page"),
+            ("<description xmlns='http://www.w3.org/ns/wsdl'/>", "WSDL 2.0"),
+            ("<application xmlns='http://wadl.dev.java.net/2009/02'/>", "WADL"),
+            ("<s:Envelope xmlns:s='http://schemas.xmlsoap.org/soap/envelope/'/>", "SOAP message"),
+        ] {
+            let error = kind_of("a", text.as_bytes()).expect_err(text);
+            assert!(error.to_string().contains(expected), "{text}: {error}");
+        }
+        for (text, expected) in [
+            ("<definitions xmlns='http://schemas.xmlsoap.org/wsdl/'/>", Kind::Contract),
+            (
+                "<schema xmlns='http://www.w3.org/2001/XMLSchema' targetNamespace='urn:t'/>",
+                Kind::Schema { target_namespace: "urn:t".to_owned() },
+            ),
+            ("<html:a xmlns:html='urn:x'/>", Kind::Contract),
+            ("<broken", Kind::Contract),
+            ("", Kind::Contract),
+        ] {
+            assert_eq!(kind_of("a", text.as_bytes()).expect(text), expected, "{text}");
+        }
+    }
+}

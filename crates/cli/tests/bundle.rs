@@ -1,0 +1,237 @@
+//! `castile bundle`: files, catalogs and, from a server of this test, the network.
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
+
+use std::collections::HashMap;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
+use std::process::{Command, Output};
+use std::sync::{Arc, Mutex};
+
+/// A contract whose schema is imported from `location`.
+fn wsdl(location: &str) -> String {
+    format!(
+        r#"<definitions xmlns="http://schemas.xmlsoap.org/wsdl/" targetNamespace="urn:t" xmlns:t="urn:t" xmlns:xs="http://www.w3.org/2001/XMLSchema">
+  <types><xs:schema targetNamespace="urn:t">
+    <xs:import namespace="urn:o" schemaLocation="{location}"/>
+    <xs:import namespace="http://www.w3.org/2005/08/addressing" schemaLocation="http://127.0.0.1:1/ws-addr.xsd"/>
+    <xs:element name="e" type="o:T" xmlns:o="urn:o"/>
+  </xs:schema></types>
+  <message name="m"><part name="p" element="t:e"/></message>
+</definitions>"#
+    )
+}
+
+fn schema(include: &str) -> String {
+    format!(
+        r#"<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="urn:o">{include}<xs:complexType name="T"/></xs:schema>"#
+    )
+}
+
+/// How a path is answered.
+#[derive(Clone)]
+enum Answer {
+    Document(String),
+    Redirect(String),
+    Status(u16),
+    /// Never.
+    Silence,
+}
+
+/// A server on the loopback interface, as long as the test runs.
+struct Host {
+    address: SocketAddr,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Host {
+    fn start(answers: impl FnOnce(&str) -> Vec<(&'static str, Answer)>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let answers: HashMap<&str, Answer> = answers(&format!("http://{address}")).into_iter().collect();
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let log = asked.clone();
+        // It goes away with the process.
+        std::thread::spawn(move || {
+            let mut silent = Vec::new();
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                let mut head = Vec::new();
+                while !head.ends_with(b"\r\n\r\n") {
+                    let mut byte = [0];
+                    if stream.read(&mut byte).unwrap_or(0) == 0 {
+                        break;
+                    }
+                    head.push(byte[0]);
+                }
+                let head = String::from_utf8(head).unwrap();
+                let Some(path) = head.split(' ').nth(1) else { continue };
+                log.lock().unwrap().push(path.to_owned());
+                let (status, location, body) = match answers.get(path).cloned().unwrap_or(Answer::Status(404)) {
+                    Answer::Document(body) => (200, String::new(), body),
+                    Answer::Redirect(to) => (302, format!("Location: {to}\r\n"), String::new()),
+                    Answer::Status(status) => (status, String::new(), "<html>no</html>".to_owned()),
+                    Answer::Silence => {
+                        silent.push(stream);
+                        continue;
+                    }
+                };
+                let head = format!(
+                    "HTTP/1.1 {status} x\r\n{location}Content-Length: {}\r\nConnection: close\r\n\r\n",
+                    body.len()
+                );
+                // A client that has had enough goes away.
+                let _ = stream.write_all((head + &body).as_bytes());
+            }
+        });
+        Self { address, asked }
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    fn asked(&self) -> Vec<String> {
+        self.asked.lock().unwrap().clone()
+    }
+}
+
+fn castile(arguments: &[&str], folder: &Path) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_castile"));
+    for proxy in ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
+        command.env_remove(proxy);
+    }
+    command.args(arguments).current_dir(folder).output().unwrap()
+}
+
+#[track_caller]
+fn succeeded(output: &Output) -> String {
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    told
+}
+
+#[test]
+fn files_and_catalogs_make_a_bundle_that_needs_neither() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("a.wsdl"), wsdl("http://www.example.com/o.xsd")).unwrap();
+    std::fs::write(path("local.xsd"), schema("")).unwrap();
+    std::fs::write(path("catalog.tsv"), "http://www.example.com/o.xsd\tlocal.xsd\n").unwrap();
+    let output = castile(&["bundle", "a.wsdl", "-o", "a.castile", "--catalog", "catalog.tsv"], folder.path());
+    succeeded(&output);
+    assert!(String::from_utf8(output.stdout).unwrap().starts_with("a.castile  2 documents, "));
+
+    let elsewhere = tempfile::tempdir().unwrap();
+    std::fs::rename(path("a.castile"), elsewhere.path().join("b.castile")).unwrap();
+    let output = castile(&["describe", "b.castile", "--all"], elsewhere.path());
+    succeeded(&output);
+    assert!(String::from_utf8(output.stdout).unwrap().contains("element e"));
+}
+
+#[test]
+fn what_is_missing_is_told_with_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.wsdl"), wsdl("http://www.example.com/o.xsd")).unwrap();
+    let output = castile(&["bundle", "a.wsdl", "-o", "a.castile"], folder.path());
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "its type is not defined: {told}");
+    for expected in ["lacks 1 imported document\n  http://www.example.com/o.xsd\n", "--fetch fetches", "--catalog FILE"]
+    {
+        assert!(told.contains(expected), "{told}");
+    }
+    for arguments in
+        [&["bundle", "http://127.0.0.1:1/", "-o", "a"][..], &["bundle", "a.wsdl", "-o", "a", "--timeout", "1"]]
+    {
+        let told = String::from_utf8(castile(arguments, folder.path()).stderr).unwrap();
+        assert!(told.contains("--fetch"), "{told}");
+    }
+}
+
+#[test]
+fn a_contract_is_fetched_with_all_that_it_imports_each_once() {
+    let host = Host::start(|host| {
+        vec![
+            ("/old", Answer::Redirect("/services/a.svc?wsdl".into())),
+            ("/services/a.svc?wsdl", Answer::Document(wsdl("?xsd=0#there"))),
+            (
+                "/services/a.svc?xsd=0",
+                Answer::Document(schema(&format!("<xs:include schemaLocation='{host}/b.xsd'/>"))),
+            ),
+            (
+                "/b.xsd",
+                Answer::Document(
+                    schema("<xs:include schemaLocation='services/a.svc?xsd=0'/>").replace("name=\"T\"", "name=\"U\""),
+                ),
+            ),
+        ]
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let told = succeeded(&castile(&["bundle", &host.url("/old"), "--fetch", "-o", "a.castile"], folder.path()));
+    assert!(told.contains(&format!("fetching {}", host.url("/b.xsd"))), "{told}");
+    let mut asked = host.asked();
+    assert_eq!(asked[..2], ["/old", "/services/a.svc?wsdl"]);
+    asked.sort();
+    assert_eq!(
+        asked,
+        ["/b.xsd", "/old", "/services/a.svc?wsdl", "/services/a.svc?xsd=0"],
+        "and not the schema that is built in"
+    );
+    let output = castile(&["describe", "a.castile", "--json"], folder.path());
+    succeeded(&output);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("{urn:o}T") && text.contains("{urn:o}U"), "{text}");
+    assert_eq!(host.asked().len(), 4, "nothing is fetched any more");
+}
+
+/// What comes from the network doesn't put files of this machine into a bundle.
+#[test]
+fn a_fetched_contract_does_not_name_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let secret = folder.path().join("secret.xsd");
+    std::fs::write(&secret, schema("<!-- secret -->")).unwrap();
+    for location in [format!("file://{}", secret.display()), secret.display().to_string(), "secret.xsd".to_owned()] {
+        let contract = wsdl(&location);
+        let host = Host::start(|_| vec![("/a.wsdl", Answer::Document(contract))]);
+        let output = castile(&["bundle", &host.url("/a.wsdl"), "--fetch", "-o", "a.castile"], folder.path());
+        assert_eq!(output.status.code(), Some(1));
+        let bundle = std::fs::read_to_string(folder.path().join("a.castile")).unwrap();
+        assert!(!bundle.contains("<!-- secret -->"), "{location}");
+    }
+}
+
+#[test]
+fn fetching_has_limits() {
+    let host = Host::start(|host| {
+        let page = "<!DOCTYPE html><html></html>";
+        vec![
+            ("/page", Answer::Document(page.into())),
+            ("/round", Answer::Redirect(format!("{host}/round"))),
+            ("/file", Answer::Redirect("file:///etc/hostname".into())),
+            ("/silence", Answer::Silence),
+            ("/large", Answer::Document(format!("<a>{}</a>", "x".repeat(2_000_000)))),
+        ]
+    });
+    let folder = tempfile::tempdir().unwrap();
+    for (path, expected) in [
+        ("/page", "HTML page"),
+        ("/none", "the server answered 404"),
+        ("/round", "redirected more than 5 times"),
+        ("/file", "can't be read"),
+        ("/silence", "longer than 300ms; --timeout allows more"),
+        ("/large", "beyond the 1 MB that may be fetched; --max-size allows more"),
+    ] {
+        let url = host.url(path);
+        let arguments = ["bundle", &url, "--fetch", "-o", "a.castile", "--timeout", "300ms", "--max-size", "1"];
+        let output = castile(&arguments, folder.path());
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(1) && told.contains(expected), "{path}: {told}");
+        assert!(!folder.path().join("a.castile").exists(), "{path}");
+    }
+    // The same of what a file imports.
+    std::fs::write(folder.path().join("a.wsdl"), wsdl(&host.url("/none"))).unwrap();
+    let output = castile(&["bundle", "a.wsdl", "--fetch", "-o", "a.castile"], folder.path());
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(1) && told.contains("the server answered 404"), "{told}");
+    assert!(told.contains("a.wsdl:3:"), "the place of the import: {told}");
+}

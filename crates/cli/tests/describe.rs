@@ -1,0 +1,207 @@
+//! `castile describe`: its text and its JSON are files in tests/describe, which `BLESS=1` writes anew.
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn describe(arguments: &[&str]) -> Output {
+    // The file is called as it is seen from there, so that what is written says nothing of the machine.
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/describe");
+    Command::new(env!("CARGO_BIN_EXE_castile")).arg("describe").args(arguments).current_dir(folder).output().unwrap()
+}
+
+/// Compares, or writes what is expected from now on.
+fn expect(name: &str, found: &[u8]) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/describe").join(name);
+    let found = String::from_utf8(found.to_vec()).unwrap();
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&path, &found).unwrap();
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(found, expected, "{name} differs; BLESS=1 writes it anew");
+}
+
+#[test]
+fn what_is_told() {
+    for (arguments, expected) in [
+        (&["library.wsdl"][..], "library.txt"),
+        (&["library.wsdl", "--depth", "1", "--all", "--documentation"], "library-all.txt"),
+        (&["library.wsdl", "--operation", "Scan"], "library-scan.txt"),
+        (&["library.wsdl", "--json"], "library.json"),
+        (&["shelf.xsd"], "shelf.txt"),
+        (&["shelf.xsd", "--json"], "shelf.json"),
+    ] {
+        let output = describe(arguments);
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        expect(expected, &output.stdout);
+    }
+}
+
+#[test]
+fn names_in_the_json_lead_to_what_it_defines() {
+    let json: Value = serde_json::from_slice(&describe(&["library.wsdl", "--json"]).stdout).unwrap();
+    let names = |list: &str, key: &str| -> Vec<String> {
+        json[list].as_array().unwrap().iter().map(|one| one[key].as_str().unwrap().to_owned()).collect()
+    };
+    let (types, elements) = (names("types", "id"), names("elements", "name"));
+    let mut references = 0;
+    let mut open = vec![&json];
+    while let Some(value) = open.pop() {
+        let (key, known) = match value {
+            Value::Object(object) if object.contains_key("reference") => ("reference", &elements),
+            Value::Object(object) if object.contains_key("type") => ("type", &types),
+            _ => ("", &types),
+        };
+        if let Some(name) = value.get(key).and_then(Value::as_str) {
+            let builtin = name.starts_with("{http://www.w3.org/2001/XMLSchema}");
+            assert!(builtin || known.iter().any(|one| one == name), "{name}");
+            references += 1;
+        }
+        match value {
+            Value::Object(object) => open.extend(object.values()),
+            Value::Array(array) => open.extend(array),
+            _ => {}
+        }
+    }
+    assert!(references > 20, "{references}");
+}
+
+#[test]
+fn colours_are_for_terminals_and_for_those_who_ask() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/describe");
+    let run = |variable: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_castile"));
+        command.args(["describe", "library.wsdl"]).current_dir(&folder).env_remove("NO_COLOR");
+        String::from_utf8(command.env(variable, "1").output().unwrap().stdout).unwrap()
+    };
+    let (plain, coloured) = (run("NO_COLOR"), run("CLICOLOR_FORCE"));
+    assert!(!plain.contains('\u{1b}') && coloured.contains('\u{1b}'));
+    assert_eq!(anstream::adapter::strip_str(&coloured).to_string(), plain);
+}
+
+#[test]
+fn what_is_no_contract_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let html = file("page.wsdl", "<!DOCTYPE html><html><br></html>");
+    let wsdl20 = file("two.wsdl", "<description xmlns='http://www.w3.org/ns/wsdl'/>");
+    let broken = file("broken.wsdl", "<definitions xmlns='http://schemas.xmlsoap.org/wsdl/'>\n  <service name=");
+    let other = file("other.wsdl", "<a/>");
+    let cases: [(&[&str], &str); 7] = [
+        (&[&html], "is an HTML page"),
+        (&[&wsdl20], "is WSDL 2.0, expected WSDL 1.1"),
+        (&[&broken], "broken.wsdl:2:"),
+        (&[&other], "expected <definitions>"),
+        (&["absent.wsdl"], "absent.wsdl can't be read: "),
+        (&["http://127.0.0.1:1/a?wsdl"], "castile bundle http://127.0.0.1:1/a?wsdl --fetch"),
+        (&["library.wsdl", "--operation", "Fined"], "expected one of Find, Scan, Tell"),
+    ];
+    for (arguments, expected) in cases {
+        let output = describe(arguments);
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        assert!(message.contains(expected) && message.contains("error: "), "{message}");
+        assert!(output.stdout.is_empty());
+    }
+}
+
+/// Neither the stack nor memory follows what a contract says.
+#[test]
+fn contracts_that_go_deep_or_wide() {
+    let folder = tempfile::tempdir().unwrap();
+    let describe_schema = |content: &str| {
+        let path = folder.path().join("a.xsd");
+        std::fs::write(&path, format!("<s:schema xmlns:s='http://www.w3.org/2001/XMLSchema'>{content}</s:schema>"))
+            .unwrap();
+        describe(&[&path.display().to_string(), "--depth", "10"])
+    };
+    let element = |index: usize| {
+        let next = index + 1;
+        format!(
+            "<s:element name='e{index}'><s:complexType><s:sequence><s:element ref='e{next}'/></s:sequence></s:complexType></s:element>"
+        )
+    };
+    let chain: String = (0..5_000).map(element).collect();
+    let output = describe_schema(&format!("{chain}<s:element name='e5000'/>"));
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(String::from_utf8(output.stdout).unwrap().contains("e5000  xs:anyType"));
+
+    // Each group stands for twice the one behind it, and many types for all of them.
+    let group = |index: usize| {
+        let next = format!("<s:group ref='g{}'/>", index + 1);
+        format!("<s:group name='g{index}'><s:sequence>{next}{next}</s:sequence></s:group>")
+    };
+    let groups: String = (0..14).map(group).collect();
+    let types: String =
+        (0..20).map(|index| format!("<s:complexType name='T{index}'><s:group ref='g0'/></s:complexType>")).collect();
+    let last = "<s:group name='g14'><s:sequence><s:element name='a'/><s:element name='b'/></s:sequence></s:group>";
+    let output = describe_schema(&format!("{groups}{last}{types}"));
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(1) && told.contains("more than 500000 elements"), "{told}");
+}
+
+/// A broken part doesn't lose the rest, and the exit code tells.
+#[test]
+fn problems_stand_beside_the_description() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.wsdl");
+    let library = include_str!("describe/library.wsdl").replace("type=\"c:Price\"", "type=\"c:Cost\"");
+    std::fs::write(&path, library).unwrap();
+    let output = describe(&[&path.display().to_string()]);
+    let (text, problems) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text.contains("service Library") && text.contains("price"), "{text}");
+    assert!(problems.contains("{urn:library:catalogue}Cost is not defined"), "{problems}");
+    assert!(problems.trim_end().lines().last().unwrap().contains("has 1 error"), "{problems}");
+}
+
+#[test]
+fn the_readme_shows_what_comes_out() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+    let (_, shown) = readme.split_once("$ castile describe ").unwrap();
+    let (arguments, shown) = shown.split_once('\n').unwrap();
+    let (shown, _) = shown.split_once("```").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_castile"));
+    let output = command.arg("describe").args(arguments.split(' ')).current_dir(root).output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), shown);
+}
+
+/// One contract of each family of the corpus.
+#[test]
+fn the_corpus_is_described() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/wsdl");
+    if !corpus.is_dir() {
+        eprintln!("skipped: {} is not there", corpus.display());
+        return;
+    }
+    let mut families: Vec<PathBuf> = std::fs::read_dir(&corpus).unwrap().flatten().map(|entry| entry.path()).collect();
+    families.sort();
+    let mut described = 0;
+    for family in families.iter().filter(|family| family.is_dir()) {
+        let Some(path) = first_wsdl(family) else { continue };
+        let path = path.display().to_string();
+        let output = describe(&[&path]);
+        // Catalogs are left out, so that some lack what they import; none is without a description.
+        assert!(matches!(output.status.code(), Some(0 | 1)), "{path}: {:?}", output.status);
+        let problems = String::from_utf8_lossy(&output.stderr);
+        let is_page = problems.contains("is an HTML page");
+        assert!(is_page || output.stdout.iter().filter(|&&byte| byte == b'\n').count() > 3, "{path}: {problems}");
+        described += 1;
+    }
+    assert!(described >= 30, "{described}");
+}
+
+fn first_wsdl(folder: &Path) -> Option<PathBuf> {
+    let mut entries: Vec<PathBuf> = std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path()).collect();
+    entries.sort();
+    let is_wsdl = |path: &&PathBuf| path.is_file() && path.extension().is_some_and(|extension| extension == "wsdl");
+    let here = entries.iter().find(is_wsdl).cloned();
+    here.or_else(|| entries.iter().filter(|path| path.is_dir()).find_map(|path| first_wsdl(path)))
+}

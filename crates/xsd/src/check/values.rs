@@ -1,0 +1,119 @@
+//! Values that a schema gives: those of facets (Part 2 §4.3), and defaults and fixed values (Part 1 §3.2.6, §3.3.6).
+
+use std::cell::Cell;
+
+use castile_databinding::datatypes::{Invalid, Scope, Value};
+
+use super::Checker;
+use super::elements::kind_of;
+use crate::components::{Content, FacetKind as Kind, SimpleType, TypeId, ValueConstraint};
+use crate::definition::constraints;
+use crate::resolve::called;
+use crate::{Builtin, ExpandedName, Location};
+
+impl Checker<'_> {
+    /// That the facets of a type are values of its base, and go together with those of it.
+    pub(super) fn facet_values(&mut self, id: TypeId, simple: &SimpleType) {
+        // Each value is compared with those that the base has, some at a time.
+        let of_base = self.schema.enumeration(simple.base).len();
+        if !self.step(simple.facets.len().saturating_mul(1 + of_base / 16)) {
+            return;
+        }
+        let Some(problem) = self.definitions.of(self.schema, id).problem.clone() else { return };
+        let base = self.definitions.of(self.schema, simple.base).definition.clone();
+        let mut is_told = false;
+        for facet in &simple.facets {
+            let alone = base.restriction("value", &constraints(std::slice::from_ref(facet)));
+            if let Err(problem) = alone {
+                is_told = true;
+                let message = format!("{} is no {} here: {problem}", shown(&facet.value), facet.kind);
+                self.diagnostics.warning(facet.location, message).with_rule(rule(facet.kind));
+            }
+        }
+        if !is_told {
+            let message = format!("{} has facets that don't go together: {problem}", called(self.schema, id));
+            self.diagnostics.warning(simple.location, message).with_rule("cos-st-restricts");
+        }
+    }
+
+    /// That a default or fixed value is one of its type.
+    pub(super) fn value_of_type(
+        &mut self,
+        name: &ExpandedName,
+        type_id: TypeId,
+        constraint: &ValueConstraint,
+        location: Location,
+        rule: &'static str,
+    ) {
+        let (ValueConstraint::Default(text) | ValueConstraint::Fixed(text)) = constraint;
+        let Some(Err(problem)) = self.read(type_id, text) else { return };
+        let kind = kind_of(constraint);
+        let message = format!("the {kind} value of {name} is none of its type: {problem}");
+        self.diagnostics.warning(location, message).with_rule(rule);
+    }
+
+    /// Whether `constraint` fixes the value to `fixed`, as values of the type.
+    pub(super) fn is_fixed_to(&mut self, constraint: Option<&ValueConstraint>, fixed: &str, type_id: TypeId) -> bool {
+        let Some(ValueConstraint::Fixed(own)) = constraint else { return false };
+        match (self.read(type_id, own), self.read(type_id, fixed)) {
+            (Some(Ok(own)), Some(Ok(fixed))) => own == fixed,
+            // What is wrong with them is told where they stand, and of names it can't be told whether they are the same.
+            _ => true,
+        }
+    }
+
+    /// A text as a value of a type; none if that can't be told: for names there are no declarations at hand.
+    fn read(&mut self, type_id: TypeId, text: &str) -> Option<Result<Value, Invalid>> {
+        if self.is_unknown(type_id) {
+            return None;
+        }
+        let value_type = match self.schema.content(type_id) {
+            Content::Simple(id) => id,
+            _ => Builtin::String.into(),
+        };
+        let scope = Undeclared::default();
+        let value = self.definitions.of(self.schema, value_type).definition.read(text, &scope);
+        (!scope.is_asked.get()).then_some(value)
+    }
+}
+
+/// Knows no declarations, but whether they were asked for.
+#[derive(Default)]
+struct Undeclared {
+    is_asked: Cell<bool>,
+}
+
+impl Scope for Undeclared {
+    fn namespace(&self, _: &str) -> Option<&str> {
+        self.is_asked.set(true);
+        None
+    }
+}
+
+/// What the specification calls the rule that a facet breaks.
+fn rule(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Enumeration => "enumeration-valid-restriction",
+        Kind::MinInclusive => "minInclusive-valid-restriction",
+        Kind::MinExclusive => "minExclusive-valid-restriction",
+        Kind::MaxInclusive => "maxInclusive-valid-restriction",
+        Kind::MaxExclusive => "maxExclusive-valid-restriction",
+        Kind::Length => "length-valid-restriction",
+        Kind::MinLength => "minLength-valid-restriction",
+        Kind::MaxLength => "maxLength-valid-restriction",
+        Kind::TotalDigits => "totalDigits-valid-restriction",
+        Kind::FractionDigits => "fractionDigits-valid-restriction",
+        Kind::WhiteSpace => "whiteSpace-valid-restriction",
+        // A pattern that is none has no rule of its own.
+        Kind::Pattern => "src-simple-type",
+    }
+}
+
+/// A value as messages show it.
+fn shown(value: &str) -> String {
+    const SHOWN: usize = 40;
+    match value.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{:?}…", &value[..end]),
+        None => format!("{value:?}"),
+    }
+}

@@ -1,0 +1,136 @@
+//! Documents judged by a schema (Part 1 §4, the validation rules of Appendix C.1).
+//!
+//! ```
+//! use castile_xsd::validate::Validator;
+//! use castile_xsd::Documents;
+//!
+//! let documents = Documents::new().with(
+//!     "order.xsd",
+//!     r#"<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
+//!          <xs:element name="order"><xs:complexType>
+//!            <xs:sequence><xs:element name="line" maxOccurs="2" type="xs:int"/></xs:sequence>
+//!            <xs:attribute name="rush" type="xs:boolean"/>
+//!          </xs:complexType></xs:element>
+//!        </xs:schema>"#,
+//! );
+//! let (schema, _) = castile_xsd::read("order.xsd", &documents);
+//! let mut validator = Validator::new(&schema);
+//! assert_eq!(validator.validate(b"<order><line>1</line></order>"), []);
+//!
+//! let problems = validator.validate(b"<order rush='yes'>\n <line>ten</line><item/>\n</order>");
+//! let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+//! assert_eq!(told, [
+//!     "1:8: order: the attribute rush: \"yes\" is not a valid xs:boolean [cvc-attribute.3]",
+//!     "2:8: order/line: \"ten\" is not a valid xs:int [cvc-type.3.1.3]",
+//!     "2:18: order/item: item stands here, where line or the end of order was expected [cvc-complex-type.2.4]",
+//! ]);
+//! ```
+//!
+//! The document is read once, from its beginning to its end, and never held as a tree. What is kept is what is open, the
+//! values of the IDs and keys, and one position in a content model for each open element: occurrence is counted, not
+//! unrolled. Where a document stands on its own, `xsi:schemaLocation` and `xsi:noNamespaceSchemaLocation` say where
+//! schemas are; here the schema is given, and they are ignored. Whether an `xs:ENTITY` is declared is not looked at.
+
+mod attributes;
+mod elements;
+mod identity;
+mod keys;
+mod matching;
+mod model;
+mod names;
+mod path;
+mod problem;
+mod types;
+mod values;
+
+pub use problem::Problem;
+
+use castile_xml::{DocumentEntity, Error, Limits, Memory, Reader, Token};
+
+use crate::Schema;
+use elements::Run;
+use problem::Problems;
+use types::Types;
+
+/// The namespace of `xsi:type`, `xsi:nil` and the hints where schemas are.
+pub(crate) const XSI_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema-instance";
+/// How many problems of one document are told, unless another number is given.
+const MOST_PROBLEMS: usize = 100;
+
+/// Judges documents by a schema. What it needs of the schema it makes once, when a document first asks for it.
+#[derive(Debug)]
+pub struct Validator<'s> {
+    types: Types<'s>,
+    limits: Limits,
+    most_problems: usize,
+}
+
+impl<'s> Validator<'s> {
+    /// A validator by `schema`.
+    #[must_use]
+    pub fn new(schema: &'s Schema) -> Self {
+        Validator { types: Types::new(schema), limits: Limits::default(), most_problems: MOST_PROBLEMS }
+    }
+
+    /// The same with other limits on what is read.
+    #[must_use]
+    pub fn with_limits(self, limits: Limits) -> Self {
+        Validator { limits, ..self }
+    }
+
+    /// The same with another number of problems, 100 otherwise, after which the rest of a document is not looked at.
+    #[must_use]
+    pub fn with_most_problems(self, most_problems: usize) -> Self {
+        Validator { most_problems: most_problems.max(1), ..self }
+    }
+
+    /// Judges a document in any encoding that [`castile_xml::decode`] knows: all problems, in the order in which they
+    /// stand in it. A document type declaration is refused, as messages have none.
+    pub fn validate(&mut self, document: &[u8]) -> Vec<Problem> {
+        let text = match castile_xml::decode(document, None) {
+            Ok(text) => text,
+            Err(error) => return vec![Problem::unreadable(&error)],
+        };
+        let limits = self.limits;
+        self.judge(|| Reader::decoded(&text, limits, &mut Memory::default()))
+    }
+
+    /// Judges a document that may have a document type declaration, whose entities and defaults apply.
+    pub fn validate_document(&mut self, document: &DocumentEntity<'_>) -> Vec<Problem> {
+        self.judge(|| Ok(document.reader()))
+    }
+
+    fn judge<'d>(&mut self, reader: impl Fn() -> Result<Reader<'d>, Error>) -> Vec<Problem> {
+        let mut problems = Problems::new(self.most_problems);
+        if let Err(error) = self.read(&reader, &mut problems) {
+            problems.not_well_formed(&error);
+        }
+        problems.located(reader)
+    }
+
+    fn read<'d>(
+        &mut self,
+        reader: impl Fn() -> Result<Reader<'d>, Error>,
+        problems: &mut Problems,
+    ) -> Result<(), Error> {
+        let mut reader = reader()?;
+        let mut run = Run::new(&mut self.types, problems);
+        while !run.is_enough() {
+            let offset = reader.offset();
+            match reader.next()? {
+                Token::StartTag(tag) => run.start(&reader, tag),
+                Token::EndTag(_) => run.end(&reader, offset),
+                Token::Text(text) => run.text(&text, offset),
+                Token::Comment(_) | Token::Instruction { .. } => {}
+                Token::End => {
+                    run.finish();
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,95 @@
+//! The values of the fields of an identity constraint, to be looked up.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+use castile_databinding::datatypes::Value;
+
+/// The values of all fields. They are equal as values are: `1.0` is `1`, where both are numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Key(pub(super) Vec<Value>);
+
+impl Eq for Key {}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.iter().for_each(|value| hash(value, state));
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, value) in self.0.iter().enumerate() {
+            write!(f, "{}\"{value}\"", if index > 0 { ", " } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+/// Equal values have equal hashes.
+fn hash<H: Hasher>(value: &Value, state: &mut H) {
+    match value {
+        Value::String(value) => value.hash(state),
+        Value::Boolean(value) => value.hash(state),
+        Value::Decimal(value) => value.hash(state),
+        // Zero has two signs, and NaN many bits.
+        Value::Float(value) => (if *value == 0.0 || value.is_nan() { 0 } else { value.to_bits() }).hash(state),
+        Value::Double(value) => (if *value == 0.0 || value.is_nan() { 0 } else { value.to_bits() }).hash(state),
+        Value::Duration(value) => value.hash(state),
+        Value::DateTime(value) => value.hash(state),
+        Value::Time(value) => value.hash(state),
+        Value::Date(value) => value.hash(state),
+        Value::GYearMonth(value) => value.hash(state),
+        Value::GYear(value) => value.hash(state),
+        Value::GMonthDay(value) => value.hash(state),
+        Value::GDay(value) => value.hash(state),
+        Value::GMonth(value) => value.hash(state),
+        Value::HexBinary(value) => value.hash(state),
+        Value::Base64Binary(value) => value.hash(state),
+        Value::AnyUri(value) => value.hash(state),
+        Value::QName(value) => value.hash(state),
+        Value::Notation(value) => value.hash(state),
+        Value::List(items) => items.iter().for_each(|item| hash(item, state)),
+    }
+}
+
+/// The keys within one element.
+#[derive(Debug, Default)]
+pub(super) struct Keys(HashMap<Key, Standing>);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    One,
+    /// Two elements within have it, in tables of their own: it refers to neither.
+    Several,
+}
+
+impl Keys {
+    /// Adds a key; false if it is there already.
+    pub(super) fn insert(&mut self, key: Key) -> bool {
+        self.0.insert(key, Standing::One).is_none()
+    }
+
+    /// Whether there is one element with this key.
+    pub(super) fn has(&self, key: &Key) -> bool {
+        self.0.get(key) == Some(&Standing::One)
+    }
+
+    /// Adds the keys within a child (§3.11.5).
+    pub(super) fn join(&mut self, mut other: Keys) {
+        if self.0.len() < other.0.len() {
+            std::mem::swap(self, &mut other);
+        }
+        for (key, standing) in other.0 {
+            self.0.entry(key).and_modify(|known| *known = Standing::Several).or_insert(standing);
+        }
+    }
+
+    /// Adds the keys within children to those of the element itself, which go before them.
+    pub(super) fn join_below(&mut self, other: Keys) {
+        for (key, standing) in other.0 {
+            self.0.entry(key).or_insert(standing);
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Where a document is in a content model.
+//!
+//! A place is the particle that took the last child, and how often each particle around it has occurred. One child leads
+//! from it to the next place, found by climbing from the one particle to what it has in common with the other. A model
+//! that obeys Unique Particle Attribution has one place at a time, but for counters in counters (`(a{1,2}){1,3}`) and for
+//! the models of living contracts that break the rule: all places are kept then.
+
+use super::model::{Kind, Model, NodeId};
+
+/// How many places at a time are kept, and how many steps from place to place one child may take. Beyond that the order
+/// of the children is not judged any more; only a model that is ambiguous in very many ways gets there.
+const MOST_PLACES: usize = 256;
+const MOST_TRIES: usize = 1 << 16;
+/// How many elements an error says were expected.
+const MOST_EXPECTED: usize = 8;
+
+/// The places in a content model that the children so far can have led to.
+#[derive(Debug, Default)]
+pub(super) struct Matcher {
+    places: Vec<Place>,
+    is_started: bool,
+    is_lost: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Place {
+    leaf: NodeId,
+    /// How often the nodes on the way from the root to the leaf have occurred, this time counted.
+    counts: Vec<u32>,
+    /// How often each particle of each `<all>` has.
+    slots: Vec<u32>,
+}
+
+/// How a place leads to the next.
+struct Move {
+    leaf: NodeId,
+    /// Where the way to the new leaf parts from that to the old one: the counts above stay.
+    depth: usize,
+    count: u32,
+    slot: Option<(usize, u32)>,
+}
+
+impl Matcher {
+    /// Takes the next child, which each of these leaves would take. The leaf that it belongs to; none if it can't come
+    /// here, in which case nothing has changed.
+    pub(super) fn take(&mut self, model: &Model, candidates: &[NodeId]) -> Option<NodeId> {
+        if self.is_lost || candidates.len().saturating_mul(self.places.len()) > MOST_TRIES {
+            self.is_lost = true;
+            return candidates.first().copied();
+        }
+        let mut moves = self.moves(model, candidates);
+        let leaf = moves.first()?.1.leaf;
+        if let [(from, only)] = moves.as_slice() {
+            // The usual case, in the memory that is there.
+            if self.places.is_empty() {
+                self.places.push(Place::before(model));
+            }
+            self.places.swap(0, *from);
+            self.places.truncate(1);
+            self.places[0].follow(model, only);
+        } else {
+            let before = std::mem::take(&mut self.places);
+            for (from, next) in moves.drain(..) {
+                let mut place = before.get(from).cloned().unwrap_or_else(|| Place::before(model));
+                place.follow(model, &next);
+                if !self.places.contains(&place) {
+                    self.places.push(place);
+                }
+                if self.places.len() > MOST_PLACES {
+                    self.is_lost = true;
+                    break;
+                }
+            }
+        }
+        self.is_started = true;
+        Some(leaf)
+    }
+
+    /// Stops judging the order: after one child that can't come where it does, more would be told of it than is wrong.
+    pub(super) fn lose(&mut self) {
+        self.is_lost = true;
+    }
+
+    /// Whether the content may end here.
+    pub(super) fn is_complete(&self, model: &Model) -> bool {
+        match self.is_started {
+            _ if self.is_lost => true,
+            false => model.root().is_nullable(),
+            true => self.places.iter().any(|place| place.is_complete(model)),
+        }
+    }
+
+    /// The first of the leaves that could come next, and whether there are more.
+    pub(super) fn expected(&self, model: &Model) -> (Vec<NodeId>, bool) {
+        let mut found: Vec<NodeId> = Vec::new();
+        for &leaf in model.leaves() {
+            if !self.moves(model, &[leaf]).is_empty() {
+                if found.len() == MOST_EXPECTED {
+                    return (found, true);
+                }
+                found.push(leaf);
+            }
+        }
+        (found, false)
+    }
+
+    /// Every way from a place, by its number, to one of the candidates.
+    fn moves(&self, model: &Model, candidates: &[NodeId]) -> Vec<(usize, Move)> {
+        let mut moves = Vec::new();
+        let mut path = Vec::new();
+        for &leaf in candidates {
+            if !self.is_started {
+                if model[leaf].first_of == 0 {
+                    moves.push((0, Move { leaf, depth: 0, count: 1, slot: None }));
+                }
+                continue;
+            }
+            path.clear();
+            path.extend(model.ancestors(leaf));
+            path.reverse();
+            for (number, place) in self.places.iter().enumerate() {
+                place.moves(model, &path, |next| moves.push((number, next)));
+            }
+        }
+        moves
+    }
+}
+
+impl Place {
+    /// Before the first child.
+    fn before(model: &Model) -> Self {
+        Place { leaf: 0, counts: Vec::new(), slots: vec![0; model.slots()] }
+    }
+
+    /// Every way to the leaf at the end of `path`, which begins at the root.
+    fn moves(&self, model: &Model, path: &[NodeId], mut tell: impl FnMut(Move)) {
+        let Some(&leaf) = path.last() else { return };
+        let first_of = model[leaf].first_of;
+        let mut id = self.leaf;
+        loop {
+            // One more occurrence of this node has ended here.
+            let node = &model[id];
+            let depth = node.depth;
+            let count = self.counts[depth];
+            let parent = &model[node.parent];
+            let is_in_all = depth > 0 && matches!(parent.kind, Kind::All { .. });
+            if !is_in_all {
+                if path.get(depth) == Some(&id) && node.may_repeat(count) && first_of <= depth {
+                    tell(Move { leaf, depth, count: one_more(count, node.min, node.max), slot: None });
+                }
+                if depth == 0 || !node.is_enough(count) {
+                    return;
+                }
+            }
+            let sibling = path.get(depth).filter(|_| path[depth - 1] == node.parent && first_of <= depth);
+            match &parent.kind {
+                Kind::Sequence(not_nullable) => {
+                    let passed = not_nullable[node.index + 1];
+                    if let Some(&sibling) = sibling
+                        && model[sibling].index > node.index
+                        && not_nullable[model[sibling].index] == passed
+                    {
+                        tell(Move { leaf, depth, count: 1, slot: None });
+                    }
+                    if not_nullable.last() != Some(&passed) {
+                        return;
+                    }
+                }
+                Kind::All { children, first_slot } => {
+                    if let Some(&sibling) = sibling {
+                        let (slot, child) = (first_slot + model[sibling].index, &model[sibling]);
+                        let count = self.slots[slot];
+                        if child.may_repeat(count) {
+                            let count = one_more(count, child.min, child.max);
+                            tell(Move { leaf, depth, count: 1, slot: Some((slot, count)) });
+                        }
+                    }
+                    // Most are the root, and occur once: nothing follows them.
+                    let is_last = node.parent == 0 && !parent.may_repeat(self.counts[0]);
+                    if is_last || !self.is_all(model, children, *first_slot) {
+                        return;
+                    }
+                }
+                Kind::Choice | Kind::Element(_) | Kind::Wildcard(_) => {}
+            }
+            id = node.parent;
+        }
+    }
+
+    fn follow(&mut self, model: &Model, next: &Move) {
+        self.leaf = next.leaf;
+        self.counts.truncate(next.depth);
+        self.counts.push(next.count);
+        self.counts.resize(model[next.leaf].depth + 1, 1);
+        if let Some((slot, count)) = next.slot {
+            self.slots[slot] = count;
+        }
+        // Groups that are entered anew begin from nothing.
+        let mut child = next.leaf;
+        for id in model.ancestors(next.leaf).skip(1).take_while(|&id| model[id].depth >= next.depth) {
+            if let Kind::All { children, first_slot } = &model[id].kind {
+                self.slots[*first_slot..first_slot + children.len()].fill(0);
+                self.slots[first_slot + model[child].index] = 1;
+            }
+            child = id;
+        }
+    }
+
+    fn is_complete(&self, model: &Model) -> bool {
+        let mut id = self.leaf;
+        loop {
+            let node = &model[id];
+            let parent = &model[node.parent];
+            let is_in_all = node.depth > 0 && matches!(parent.kind, Kind::All { .. });
+            if !is_in_all && !node.is_enough(self.counts[node.depth]) {
+                return false;
+            }
+            if node.depth == 0 {
+                return true;
+            }
+            let is_done = match &parent.kind {
+                Kind::Sequence(not_nullable) => not_nullable.last() == not_nullable.get(node.index + 1),
+                Kind::All { children, first_slot } => self.is_all(model, children, *first_slot),
+                Kind::Choice | Kind::Element(_) | Kind::Wildcard(_) => true,
+            };
+            if !is_done {
+                return false;
+            }
+            id = node.parent;
+        }
+    }
+
+    /// Whether each child of an `<all>` has occurred as often as it must.
+    fn is_all(&self, model: &Model, children: &[NodeId], first_slot: usize) -> bool {
+        let counts = &self.slots[first_slot..];
+        children.iter().zip(counts).all(|(&child, &count)| model[child].is_enough(count))
+    }
+}
+
+/// Counts; what is beyond the least of an unbounded particle makes no difference, so that places stay equal.
+fn one_more(count: u32, min: u32, max: Option<u32>) -> u32 {
+    match max {
+        Some(_) => count.saturating_add(1),
+        None => count.saturating_add(1).min(min.max(1)),
+    }
+}

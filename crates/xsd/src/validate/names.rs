@@ -1,0 +1,55 @@
+//! The names that a schema has, as numbers.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::{ExpandedName, Schema};
+
+/// The number of a name that an element or an attribute of the schema has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct NameId(u32);
+
+impl NameId {
+    pub(super) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Found by namespace, then by local name, so that looking one up copies nothing.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    by_namespace: HashMap<Arc<str>, HashMap<Arc<str>, NameId>>,
+    count: u32,
+}
+
+impl Names {
+    pub(super) fn of(schema: &Schema) -> Self {
+        let mut names = Names::default();
+        schema.elements().for_each(|(_, element)| names.add(&element.name));
+        schema.attributes.iter().for_each(|attribute| names.add(&attribute.name));
+        names
+    }
+
+    fn add(&mut self, name: &ExpandedName) {
+        let (namespace, local) = (name.namespace(), name.local());
+        if self.find(namespace, local).is_none() {
+            let id = NameId(self.count);
+            self.count += 1;
+            self.by_namespace.entry(namespace.into()).or_default().insert(local.into(), id);
+        }
+    }
+
+    /// The number of a name; none if the schema has no such name.
+    pub(super) fn find(&self, namespace: &str, local: &str) -> Option<NameId> {
+        self.by_namespace.get(namespace)?.get(local).copied()
+    }
+
+    /// The number of a name that the schema has.
+    pub(super) fn get(&self, name: &ExpandedName) -> Option<NameId> {
+        self.find(name.namespace(), name.local())
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.count as usize
+    }
+}

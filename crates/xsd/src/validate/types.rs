@@ -1,0 +1,222 @@
+//! What of the schema is made ready for judging documents, each part once.
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use castile_databinding::datatypes::{Invalid, Scope as Declarations, Value};
+
+use super::identity::Constraint;
+use super::model::Model;
+use super::names::{NameId, Names};
+use super::values::IdKind;
+use crate::check::is_derived;
+use crate::components::{
+    AttributeId, Content, Derivation, DerivationSet, IdentityConstraintCategory, TypeDefinition, Use, ValueConstraint,
+    Wildcard,
+};
+use crate::definition::Definitions;
+use crate::{ElementId, ExpandedName, Schema, TypeId};
+
+/// How many heads of substitution groups one element may stand for, each in the group of the next.
+const MOST_HEADS: usize = 256;
+
+/// The parts that were asked for so far.
+#[derive(Debug)]
+pub(super) struct Types<'s> {
+    pub(super) schema: &'s Schema,
+    pub(super) names: Names,
+    elements: Vec<Option<ElementId>>,
+    attributes: Vec<Option<AttributeId>>,
+    types: HashMap<TypeId, Rc<Type>>,
+    definitions: Definitions,
+    heads: HashMap<ElementId, Rc<[ElementId]>>,
+    constraints: HashMap<ElementId, Rc<[Constraint]>>,
+    /// The keys that a keyref refers to.
+    referred: HashSet<ExpandedName>,
+    pub(super) id_kinds: HashMap<TypeId, Rc<IdKind>>,
+}
+
+/// A type with all that it has from its bases.
+#[derive(Debug)]
+pub(super) struct Type {
+    pub(super) id: TypeId,
+    pub(super) content: TypeContent,
+    pub(super) uses: Vec<AttributeUse>,
+    by_name: HashMap<NameId, usize>,
+    pub(super) wildcard: Option<Wildcard>,
+}
+
+#[derive(Debug)]
+pub(super) enum TypeContent {
+    Empty,
+    Simple(TypeId),
+    Elements { model: Model, is_mixed: bool },
+}
+
+/// An attribute that a type names.
+#[derive(Debug)]
+pub(super) struct AttributeUse {
+    pub(super) name: ExpandedName,
+    pub(super) type_id: TypeId,
+    pub(super) is_required: bool,
+    pub(super) constraint: Option<ValueConstraint>,
+}
+
+impl Type {
+    /// The use of this attribute, by its number.
+    pub(super) fn attribute(&self, name: NameId) -> Option<(usize, &AttributeUse)> {
+        let index = *self.by_name.get(&name)?;
+        Some((index, self.uses.get(index)?))
+    }
+
+    /// The model of what has elements in it.
+    pub(super) fn model(&self) -> Option<&Model> {
+        match &self.content {
+            TypeContent::Elements { model, .. } => Some(model),
+            TypeContent::Empty | TypeContent::Simple(_) => None,
+        }
+    }
+}
+
+impl<'s> Types<'s> {
+    pub(super) fn new(schema: &'s Schema) -> Self {
+        let names = Names::of(schema);
+        let (mut elements, mut attributes) = (vec![None; names.len()], vec![None; names.len()]);
+        // Names that something refers to are among them only if they are defined.
+        for (name, &id) in &schema.element_names {
+            names.get(name).into_iter().for_each(|name| elements[name.index()] = Some(ElementId(id)));
+        }
+        for (name, &id) in &schema.attribute_names {
+            names.get(name).into_iter().for_each(|name| attributes[name.index()] = Some(AttributeId(id)));
+        }
+        let constraints = schema.elements().flat_map(|(_, element)| &element.identity_constraints);
+        let referred = constraints.filter_map(|constraint| match &constraint.category {
+            IdentityConstraintCategory::Keyref { refer } => Some(refer.clone()),
+            _ => None,
+        });
+        Types {
+            schema,
+            elements,
+            attributes,
+            names,
+            types: HashMap::new(),
+            definitions: Definitions::default(),
+            heads: HashMap::new(),
+            constraints: HashMap::new(),
+            referred: referred.collect(),
+            id_kinds: HashMap::new(),
+        }
+    }
+
+    /// The global element of this name.
+    pub(super) fn element(&self, name: Option<NameId>) -> Option<ElementId> {
+        name.and_then(|name| self.elements[name.index()])
+    }
+
+    /// The global attribute of this name.
+    pub(super) fn attribute(&self, name: Option<NameId>) -> Option<AttributeId> {
+        name.and_then(|name| self.attributes[name.index()])
+    }
+
+    pub(super) fn of(&mut self, id: TypeId) -> Rc<Type> {
+        if let Some(known) = self.types.get(&id) {
+            return known.clone();
+        }
+        let made = Rc::new(self.make(id));
+        self.types.insert(id, made.clone());
+        made
+    }
+
+    fn make(&self, id: TypeId) -> Type {
+        let schema = self.schema;
+        let model = |particle| Model::new(schema, &self.names, particle);
+        let content = match schema.content(id) {
+            Content::Empty => TypeContent::Empty,
+            Content::Simple(simple) => TypeContent::Simple(simple),
+            Content::ElementOnly(particle) => TypeContent::Elements { model: model(&particle), is_mixed: false },
+            Content::Mixed(particle) => TypeContent::Elements { model: model(&particle), is_mixed: true },
+        };
+        let uses: Vec<AttributeUse> = schema
+            .attribute_uses(id)
+            .into_iter()
+            .map(|attribute_use| {
+                let declaration = &schema[attribute_use.attribute];
+                AttributeUse {
+                    name: declaration.name.clone(),
+                    type_id: declaration.type_id,
+                    is_required: attribute_use.use_ == Use::Required,
+                    constraint: attribute_use.value_constraint.or_else(|| declaration.value_constraint.clone()),
+                }
+            })
+            .collect();
+        let numbered = uses.iter().enumerate();
+        let by_name = numbered.filter_map(|(index, attribute)| Some((self.names.get(&attribute.name)?, index)));
+        Type { id, content, by_name: by_name.collect(), wildcard: schema.attribute_wildcard(id), uses }
+    }
+
+    /// Reads a value of a simple type.
+    pub(super) fn read(&mut self, id: TypeId, text: &str, scope: &dyn Declarations) -> Result<Value, Invalid> {
+        self.definitions.of(self.schema, id).definition.read(text, scope)
+    }
+
+    /// The identity constraints of an element.
+    pub(super) fn constraints(&mut self, id: ElementId) -> Rc<[Constraint]> {
+        let schema = self.schema;
+        let referred = &self.referred;
+        let made = || schema[id].identity_constraints.iter().map(|one| Constraint::new(one, referred)).collect();
+        self.constraints.entry(id).or_insert_with(made).clone()
+    }
+
+    /// The elements that this one may stand for (§3.3.6, Substitution Group OK).
+    pub(super) fn heads(&mut self, member: ElementId) -> Rc<[ElementId]> {
+        if let Some(known) = self.heads.get(&member) {
+            return known.clone();
+        }
+        let schema = self.schema;
+        let chain = std::iter::successors(schema[member].substitution_group, |&head| schema[head].substitution_group);
+        let heads: Rc<[ElementId]> = chain.take(MOST_HEADS).filter(|&head| self.may_stand_for(member, head)).collect();
+        self.heads.insert(member, heads.clone());
+        heads
+    }
+
+    fn may_stand_for(&self, member: ElementId, head: ElementId) -> bool {
+        let schema = self.schema;
+        let (member_type, head) = (schema[member].type_id, &schema[head]);
+        if head.block.substitution {
+            return false;
+        }
+        // What the head, its type and the types on the way to it exclude.
+        let mut excluded = head.block;
+        let mut taken = DerivationSet::default();
+        for id in schema.bases(member_type) {
+            let complex = schema[id].as_complex();
+            if let Some(complex) = complex.filter(|_| id != member_type || id == head.type_id) {
+                excluded.extension |= complex.block.extension;
+                excluded.restriction |= complex.block.restriction;
+            }
+            if id == head.type_id {
+                return !(taken.extension && excluded.extension || taken.restriction && excluded.restriction);
+            }
+            match complex.map(|complex| complex.derivation) {
+                Some(Derivation::Extension) => taken.extension = true,
+                Some(Derivation::Restriction) | None => taken.restriction = true,
+            }
+        }
+        // A member of a union, which has no step towards it.
+        is_derived(schema, member_type, head.type_id, head.block)
+    }
+
+    /// Whether a document may say that an element declared with one type is of another (cvc-elt 4.3).
+    pub(super) fn may_replace(&self, type_id: TypeId, declared: TypeId, block: DerivationSet) -> bool {
+        let of_type = match &self.schema[declared] {
+            TypeDefinition::Complex(complex) => complex.block,
+            TypeDefinition::Simple(_) => DerivationSet::default(),
+        };
+        let excluded = DerivationSet {
+            extension: block.extension || of_type.extension,
+            restriction: block.restriction || of_type.restriction,
+            ..DerivationSet::default()
+        };
+        is_derived(self.schema, type_id, declared, excluded)
+    }
+}

@@ -1,0 +1,120 @@
+//! The values of simple types that mean something for the whole document: IDs and references to them (cvc-id).
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use castile_databinding::datatypes::Scope;
+
+use super::problem::Problems;
+use super::types::Types;
+use crate::components::Variety;
+use crate::{Builtin, TypeId};
+
+/// How deep lists and unions are looked into, as deep as values are read.
+const DEEPEST: usize = 64;
+/// How many IDs and references, and how many keys, are kept.
+pub(super) const MOST_KEPT: usize = 1_000_000;
+
+/// What a value of a type says about IDs.
+#[derive(Debug)]
+pub(super) enum IdKind {
+    Nothing,
+    Id,
+    Idref,
+    List(Rc<IdKind>),
+    /// The members, of which the first that takes the value decides.
+    Union(Vec<(TypeId, Rc<IdKind>)>),
+}
+
+impl Types<'_> {
+    /// What the values of a type say about IDs.
+    pub(super) fn id_kind(&mut self, id: TypeId) -> Rc<IdKind> {
+        self.id_kind_within(id, 0)
+    }
+
+    fn id_kind_within(&mut self, id: TypeId, depth: usize) -> Rc<IdKind> {
+        if let Some(known) = self.id_kinds.get(&id) {
+            return known.clone();
+        }
+        let builtin = self.schema.builtin(id);
+        let variety = self.schema[id].as_simple().map(|simple| &simple.variety);
+        let kind = match variety {
+            _ if builtin.is_derived_from(Builtin::Id) => IdKind::Id,
+            _ if builtin.is_derived_from(Builtin::Idref) => IdKind::Idref,
+            Some(Variety::List { item }) if depth < DEEPEST => match self.id_kind_within(*item, depth + 1) {
+                kind if matches!(*kind, IdKind::Nothing) => IdKind::Nothing,
+                kind => IdKind::List(kind),
+            },
+            Some(Variety::Union { members }) if depth < DEEPEST => {
+                let kinds: Vec<_> =
+                    members.iter().map(|&member| (member, self.id_kind_within(member, depth + 1))).collect();
+                match kinds.iter().any(|(_, kind)| !matches!(**kind, IdKind::Nothing)) {
+                    true => IdKind::Union(kinds),
+                    false => IdKind::Nothing,
+                }
+            }
+            _ => IdKind::Nothing,
+        };
+        let kind = Rc::new(kind);
+        self.id_kinds.insert(id, kind.clone());
+        kind
+    }
+}
+
+/// The IDs of a document, and the references for which there is none so far.
+#[derive(Debug, Default)]
+pub(super) struct Ids {
+    known: HashSet<Box<str>>,
+    references: Vec<(Box<str>, usize)>,
+}
+
+impl Ids {
+    /// Takes note of a valid value of a type of this kind.
+    pub(super) fn take(
+        &mut self,
+        kind: &IdKind,
+        text: &str,
+        offset: usize,
+        (types, scope): (&mut Types<'_>, &dyn Scope),
+        problems: &mut Problems,
+    ) {
+        match kind {
+            IdKind::Nothing => {}
+            _ if self.known.len() + self.references.len() >= MOST_KEPT => {
+                let message = format!("there are more than {MOST_KEPT} IDs and references to them");
+                problems.add("cvc-id", offset, message);
+            }
+            IdKind::Id => {
+                if !self.known.insert(text.trim().into()) {
+                    let message = format!("the ID \"{}\" is that of another element", text.trim());
+                    problems.add("cvc-id.2", offset, message);
+                }
+            }
+            IdKind::Idref => {
+                if !self.known.contains(text.trim()) {
+                    self.references.push((text.trim().into(), offset));
+                }
+            }
+            IdKind::List(item) => {
+                for text in text.split_ascii_whitespace() {
+                    self.take(item, text, offset, (types, scope), problems);
+                }
+            }
+            IdKind::Union(members) => {
+                let taken = members.iter().find(|(member, _)| types.read(*member, text, scope).is_ok());
+                if let Some((_, kind)) = taken {
+                    self.take(kind, text, offset, (types, scope), problems);
+                }
+            }
+        }
+    }
+
+    /// At the end of the document each reference has its ID.
+    pub(super) fn finish(self, problems: &mut Problems) {
+        for (name, offset) in self.references {
+            if !self.known.contains(&name) {
+                problems.add("cvc-id.1", offset, format!("no element has the ID \"{name}\" that is referred to"));
+            }
+        }
+    }
+}

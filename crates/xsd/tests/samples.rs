@@ -1,0 +1,88 @@
+//! Samples that are made from the schemas of the corpus are valid by the validator, which doesn't know how they are made.
+//!
+//! A run takes a part of the schemas, another one each day; `CASTILE_ALL=1` takes all. libxml2 judges the same samples in
+//! `tests/interop/samples`.
+
+#![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use castile_xsd::sample::Samples;
+use castile_xsd::validate::Validator;
+use castile_xsd::{Files, read};
+
+/// How many parts the corpus is taken in.
+const PARTS: usize = 40;
+
+/// What makes samples recurses, to the depth that a document may have.
+const STACK: usize = 64 << 20;
+
+#[test]
+fn samples_of_the_corpus_are_valid() {
+    let run = std::thread::Builder::new().stack_size(STACK).spawn(judge_corpus).unwrap().join();
+    let failures = run.unwrap();
+    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
+}
+
+/// What is wrong with the samples of this run's part of the corpus.
+fn judge_corpus() -> Vec<String> {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/wsdl");
+    let schemas = schemas_in(&corpus);
+    if schemas.is_empty() {
+        eprintln!("skipped: {} has no schemas", corpus.display());
+        return Vec::new();
+    }
+    let days = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() / 86_400;
+    let part = days as usize % PARTS;
+    let is_all = std::env::var_os("CASTILE_ALL").is_some();
+    let taken = schemas.iter().enumerate().filter(|(index, _)| is_all || index % PARTS == part);
+    let (mut count, mut samples) = (0, 0);
+    let mut failures = Vec::new();
+    for (_, path) in taken {
+        count += 1;
+        let (made, problems) = judge(path);
+        samples += made;
+        for (problem, times) in problems {
+            failures.push(format!("{}: {times} times: {problem}", path.strip_prefix(&corpus).unwrap().display()));
+        }
+    }
+    let which = if is_all { "all".to_owned() } else { format!("part {part} of {PARTS}") };
+    eprintln!("{samples} samples of {count} schemas ({which}): {} problems", failures.len());
+    failures
+}
+
+/// How many samples there are of a schema, and what is wrong with them.
+fn judge(path: &Path) -> (usize, BTreeMap<String, usize>) {
+    let (schema, _) = read(&path.to_string_lossy(), &Files::new());
+    let mut validator = Validator::new(&schema);
+    let (mut count, mut found) = (0, BTreeMap::new());
+    for element in schema.global_elements() {
+        // Where none can be made another test says so.
+        for sample in Samples::new(&schema, element).flatten() {
+            count += 1;
+            // Samples have no IDs for their references, which libxml2 doesn't miss.
+            if let Some(problem) = validator.validate(sample.as_bytes()).iter().find(|one| one.rule != "cvc-id.1") {
+                *found.entry(format!("{}: {problem}", schema[element].name)).or_default() += 1;
+            }
+        }
+    }
+    (count, found)
+}
+
+fn schemas_in(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(folder) = open.pop() {
+        for path in std::fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "xsd") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}

@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Instant;
 
-use castile_codegen::{Files, Generated, Options, Resolver, Severity, generate_from};
+use castile_codegen::{Files, Generated, Options, Severity, generate_from};
 use castile_wsdl::Definitions;
-use castile_xsd::Request;
 use castile_xsd::sample::Samples;
+use castile_xsd::{Request, Resolver};
 use serde_json::{Value, json};
 
 use crate::cases::{Case, cases};

@@ -33,8 +33,7 @@ use std::rc::Rc;
 use castile_xml::{Limits, Prefixes, Writer};
 
 use crate::components::{
-    AttributeUse, Compositor, Content, Derivation, ElementDeclaration, Particle, ProcessContents, Term, Use,
-    ValueConstraint, Wildcard,
+    AttributeUse, Compositor, Content, Particle, ProcessContents, Term, Use, ValueConstraint, Wildcard,
 };
 use crate::{Builtin, ElementId, ExpandedName, Schema, TypeId, XSD_NAMESPACE};
 use coverage::{Coverage, Decision};
@@ -98,17 +97,13 @@ impl<'s> Samples<'s> {
 
     /// Writes an element where `declared` is referred to: it, or one that may substitute for it.
     fn element(&mut self, out: &mut Writer, declared: ElementId, depth: usize) -> Result<(), Error> {
-        let mut candidates = vec![declared];
-        if !self.schema[declared].block.substitution {
-            candidates.extend(self.schema.substitutes(declared));
-        }
         let schema = self.schema;
-        candidates.retain(|&id| !schema[id].is_abstract && !self.types_for(&schema[id]).is_empty());
+        let candidates: Vec<ElementId> = height::elements_for(schema, declared).collect();
         let chosen =
             self.pick(Decision::Substitution(declared), &candidates, depth, |heights, &id| heights.element(id));
         let Some(id) = chosen else { return Err(Error::new(&schema[declared].name, "is abstract or never ends")) };
         let declaration = &schema[id];
-        let types = self.types_for(declaration);
+        let types = height::types_for(schema, declaration);
         let chosen = self.pick(Decision::Type(id), &types, depth, |heights, &type_id| heights.type_(type_id));
         let Some(type_id) = chosen else { return Err(Error::new(&declaration.name, "never ends")) };
         self.elements += 1;
@@ -133,31 +128,6 @@ impl<'s> Samples<'s> {
         }
         out.end()?;
         Ok(())
-    }
-
-    /// The types that an element may have: its own and those derived from it, unless they are abstract or blocked.
-    fn types_for(&self, declaration: &ElementDeclaration) -> Vec<TypeId> {
-        let mut candidates = vec![declaration.type_id];
-        // Whatever is derived from the ur-type: that is every type.
-        let mut open = candidates.clone();
-        open.retain(|declared| declared.builtin() != Some(Builtin::AnyType));
-        while let Some(base) = open.pop() {
-            let complex = self.schema[base].as_complex();
-            let block = complex.map(|complex| complex.block).unwrap_or_default();
-            for &derived in self.schema.derived_types(base) {
-                let Some(complex) = self.schema[derived].as_complex() else { continue };
-                let blocked = match complex.derivation {
-                    Derivation::Extension => block.extension || declaration.block.extension,
-                    Derivation::Restriction => block.restriction || declaration.block.restriction,
-                };
-                if !blocked && complex.name.is_some() {
-                    candidates.push(derived);
-                    open.push(derived);
-                }
-            }
-        }
-        candidates.retain(|&type_id| !self.schema[type_id].as_complex().is_some_and(|complex| complex.is_abstract));
-        candidates
     }
 
     /// Chooses in turn, or what needs least when it gets deep.

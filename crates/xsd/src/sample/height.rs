@@ -2,19 +2,21 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::components::{Compositor, Particle, ProcessContents, Term, Wildcard};
-use crate::{ElementId, Schema, TypeId};
+use crate::components::{Compositor, Derivation, ElementDeclaration, Particle, ProcessContents, Term, Wildcard};
+use crate::{Builtin, ElementId, Schema, TypeId};
 
 /// The least depth of elements, of each type that was asked for. `usize::MAX` for what never ends.
 pub(super) struct Heights<'s> {
     schema: &'s Schema,
     types: HashMap<TypeId, usize>,
     particles: HashMap<TypeId, Option<Particle>>,
+    /// Elements that were looked at, and whether there is one: with a type that isn't abstract.
+    possible: HashMap<ElementId, bool>,
 }
 
 impl<'s> Heights<'s> {
     pub(super) fn new(schema: &'s Schema) -> Self {
-        Heights { schema, types: HashMap::new(), particles: HashMap::new() }
+        Heights { schema, types: HashMap::new(), particles: HashMap::new(), possible: HashMap::new() }
     }
 
     /// That of an element, which has one level itself.
@@ -41,8 +43,15 @@ impl<'s> Heights<'s> {
         elements_of(self.schema, particle, &mut elements);
         for id in elements {
             self.type_(self.schema[id].type_id);
+            self.look_at(id);
         }
         self.of_term(&particle.term)
+    }
+
+    fn look_at(&mut self, id: ElementId) {
+        let schema = self.schema;
+        let is_possible = || elements_for(schema, id).next().is_some();
+        self.possible.entry(id).or_insert_with(is_possible);
     }
 
     /// Finds the heights of a type and of all that it is made of: first none ends, then those end that are made of what
@@ -59,6 +68,7 @@ impl<'s> Heights<'s> {
                 elements_of(self.schema, particle, &mut elements);
             }
             for id in elements {
+                self.look_at(id);
                 let inner = self.schema[id].type_id;
                 if !self.types.contains_key(&inner) && reached.insert(inner) {
                     open.push(inner);
@@ -90,6 +100,7 @@ impl<'s> Heights<'s> {
 
     fn of_term(&self, term: &Term) -> usize {
         match term {
+            Term::Element(id) if self.possible.get(id) == Some(&false) => usize::MAX,
             Term::Element(id) => self.known(self.schema[*id].type_id).saturating_add(1),
             Term::Wildcard(wildcard) if wildcard.process_contents == ProcessContents::Strict => {
                 if declared_for(self.schema, wildcard).is_some() { 1 } else { usize::MAX }
@@ -110,6 +121,39 @@ impl<'s> Heights<'s> {
         let height = if compositor == Compositor::Choice { heights.min() } else { heights.max() };
         height.unwrap_or_default()
     }
+}
+
+/// The elements that may stand where one is declared: it, and those that substitute it. Abstract ones can't, nor can those
+/// whose types are.
+pub(super) fn elements_for(schema: &Schema, declared: ElementId) -> impl Iterator<Item = ElementId> {
+    let substitutes = if schema[declared].block.substitution { Vec::new() } else { schema.substitutes(declared) };
+    let candidates = std::iter::once(declared).chain(substitutes);
+    candidates.filter(|&id| !schema[id].is_abstract && !types_for(schema, &schema[id]).is_empty())
+}
+
+/// The types that an element may have: its own and those derived from it, unless they are abstract or blocked.
+pub(super) fn types_for(schema: &Schema, declaration: &ElementDeclaration) -> Vec<TypeId> {
+    let mut candidates = vec![declaration.type_id];
+    // Every type is derived from the ur-type, and what extends a simple type is more a type of its own than another form
+    // of it: nobody sends a language with what is declared as xs:string, though he may.
+    let mut open = candidates.clone();
+    open.retain(|&declared| declared.builtin() != Some(Builtin::AnyType) && schema[declared].as_complex().is_some());
+    while let Some(base) = open.pop() {
+        let block = schema[base].as_complex().map(|complex| complex.block).unwrap_or_default();
+        for &derived in schema.derived_types(base) {
+            let Some(complex) = schema[derived].as_complex() else { continue };
+            let blocked = match complex.derivation {
+                Derivation::Extension => block.extension || declaration.block.extension,
+                Derivation::Restriction => block.restriction || declaration.block.restriction,
+            };
+            if !blocked && complex.name.is_some() {
+                candidates.push(derived);
+                open.push(derived);
+            }
+        }
+    }
+    candidates.retain(|&type_id| !schema[type_id].as_complex().is_some_and(|complex| complex.is_abstract));
+    candidates
 }
 
 /// A declared element that a wildcard allows.

@@ -5,7 +5,7 @@ use castile_databinding::facets::{Pattern, SimpleTypeDefinition};
 
 use super::pattern;
 use crate::components::{Facet, FacetKind, Variety};
-use crate::{Builtin, ExpandedName, Schema, TypeId};
+use crate::{Builtin, ExpandedName, Schema, TypeId, XSD_NAMESPACE};
 
 /// How many values of one type are enough.
 const ENOUGH: usize = 24;
@@ -30,6 +30,11 @@ pub(super) fn values(schema: &Schema, type_id: TypeId) -> Vec<Text> {
         let names: Vec<Text> = names.map(Text::Name).collect();
         if !names.is_empty() {
             return names;
+        }
+        // A name in no namespace can't be written everywhere: where a default namespace is declared it is in that.
+        if schema.facets(type_id).is_empty() {
+            let names = [("urn:sample", "sample"), (XSD_NAMESPACE, "string")];
+            return names.map(|(namespace, local)| Text::Name(ExpandedName::new(namespace, local))).into();
         }
     }
     let Ok(definition) = schema.simple_type_definition(type_id) else { return Vec::new() };

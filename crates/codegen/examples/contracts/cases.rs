@@ -1,0 +1,171 @@
+//! What of a generated module reads and writes messages: found in its source.
+
+use std::collections::{HashMap, HashSet};
+
+use quote::ToTokens;
+use syn::{
+    Expr, ExprCall, GenericArgument, ImplItem, Item, Lit, PathArguments, ReturnType, TraitItem, Type, TypeParamBound,
+};
+
+use crate::Error;
+
+/// A type that reads and writes an element.
+pub(crate) struct Case {
+    /// The operation whose message it is.
+    pub(crate) operation: String,
+    /// The name of the element: its namespace and its local name.
+    pub(crate) element: (String, String),
+    /// An expression that reads and writes the document `document`.
+    pub(crate) call: String,
+}
+
+/// The cases of a module, each pair of an element and a type once.
+pub(crate) fn cases(source: &str) -> Result<Vec<Case>, Error> {
+    let file = syn::parse_file(source)?;
+    let namespaces = namespaces(&file.items);
+    let faults = faults(&file.items, &namespaces);
+    let traits = file.items.iter().filter_map(|item| match item {
+        Item::Trait(item) => Some(item),
+        _ => None,
+    });
+    let tables = file.items.iter().filter_map(|item| match item {
+        Item::Static(item) if item.ident.to_string().contains("OPERATIONS") => Some(item),
+        _ => None,
+    });
+    let (mut cases, mut known) = (Vec::new(), HashSet::new());
+    // Both are in the order of the services.
+    for (port_type, table) in traits.zip(tables) {
+        let Expr::Array(operations) = &*table.expr else { return Err("a table of operations is no array".into()) };
+        let methods = port_type.items.iter().filter_map(|item| match item {
+            TraitItem::Fn(method) => Some(method),
+            _ => None,
+        });
+        for (index, (method, operation)) in methods.zip(&operations.elems).enumerate() {
+            let name = method.sig.ident.to_string();
+            let (response, fault) = output(&method.sig.output);
+            let request = method.sig.inputs.iter().find_map(|input| match input {
+                syn::FnArg::Typed(input) => Some(&*input.ty),
+                syn::FnArg::Receiver(_) => None,
+            });
+            for (direction, type_) in [("request", request), ("response", response)] {
+                let element = element(field(operation, direction).into_iter(), &namespaces).pop();
+                let (Some(type_), Some(element)) = (type_, element) else { continue };
+                let type_ = type_.to_token_stream().to_string();
+                if known.insert((element.clone(), type_.clone())) {
+                    let call = format!("message::<{type_}>(&{}[{index}].{direction}, document)", table.ident);
+                    cases.push(Case { operation: name.clone(), element, call });
+                }
+            }
+            let Some(fault) = fault.map(|fault| fault.to_token_stream().to_string()) else { continue };
+            for (index, element) in faults.get(&fault).into_iter().flatten().enumerate() {
+                if known.insert((element.clone(), fault.clone())) {
+                    let call = format!("fault::<{fault}>({index}, document)");
+                    cases.push(Case { operation: name.clone(), element: element.clone(), call });
+                }
+            }
+        }
+    }
+    Ok(cases)
+}
+
+/// The constants of the namespaces.
+fn namespaces(items: &[Item]) -> HashMap<String, String> {
+    let constants = items.iter().filter_map(|item| match item {
+        Item::Const(item) => Some((item.ident.to_string(), text(&item.expr)?)),
+        _ => None,
+    });
+    constants.collect()
+}
+
+/// The elements of the types that details of faults have.
+fn faults(items: &[Item], namespaces: &HashMap<String, String>) -> HashMap<String, Vec<(String, String)>> {
+    let details = items.iter().filter_map(|item| {
+        let Item::Impl(item) = item else { return None };
+        let (name, _) = item.trait_.as_ref()?;
+        if !name.is_ident("FaultDetail") {
+            return None;
+        }
+        let elements = item.items.iter().find_map(|item| match item {
+            ImplItem::Const(item) if item.ident == "ELEMENTS" => Some(&item.expr),
+            _ => None,
+        })?;
+        let Expr::Reference(elements) = elements else { return None };
+        let Expr::Array(elements) = &*elements.expr else { return None };
+        Some((item.self_ty.to_token_stream().to_string(), element(elements.elems.iter(), namespaces)))
+    });
+    details.collect()
+}
+
+/// The types in `impl Future<Output = Result<Response, Fault<Detail>>> + Send`.
+fn output(output: &ReturnType) -> (Option<&Type>, Option<&Type>) {
+    let ReturnType::Type(_, output) = output else { return (None, None) };
+    let Type::ImplTrait(output) = &**output else { return (None, None) };
+    let result = output.bounds.iter().find_map(|bound| match bound {
+        TypeParamBound::Trait(bound) => bound.path.segments.last().and_then(|segment| match &segment.arguments {
+            PathArguments::AngleBracketed(arguments) => arguments.args.iter().find_map(|argument| match argument {
+                GenericArgument::AssocType(assigned) => Some(&assigned.ty),
+                _ => None,
+            }),
+            _ => None,
+        }),
+        _ => None,
+    });
+    let mut types = result.into_iter().flat_map(arguments);
+    let (response, fault) = (types.next(), types.next());
+    (response, fault.and_then(|fault| arguments(fault).into_iter().next()))
+}
+
+/// The types in angle brackets.
+fn arguments(type_: &Type) -> Vec<&Type> {
+    let Type::Path(path) = type_ else { return Vec::new() };
+    let Some(PathArguments::AngleBracketed(arguments)) = path.path.segments.last().map(|segment| &segment.arguments)
+    else {
+        return Vec::new();
+    };
+    let types = arguments.args.iter().filter_map(|argument| match argument {
+        GenericArgument::Type(type_) => Some(type_),
+        _ => None,
+    });
+    types.collect()
+}
+
+/// The element of a root: `Operation { request: Root { element: … } }`.
+fn field<'a>(operation: &'a Expr, direction: &str) -> Option<&'a Expr> {
+    let member = |expression: &'a Expr, name: &str| match expression {
+        Expr::Struct(of) => of.fields.iter().find_map(|field| match &field.member {
+            syn::Member::Named(ident) if ident == name => Some(&field.expr),
+            _ => None,
+        }),
+        _ => None,
+    };
+    member(member(operation, direction)?, "element")
+}
+
+/// The names in `Element::new(NAMESPACE, "name", 1)`, with whatever is called on it.
+fn element<'a>(
+    elements: impl Iterator<Item = &'a Expr>,
+    namespaces: &HashMap<String, String>,
+) -> Vec<(String, String)> {
+    let names = elements.filter_map(|mut expression| {
+        while let Expr::MethodCall(call) = expression {
+            expression = &call.receiver;
+        }
+        let Expr::Call(ExprCall { args, .. }) = expression else { return None };
+        let namespace = match &args[0] {
+            Expr::Path(path) => namespaces.get(&path.path.segments.last()?.ident.to_string())?.clone(),
+            other => text(other)?,
+        };
+        Some((namespace, text(&args[1])?))
+    });
+    names.collect()
+}
+
+fn text(expression: &Expr) -> Option<String> {
+    match expression {
+        Expr::Lit(literal) => match &literal.lit {
+            Lit::Str(text) => Some(text.value()),
+            _ => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,185 @@
+//! The cargo project of a family, with messages and schemas beside it.
+
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::Instant;
+
+use castile_codegen::{Files, Generated, Options, Severity, generate_from};
+use castile_wsdl::Definitions;
+use castile_xsd::sample::Samples;
+use castile_xsd::{Request, Resolver};
+use serde_json::{Value, json};
+
+use crate::cases::{Case, cases};
+use crate::groups::{Group, elements};
+use crate::{Error, contracts};
+
+/// Writes the modules of a group, its messages and its schemas, and says what there is.
+pub(crate) fn write_group(group: &Group, files: &Files, out: &Path, most: usize) -> Result<Value, Error> {
+    let begun = Instant::now();
+    let generated = generate(&group.path, files, out, &group.name)?;
+    let took = begun.elapsed();
+    let recorder = Recorder { files, references: RefCell::default() };
+    let (definitions, _) = castile_wsdl::read(&group.path.to_string_lossy(), &recorder);
+    let Some(definitions) = definitions else { return Err("a group is no contract".into()) };
+
+    let mut found = Vec::new();
+    if group.has_operations {
+        found = cases(&generated.source)?;
+    } else if let Some(path) = group.write_exchange(&definitions)? {
+        found = cases(&generate(&path, files, out, &format!("{}_exchange", group.name))?.source)?;
+    }
+    let messages = write_cases(group, &found, &definitions, out, most)?;
+    Ok(json!({
+        "name": group.name,
+        "milliseconds": took.as_secs_f64() * 1000.0,
+        "types": contracts::types(&generated.source),
+        "lines": generated.source.lines().count(),
+        "operations": contracts::operations(&generated.source),
+        "cases": messages,
+        "documents": write_documents(group, &definitions, out)?,
+        "references": recorder.references.into_inner(),
+    }))
+}
+
+fn generate(path: &Path, files: &Files, out: &Path, name: &str) -> Result<Generated, Error> {
+    let generated = generate_from(path, files, &Options::default()).map_err(|diagnostics| {
+        let errors = diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error);
+        let texts: Vec<String> = errors.map(ToString::to_string).collect();
+        texts.join("\n")
+    })?;
+    std::fs::write(out.join(format!("src/{name}.rs")), &generated.source)?;
+    Ok(generated)
+}
+
+/// Writes the calls that read and write messages, and the messages: those of one case into one file, a zero byte behind
+/// each.
+fn write_cases(
+    group: &Group,
+    cases: &[Case],
+    definitions: &Definitions,
+    out: &Path,
+    most: usize,
+) -> Result<Vec<Value>, Error> {
+    let (mut calls, mut facts) = (String::new(), Vec::new());
+    let elements = elements(definitions);
+    std::fs::create_dir_all(out.join("samples"))?;
+    for (number, Case { operation, element, call }) in cases.iter().enumerate() {
+        let id = format!("{}-{number}", group.name);
+        let (mut messages, mut count, mut left_out, mut problem) = (String::new(), 0, 0, None);
+        match elements.get(element) {
+            Some(&id) => {
+                for sample in Samples::new(&definitions.schema, id).take(most) {
+                    match sample {
+                        Ok(sample) if !is_message(&sample, &element.1) => left_out += 1,
+                        Ok(sample) => {
+                            messages += &sample;
+                            messages.push('\0');
+                            count += 1;
+                        }
+                        Err(error) => problem = Some(error.to_string()),
+                    }
+                }
+            }
+            None => problem = Some("the element is not declared".to_owned()),
+        }
+        std::fs::write(out.join("samples").join(&id), messages)?;
+        writeln!(calls, "    crate::round_trip::Case {{ id: {id:?}, run: |document| crate::round_trip::{call} }},")?;
+        facts.push(json!({
+            "id": id, "operation": operation, "namespace": element.0, "element": element.1, "samples": count,
+            "left_out": left_out, "problem": problem,
+        }));
+    }
+    let source = format!(
+        "/// What reads and writes the messages of this module.\npub const CASES: &[crate::round_trip::Case] = &[\n{calls}];\n"
+    );
+    std::fs::write(out.join(format!("src/{}_cases.rs", group.name)), source)?;
+    Ok(facts)
+}
+
+/// Whether a sample is a message that an operation takes: neither nil nor another element in place of its own.
+fn is_message(sample: &str, local: &str) -> bool {
+    // Samples are written without another `>` in a start tag.
+    let start = sample.split('>').next().unwrap_or_default();
+    let name = start.trim_start_matches('<').split([' ', '/']).next().unwrap_or_default();
+    name.rsplit(':').next() == Some(local) && !start.contains(":nil=\"true\"")
+}
+
+/// Writes the documents of a contract in UTF-8, for a validator.
+fn write_documents(group: &Group, definitions: &Definitions, out: &Path) -> Result<Vec<Value>, Error> {
+    let folder = out.join("documents");
+    std::fs::create_dir_all(&folder)?;
+    let mut facts = Vec::new();
+    for (number, (name, text)) in definitions.sources.names().zip(definitions.sources.texts()).enumerate() {
+        let file = format!("{}-{number}.xml", group.name);
+        std::fs::write(folder.join(&file), text)?;
+        facts.push(json!({ "name": name, "file": file }));
+    }
+    Ok(facts)
+}
+
+/// Writes what holds the modules together.
+pub(crate) fn write(groups: &[Group], castile: &Path, out: &Path) -> Result<(), Error> {
+    let manifest = format!(
+        "[package]\nname = \"contracts\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[features]\nround-trips = []\n\n\
+         [[bin]]\nname = \"round_trips\"\npath = \"src/main.rs\"\nrequired-features = [\"round-trips\"]\n\n\
+         [dependencies]\ncastile = {{ path = {castile:?} }}\n\n\
+         [profile.dev]\ndebug = false\nincremental = false\n\n[workspace]\n"
+    );
+    std::fs::write(out.join("Cargo.toml"), manifest)?;
+    let mut library = "//! What was generated from a family of contracts.\n\n#[cfg(feature = \"round-trips\")]\npub mod round_trip;\n".to_owned();
+    let mut names = Vec::new();
+    for group in groups {
+        let name = &group.name;
+        let cases = format!("    #[cfg(feature = \"round-trips\")]\n    include!(\"{name}_cases.rs\");\n");
+        if group.has_operations {
+            names.push(name.clone());
+            writeln!(library, "pub mod {name} {{\n    include!(\"{name}.rs\");\n{cases}}}")?;
+        } else {
+            writeln!(library, "pub mod {name} {{\n    include!(\"{name}.rs\");\n}}")?;
+            if out.join(format!("src/{name}_exchange.rs")).is_file() {
+                names.push(format!("{name}_exchange"));
+                let gate = "#[cfg(feature = \"round-trips\")]";
+                writeln!(
+                    library,
+                    "{gate}\npub mod {name}_exchange {{\n    include!(\"{name}_exchange.rs\");\n{cases}}}"
+                )?;
+            }
+        }
+    }
+    std::fs::write(out.join("src/lib.rs"), library)?;
+    std::fs::write(out.join("src/round_trip.rs"), include_str!("round_trip.rs.txt"))?;
+    let all: Vec<String> = names.iter().map(|name| format!("contracts::{name}::CASES")).collect();
+    let main =
+        format!("fn main() -> std::io::Result<()> {{\n    contracts::round_trip::run(&[{}])\n}}\n", all.join(", "));
+    std::fs::write(out.join("src/main.rs"), main)?;
+    Ok(())
+}
+
+/// Files that remember what was asked for.
+struct Recorder<'a> {
+    files: &'a Files,
+    references: RefCell<HashSet<Reference>>,
+}
+
+/// The document that asks, the location and the namespace that it asks for, and the document that was found.
+type Reference = (String, Option<String>, String, Option<String>);
+
+impl Resolver for Recorder<'_> {
+    fn locate(&self, request: &Request<'_>) -> Option<String> {
+        let found = self.files.locate(request);
+        self.references.borrow_mut().insert((
+            request.base.to_owned(),
+            request.location.map(str::to_owned),
+            request.namespace.to_owned(),
+            found.clone(),
+        ));
+        found
+    }
+
+    fn read(&self, uri: &str) -> Result<Vec<u8>, String> {
+        self.files.read(uri)
+    }
+}

@@ -1,0 +1,165 @@
+"""Has messages judged by libxml2, which knows nothing of Castile.
+
+    python judge.py PROJECT MODULE
+
+PROJECT is what `crates/codegen/examples/contracts` wrote and its program has run in. Prints what was found as JSON.
+"""
+
+import json
+import sys
+from collections import Counter
+from copy import deepcopy
+from pathlib import Path
+
+from lxml import etree
+
+XS = "{http://www.w3.org/2001/XMLSchema}"
+XSI = "{http://www.w3.org/2001/XMLSchema-instance}"
+UNKNOWN = ["does not resolve to a type definition", "No matching global element declaration"]
+PARSER = etree.XMLParser(huge_tree=True, no_network=True, resolve_entities="internal")
+
+
+def main():
+    project, name = Path(sys.argv[1]), sys.argv[2]
+    module = next(module for module in json.loads((project / "facts.json").read_text())["modules"] if module["name"] == name)
+    folder, files = write_schemas(project, module)
+    whole, reason = load(folder / "whole.xsd")
+    # Where the whole can't be loaded, some of its namespaces may.
+    loaded = {}
+    found = {"loaded": whole is not None, "reason": reason, "judged": 0, "judged again": 0, "invalid": [], "lost": [], "compared": 0}
+    for case in module["cases"]:
+        samples, agains = ((project / folder / case["id"]).read_text().split("\0")[:-1] for folder in ("samples", "again"))
+        schema = whole
+        if whole is None and case["namespace"] in files:
+            if case["namespace"] not in loaded:
+                loaded[case["namespace"]] = load(folder / files[case["namespace"]])[0]
+            schema = loaded[case["namespace"]]
+        for number, (sample, again) in enumerate(zip(samples, agains, strict=True)):
+            sample = etree.fromstring(sample, PARSER)
+            is_judged = schema is not None
+            if is_judged:
+                is_valid = schema.validate(sample)
+                # A part of the schema doesn't know what only the rest declares.
+                is_judged = is_valid or schema is whole or not any(what in schema.error_log[0].message for what in UNKNOWN)
+            if is_judged:
+                found["judged"] += 1
+                if not is_valid:
+                    found["invalid"].append([case["id"], number, "sample", schema.error_log[0].message])
+                    continue
+            if not again:
+                continue
+            again = etree.fromstring(again, PARSER)
+            if is_judged:
+                found["judged again"] += 1
+                if not schema.validate(again):
+                    found["invalid"].append([case["id"], number, "written", schema.error_log[0].message])
+            found["compared"] += 1
+            lost = content(sample) - content(again)
+            if lost:
+                found["lost"].append([case["id"], number, "/".join(next(iter(lost)))])
+    print(json.dumps(found))
+
+
+def load(path):
+    """A schema, or why libxml2 can't load it."""
+    try:
+        return etree.XMLSchema(etree.parse(path)), None
+    except etree.LxmlError as error:
+        return None, str(error)
+
+
+def content(root):
+    """What there is in a document, without its order and its values: elements and attributes, and where there is text."""
+    counts = Counter()
+    open_ = [(root, (root.tag,))]
+    while open_:
+        element, path = open_.pop()
+        counts[path] += 1
+        # The attributes of what is nil are not kept.
+        if element.get(f"{XSI}nil") not in ("true", "1"):
+            counts.update(path + ("@" + name,) for name in element.keys() if not name.startswith(XSI))
+        texts = [element.text] + [child.tail for child in element]
+        if any(text and text.strip() for text in texts):
+            counts[path + ("text()",)] += 1
+        open_ += [(child, path + (child.tag,)) for child in element.iterchildren(etree.Element)]
+    return counts
+
+
+def write_schemas(project, module):
+    """Writes the schemas of a contract as files that refer to each other: one for each namespace, which includes all of
+    that namespace, as libxml2 reads no more than one document for a namespace that is imported."""
+    folder = project / "schemas" / module["name"]
+    folder.mkdir(parents=True, exist_ok=True)
+    found = {(base, location, namespace): uri for base, location, namespace, uri in module["references"]}
+    schemas, by_document = [], {}
+    for document in module["documents"]:
+        root = etree.parse(project / "documents" / document["file"], PARSER).getroot()
+        for schema in [root] if root.tag == f"{XS}schema" else root.iter(f"{XS}schema"):
+            number = len(schemas)
+            schemas.append((document["name"], standalone(schema)))
+            by_document.setdefault(document["name"], number)
+    namespaces = sorted({schema.get("targetNamespace", "") for _, schema in schemas})
+    files = {namespace: f"namespace-{number}.xsd" for number, namespace in enumerate(namespaces)}
+
+    included, defined = set(), set()
+    for base, schema in schemas:
+        own = schema.get("targetNamespace", "")
+        # Contracts that came together define the same more than once, and alike.
+        for component in list(schema.iterchildren(etree.Element)):
+            kind = component.tag.replace("simpleType", "complexType")
+            if component.get("name") and (own, kind, component.get("name")) in defined:
+                schema.remove(component)
+            defined.add((own, kind, component.get("name")))
+        imported = set()
+        for reference in list(schema.iterchildren(f"{XS}import", f"{XS}include", f"{XS}redefine")):
+            if reference.tag == f"{XS}import":
+                namespace = reference.get("namespace", "")
+                # It says nothing, and libxml2 refuses it.
+                if namespace == own:
+                    schema.remove(reference)
+                    continue
+                imported.add(namespace)
+                reference.attrib.pop("schemaLocation", None)
+                if namespace in files:
+                    reference.set("schemaLocation", files[namespace])
+                continue
+            number = by_document.get(found.get((base, reference.get("schemaLocation"), own)))
+            if number is None:
+                schema.remove(reference)
+                continue
+            target = schemas[number][1].get("targetNamespace", "")
+            if reference.tag == f"{XS}redefine" or target != own:
+                included.add(number)
+            reference.set("schemaLocation", f"schema-{number}.xsd")
+        # Many refer to what they don't import.
+        declared = {namespace for element in schema.iter(etree.Element) for namespace in element.nsmap.values()}
+        for namespace in sorted(declared - imported - {own}):
+            if namespace in files:
+                place = next((i for i, child in enumerate(schema) if child.tag not in (f"{XS}annotation", f"{XS}import", f"{XS}include", f"{XS}redefine")), len(schema))
+                schema.insert(place, etree.Element(f"{XS}import", namespace=namespace, schemaLocation=files[namespace]))
+    for number, (_, schema) in enumerate(schemas):
+        etree.ElementTree(schema).write(folder / f"schema-{number}.xsd")
+    for namespace, file in files.items():
+        of = {"targetNamespace": namespace} if namespace else {}
+        whole = etree.Element(f"{XS}schema", of)
+        for number, (_, schema) in enumerate(schemas):
+            if schema.get("targetNamespace", "") == namespace and number not in included:
+                etree.SubElement(whole, f"{XS}include", schemaLocation=f"schema-{number}.xsd")
+        etree.ElementTree(whole).write(folder / file)
+    whole = etree.Element(f"{XS}schema", targetNamespace="urn:castile:whole")
+    for namespace, file in files.items():
+        of = {"namespace": namespace} if namespace else {}
+        etree.SubElement(whole, f"{XS}import", of, schemaLocation=file)
+    etree.ElementTree(whole).write(folder / "whole.xsd")
+    return folder, files
+
+
+def standalone(schema):
+    """A schema by itself. lxml would leave the prefixes behind that occur only in attribute values."""
+    root = etree.Element(schema.tag, schema.attrib, nsmap=schema.nsmap)
+    root.extend(deepcopy(component) for component in schema.iterchildren(etree.Element))
+    return root
+
+
+if __name__ == "__main__":
+    main()

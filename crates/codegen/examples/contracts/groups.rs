@@ -48,9 +48,9 @@ impl Group {
         for (number, pair) in elements.chunks(2).enumerate() {
             for (direction, id) in ["In", "Out"].into_iter().zip([pair[0], pair[pair.len() - 1]]) {
                 let (namespace, local) = (escaped(schema[id].name.namespace()), schema[id].name.local());
-                write!(
+                writeln!(
                     messages,
-                    "<message name='{direction}{number}'><part name='body' xmlns:e='{namespace}' element='{}{local}'/></message>\n",
+                    "<message name='{direction}{number}'><part name='body' xmlns:e='{namespace}' element='{}{local}'/></message>",
                     if namespace.is_empty() { "" } else { "e:" }
                 )?;
             }

@@ -11,7 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use castile_xsd::sample::Samples;
 use castile_xsd::validate::Validator;
-use castile_xsd::{Files, read};
+use castile_xsd::{Documents, ExpandedName, Files, read};
 
 /// How many parts the corpus is taken in.
 const PARTS: usize = 40;
@@ -85,4 +85,39 @@ fn schemas_in(folder: &Path) -> Vec<PathBuf> {
     }
     found.sort();
     found
+}
+
+#[test]
+fn what_can_not_be_is_left_out() {
+    for (body, expected) in [
+        // Nothing is derived from the abstract type.
+        (
+            r#"<xs:complexType name="Nothing" abstract="true"/>
+               <xs:element name="a"><xs:complexType><xs:sequence>
+                 <xs:element name="b" type="Nothing" minOccurs="0"/>
+               </xs:sequence></xs:complexType></xs:element>"#,
+            &["<a/>"][..],
+        ),
+        // What extends a simple type is not taken for another form of it.
+        (
+            r#"<xs:simpleType name="Word"><xs:restriction base="xs:string"><xs:enumeration value="w"/></xs:restriction></xs:simpleType>
+               <xs:complexType name="Marked"><xs:simpleContent><xs:extension base="Word"><xs:attribute name="m"/></xs:extension></xs:simpleContent></xs:complexType>
+               <xs:element name="a" type="Word"/>"#,
+            &["<a>w</a>"],
+        ),
+        // A name has a namespace, so that it can be written wherever a default one is declared.
+        (
+            r#"<xs:element name="a" type="xs:QName"/>"#,
+            &[
+                r#"<a xmlns:ns1="urn:sample">ns1:sample</a>"#,
+                r#"<a xmlns:xs="http://www.w3.org/2001/XMLSchema">xs:string</a>"#,
+            ],
+        ),
+    ] {
+        let schema = format!(r#"<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">{body}</xs:schema>"#);
+        let (schema, _) = read("a.xsd", &Documents::new().with("a.xsd", schema));
+        let element = schema.find_element(&ExpandedName::new("", "a")).unwrap();
+        let samples: Vec<String> = Samples::new(&schema, element).collect::<Result<_, _>>().unwrap();
+        assert_eq!(samples, expected, "{body}");
+    }
 }

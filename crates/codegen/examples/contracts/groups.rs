@@ -1,15 +1,17 @@
 //! Contracts of a family that fit together: types that they share are generated once.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use castile_codegen::{Files, Severity};
 use castile_wsdl::Definitions;
-use castile_xsd::ElementId;
+use castile_xsd::{ElementId, ExpandedName, TypeId, builtin_namespaces};
 
 use crate::Error;
 use crate::contracts::{Contract, is_twice};
+
+const NAMESPACE: &str = "urn:castile:group";
 
 /// Contracts that one other imports.
 pub(crate) struct Group {
@@ -30,49 +32,75 @@ impl Group {
         Ok(std::fs::write(&self.path, document(&self.members, ""))?)
     }
 
-    /// Writes a contract with an operation for each two global elements, so that elements which no service of the group
-    /// asks for are read and written too. `None` if there is no element.
+    /// Writes a contract with an operation for each two global elements, and for elements of its own, one of each complex
+    /// type: so what no service of the group asks for is read and written too. `None` if there is nothing.
     pub(crate) fn write_exchange(&self, definitions: &Definitions) -> Result<Option<PathBuf>, Error> {
         let schema = &definitions.schema;
         // What is built in is nobody's message.
-        let is_of_contract = |id: &ElementId| {
-            let declaration = &schema[*id];
-            !declaration.is_abstract
-                && !castile_xsd::builtin_namespaces().any(|known| known == declaration.name.namespace())
-        };
-        let elements: Vec<ElementId> = schema.global_elements().filter(is_of_contract).collect();
-        if elements.is_empty() {
+        let is_of_contract = |name: &ExpandedName| !builtin_namespaces().any(|known| known == name.namespace());
+        let elements = schema.global_elements().filter(|&id| !schema[id].is_abstract).map(|id| &schema[id].name);
+        let mut messages: Vec<_> = elements.filter(|name| is_of_contract(name)).cloned().collect();
+        let is_concrete = |id: &TypeId| schema[*id].as_complex().is_some_and(|complex| !complex.is_abstract);
+        let types = schema.global_types().filter(is_concrete).filter_map(|id| schema[id].name());
+        let types: Vec<_> = types.filter(|name| is_of_contract(name)).collect();
+        let mut declared = String::new();
+        let namespaces: BTreeSet<&str> = types.iter().map(|name| name.namespace()).collect();
+        for namespace in namespaces {
+            match namespace {
+                "" => declared += "<xs:import/>\n",
+                _ => writeln!(declared, "<xs:import namespace='{}'/>", escaped(namespace))?,
+            }
+        }
+        for (number, name) in types.into_iter().enumerate() {
+            let (declaration, reference) = reference(name);
+            writeln!(declared, "<xs:element name='type{number}' {declaration} type='{reference}'/>")?;
+            messages.push(ExpandedName::new(NAMESPACE, format!("type{number}")));
+        }
+        if messages.is_empty() {
             return Ok(None);
         }
-        let (mut messages, mut operations, mut bound) = (String::new(), String::new(), String::new());
-        for (number, pair) in elements.chunks(2).enumerate() {
-            for (direction, id) in ["In", "Out"].into_iter().zip([pair[0], pair[pair.len() - 1]]) {
-                let (namespace, local) = (escaped(schema[id].name.namespace()), schema[id].name.local());
-                writeln!(
-                    messages,
-                    "<message name='{direction}{number}'><part name='body' xmlns:e='{namespace}' element='{}{local}'/></message>",
-                    if namespace.is_empty() { "" } else { "e:" }
-                )?;
-            }
-            let name = format!("exchange{number}");
+        let path = self.path.with_file_name(format!("{}_exchange.wsdl", self.name));
+        std::fs::write(&path, document(&self.members, &exchange(&declared, &messages)?))?;
+        Ok(Some(path))
+    }
+}
+
+/// A schema with elements, and a service with an operation for each two messages.
+fn exchange(declared: &str, messages: &[ExpandedName]) -> Result<String, Error> {
+    let (mut parts, mut operations, mut bound) = (String::new(), String::new(), String::new());
+    for (number, pair) in messages.chunks(2).enumerate() {
+        for (direction, name) in ["In", "Out"].into_iter().zip([&pair[0], &pair[pair.len() - 1]]) {
+            let (declaration, reference) = reference(name);
             writeln!(
-                operations,
-                "<operation name='{name}'><input message='g:In{number}'/><output message='g:Out{number}'/></operation>"
-            )?;
-            writeln!(
-                bound,
-                "<operation name='{name}'><soap:operation soapAction='{name}'/><input><soap:body use='literal'/></input>\
-                 <output><soap:body use='literal'/></output></operation>"
+                parts,
+                "<w:message name='{direction}{number}'><w:part name='body' {declaration} element='{reference}'/></w:message>"
             )?;
         }
-        let more = format!(
-            "{messages}<portType name='Exchange'>\n{operations}</portType>\n<binding name='Exchange' type='g:Exchange'>\n\
-             <soap:binding transport='http://schemas.xmlsoap.org/soap/http'/>\n{bound}</binding>\n<service name='Exchange'>\
-             <port name='Exchange' binding='g:Exchange'><soap:address location='http://localhost/'/></port></service>\n"
-        );
-        let path = self.path.with_file_name(format!("{}_exchange.wsdl", self.name));
-        std::fs::write(&path, document(&self.members, &more))?;
-        Ok(Some(path))
+        let name = format!("exchange{number}");
+        writeln!(
+            operations,
+            "<w:operation name='{name}'><w:input message='g:In{number}'/><w:output message='g:Out{number}'/></w:operation>"
+        )?;
+        writeln!(
+            bound,
+            "<w:operation name='{name}'><soap:operation soapAction='{name}'/><w:input><soap:body use='literal'/></w:input>\
+             <w:output><soap:body use='literal'/></w:output></w:operation>"
+        )?;
+    }
+    Ok(format!(
+        "<w:types><xs:schema targetNamespace='{NAMESPACE}'>\n{declared}</xs:schema></w:types>\n{parts}\
+         <w:portType name='Exchange'>\n{operations}</w:portType>\n<w:binding name='Exchange' type='g:Exchange'>\n\
+         <soap:binding transport='http://schemas.xmlsoap.org/soap/http'/>\n{bound}</w:binding>\n\
+         <w:service name='Exchange'><w:port name='Exchange' binding='g:Exchange'>\
+         <soap:address location='http://localhost/'/></w:port></w:service>\n"
+    ))
+}
+
+/// A namespace declaration, and a name by it.
+fn reference(name: &ExpandedName) -> (String, String) {
+    match name.namespace() {
+        "" => (String::new(), name.local().to_owned()),
+        namespace => (format!("xmlns:e='{}'", escaped(namespace)), format!("e:{}", name.local())),
     }
 }
 
@@ -127,16 +155,17 @@ pub(crate) fn elements(definitions: &Definitions) -> HashMap<(String, String), E
     schema.global_elements().map(|id| (name(id), id)).collect()
 }
 
-/// A WSDL document that imports others.
+/// A WSDL document that imports others. No name in it is in a default namespace.
 fn document(members: &[(PathBuf, String)], more: &str) -> String {
     let mut imports = String::new();
     for (path, namespace) in members {
         let (namespace, location) = (escaped(namespace), escaped(&path.to_string_lossy()));
-        imports += &format!("<import namespace='{namespace}' location='{location}'/>\n");
+        imports += &format!("<w:import namespace='{namespace}' location='{location}'/>\n");
     }
     format!(
-        "<definitions name='group' targetNamespace='urn:castile:group' xmlns:g='urn:castile:group'\n    \
-         xmlns='http://schemas.xmlsoap.org/wsdl/' xmlns:soap='http://schemas.xmlsoap.org/wsdl/soap/'>\n{imports}{more}</definitions>\n"
+        "<w:definitions name='group' targetNamespace='{NAMESPACE}' xmlns:g='{NAMESPACE}'\n    \
+         xmlns:w='http://schemas.xmlsoap.org/wsdl/' xmlns:soap='http://schemas.xmlsoap.org/wsdl/soap/'\n    \
+         xmlns:xs='http://www.w3.org/2001/XMLSchema'>\n{imports}{more}</w:definitions>\n"
     )
 }
 

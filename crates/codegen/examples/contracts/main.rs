@@ -6,10 +6,15 @@
 //! `FAMILY` is a folder of contracts with the catalogs in it and above it, `CASTILE` the crate that generated code needs,
 //! `OUT` where the project goes, and `MOST` how many messages are made of one element at most. What was found stands in
 //! `OUT/facts.json`.
+//!
+//!     cargo run -p castile-codegen --example contracts -- judge FAMILY OUT
+//!
+//! prints what Castile's own validator says about the messages, once the program has run.
 
 mod cases;
 mod contracts;
 mod groups;
+mod judge;
 mod project;
 
 use std::path::{Path, PathBuf};
@@ -21,6 +26,10 @@ type Error = Box<dyn std::error::Error>;
 fn main() -> Result<(), Error> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let (family, castile, out, most) = match &arguments[..] {
+        [judge, family, out] if judge == "judge" => {
+            println!("{}", judge::judge(&Path::new(family).canonicalize()?, Path::new(out))?);
+            return Ok(());
+        }
         [family, castile, out] => (family, castile, out, usize::MAX),
         [family, castile, out, most] => (family, castile, out, most.parse()?),
         _ => return Err("the arguments FAMILY CASTILE OUT [MOST] were expected".into()),

@@ -22,13 +22,14 @@ pub(crate) fn write_group(group: &Group, files: &Files, out: &Path, most: usize)
     let generated = generate(&group.path, files, out, &group.name)?;
     let took = begun.elapsed();
     let recorder = Recorder { files, references: RefCell::default() };
-    let (definitions, _) = castile_wsdl::read(&group.path.to_string_lossy(), &recorder);
-    let Some(definitions) = definitions else { return Err("a group is no contract".into()) };
+    let read = |path: &Path| castile_wsdl::read(&path.to_string_lossy(), &recorder).0.ok_or("a group is no contract");
+    let mut definitions = read(&group.path)?;
 
     let mut found = Vec::new();
     if group.has_operations {
         found = cases(&generated.source)?;
     } else if let Some(path) = group.write_exchange(&definitions)? {
+        definitions = read(&path)?;
         found = cases(&generate(&path, files, out, &format!("{}_exchange", group.name))?.source)?;
     }
     let messages = write_cases(group, &found, &definitions, out, most)?;

@@ -196,7 +196,11 @@ pub(super) fn derived(plan: &Derived, context: Context<'_>) -> TokenStream {
     } else {
         quote! { decoder.type_of(&#table)? }
     };
-    let read = by_index(&type_of, &arms);
+    let read = match &arms[..] {
+        // No type is derived from an abstract one: what comes must say another all the same.
+        [other] => quote! { #type_of; #other },
+        arms => by_index(&type_of, arms),
+    };
     let attributes = variants.iter().map(|variant| {
         let ident = &variant.ident;
         match &variant.tag {

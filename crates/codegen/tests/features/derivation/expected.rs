@@ -497,6 +497,41 @@ impl From<Further> for DerivedOrDerived {
     }
 }
 
+/// Of which this contract has no kind.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+pub enum Nothing {
+    /// A value of a type that the contract doesn't have.
+    Other(::castile::AnyType),
+}
+
+static NOTHING_TYPES: [xs::TypeName; 0] = [];
+
+impl FromXml for Nothing {
+    const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
+
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+        decoder.concrete_type_of(element, &NOTHING_TYPES)?;
+        decoder.derived(element).map(Self::Other)
+    }
+}
+
+impl ToXml for Nothing {
+    const HAS_ATTRIBUTES: bool = true;
+
+    fn attributes(&self, out: &mut Encoder) {
+        match self {
+            Self::Other(value) => value.attributes(out),
+        }
+    }
+
+    fn content(&self, out: &mut Encoder) {
+        match self {
+            Self::Other(value) => value.content(out),
+        }
+    }
+}
+
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
@@ -508,13 +543,16 @@ pub struct Value {
     pub derived: Option<Nillable<DerivedOrDerived>>,
     /// The element `further`.
     pub further: Option<Further>,
+    /// The element `nothing`.
+    pub nothing: Option<Nothing>,
 }
 
-static VALUE: [Element; 4] = [
+static VALUE: [Element; 5] = [
     Element::new(NAMESPACE, "shape", 4).occurs(0, None),
     Element::new(NAMESPACE, "base", 10).occurs(0, None),
     Element::new(NAMESPACE, "derived", 11).occurs(0, Some(1)),
     Element::new(NAMESPACE, "further", 12).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "nothing", 13).occurs(0, Some(1)),
 ];
 
 impl FromXml for Value {
@@ -527,6 +565,7 @@ impl FromXml for Value {
                 base: decoder.repeated(&VALUE, 1)?,
                 derived: decoder.optional(&VALUE, 2)?,
                 further: decoder.optional(&VALUE, 3)?,
+                nothing: decoder.optional(&VALUE, 4)?,
             })
         };
         decoder.complex(element, children)
@@ -539,6 +578,7 @@ impl ToXml for Value {
         out.repeated("<base>", &self.base, "</base>");
         out.optional("<derived>", &self.derived, "</derived>");
         out.optional("<further>", &self.further, "</further>");
+        out.optional("<nothing>", &self.nothing, "</nothing>");
     }
 }
 
@@ -548,12 +588,12 @@ pub static FEATURE_OPERATIONS: [Operation; 1] = [
         name: "echo",
         action: "echo",
         request: Root {
-            element: Element::new(NAMESPACE, "echo", 13),
+            element: Element::new(NAMESPACE, "echo", 14),
             start: "<echo xmlns=\"urn:derivation\">",
             end: "</echo>",
         },
         response: Root {
-            element: Element::new(NAMESPACE, "echoResponse", 14),
+            element: Element::new(NAMESPACE, "echoResponse", 15),
             start: "<echoResponse xmlns=\"urn:derivation\">",
             end: "</echoResponse>",
         },

@@ -1,0 +1,40 @@
+//! Has messages judged by Castile's own validator, which knows the schema and nothing of generated code.
+
+use std::path::Path;
+
+use castile_xsd::validate::Validator;
+use serde_json::{Value, json};
+
+use crate::{Error, contracts};
+
+/// Judges what was made and what was written in a project, and says what is wrong.
+pub(crate) fn judge(family: &Path, project: &Path) -> Result<Value, Error> {
+    let files = contracts::files(family);
+    let facts: Value = serde_json::from_str(&std::fs::read_to_string(project.join("facts.json"))?)?;
+    let (mut judged, mut again, mut invalid) = (0, 0, Vec::new());
+    for module in facts["modules"].as_array().into_iter().flatten() {
+        let name = module["name"].as_str().unwrap_or_default();
+        let exchange = project.join(format!("src/{name}_exchange.wsdl"));
+        let path = if exchange.is_file() { exchange } else { project.join(format!("src/{name}.wsdl")) };
+        let Some(definitions) = castile_wsdl::read(&path.to_string_lossy(), &files).0 else { continue };
+        let mut validator = Validator::new(&definitions.schema);
+        for case in module["cases"].as_array().into_iter().flatten() {
+            let id = case["id"].as_str().unwrap_or_default();
+            for (folder, what, count) in [("samples", "sample", &mut judged), ("again", "written", &mut again)] {
+                let messages = std::fs::read_to_string(project.join(folder).join(id))?;
+                for (number, message) in messages.split_terminator('\0').enumerate() {
+                    if message.is_empty() {
+                        continue;
+                    }
+                    *count += 1;
+                    // Messages have no IDs for their references.
+                    let problems = validator.validate(message.as_bytes());
+                    if let Some(problem) = problems.iter().find(|problem| problem.rule != "cvc-id.1") {
+                        invalid.push(json!([id, number, what, problem.to_string()]));
+                    }
+                }
+            }
+        }
+    }
+    Ok(json!({ "judged": judged, "judged again": again, "invalid": invalid }))
+}

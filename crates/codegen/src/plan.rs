@@ -243,6 +243,17 @@ pub(crate) enum Base {
     Item(Path),
 }
 
+impl Base {
+    /// Whether its values are names, whose prefixes mean what is declared where they stand.
+    pub(crate) fn is_name(&self) -> bool {
+        match self {
+            Base::Datatype(name) => matches!(*name, "QName" | "Notation"),
+            Base::List(item) => item.is_name(),
+            Base::Primitive(_) | Base::AnyType | Base::Item(_) => false,
+        }
+    }
+}
+
 /// A group of which one element, or one group, is there.
 #[derive(Debug)]
 pub(crate) struct Choice {

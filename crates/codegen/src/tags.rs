@@ -11,8 +11,7 @@ use castile_xml::escape::push_attribute;
 /// The prefixes of a contract's namespaces.
 #[derive(Debug)]
 pub(crate) struct Tags {
-    /// The namespace that needs no prefix: the first one, unless some elements are in no namespace and so must have
-    /// the bare names to themselves.
+    /// The namespace that needs no prefix: the first one, unless bare names must be those of no namespace.
     default: Option<String>,
     others: Vec<String>,
     /// Whether the default namespace has attributes too: theirs are never bare.
@@ -21,9 +20,10 @@ pub(crate) struct Tags {
 
 impl Tags {
     /// The plan for names in these namespaces, the most important first; the empty one is none. Attributes are in the
-    /// namespaces `of_attributes`.
-    pub(crate) fn new(namespaces: Vec<String>, of_attributes: &BTreeSet<String>) -> Self {
-        if namespaces.iter().any(String::is_empty) {
+    /// namespaces `of_attributes`. Values may be names too: those in no namespace can't be written where one is the
+    /// default.
+    pub(crate) fn new(namespaces: Vec<String>, of_attributes: &BTreeSet<String>, values_are_names: bool) -> Self {
+        if values_are_names || namespaces.iter().any(String::is_empty) {
             let others = namespaces.into_iter().filter(|namespace| !namespace.is_empty()).collect();
             return Tags { default: None, others, default_has_attributes: false };
         }
@@ -94,21 +94,27 @@ mod tests {
 
     #[test]
     fn one_namespace_needs_no_prefix() {
-        let tags = Tags::new(vec!["urn:a".into()], &set(&[]));
+        let tags = Tags::new(vec!["urn:a".into()], &set(&[]), false);
         assert_eq!(tags.root("urn:a", "x", &set(&["urn:a"])), "<x xmlns=\"urn:a\">");
         assert_eq!(tags.name("urn:a", "y"), "y");
     }
 
     #[test]
     fn unqualified_names_have_the_bare_names_to_themselves() {
-        let tags = Tags::new(vec!["urn:a&b".into(), String::new()], &set(&[]));
+        let tags = Tags::new(vec!["urn:a&b".into(), String::new()], &set(&[]), false);
         assert_eq!(tags.root("urn:a&b", "x", &set(&["urn:a&b", ""])), "<ns1:x xmlns:ns1=\"urn:a&amp;b\">");
         assert_eq!(tags.name("", "y"), "y");
     }
 
     #[test]
+    fn values_that_are_names_have_the_bare_names_to_themselves() {
+        let tags = Tags::new(vec!["urn:a".into()], &set(&[]), true);
+        assert_eq!(tags.root("urn:a", "x", &set(&["urn:a"])), "<ns1:x xmlns:ns1=\"urn:a\">");
+    }
+
+    #[test]
     fn further_namespaces_have_prefixes() {
-        let tags = Tags::new(vec!["urn:a".into(), "urn:b".into()], &set(&["urn:a"]));
+        let tags = Tags::new(vec!["urn:a".into(), "urn:b".into()], &set(&["urn:a"]), false);
         assert_eq!(
             tags.root("urn:b", "x", &set(&["urn:a", "urn:b"])),
             "<ns1:x xmlns=\"urn:a\" xmlns:ns0=\"urn:a\" xmlns:ns1=\"urn:b\">"

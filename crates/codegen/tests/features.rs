@@ -214,9 +214,9 @@ async fn what_is_empty_or_absent_has_its_default() {
 /// What a contract leaves open can be read by whoever knows it.
 #[test]
 fn what_is_kept_as_xml_can_be_read_and_made() {
-    let start = "<part xmlns=\"urn:attributes\" xmlns:ns0=\"urn:attributes\">";
+    let start = "<ns1:part xmlns:ns1=\"urn:attributes\">";
     let item = attributes::Item { id: Some("x".into()), text: None, size: 3, id_attribute: 7, version: None };
-    let any = Any::from_value(start, &item, "</part>").unwrap();
+    let any = Any::from_value(start, &item, "</ns1:part>").unwrap();
     assert_eq!(any.name().to_string(), "{urn:attributes}part");
     assert_eq!(any.read::<attributes::Item>().unwrap(), item);
     let value = wildcards::Value { anything: vec!["12".into()], ..wildcards::Value::default() };

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use castile_xml::XML_NAMESPACE;
 
-use crate::plan::{Base, Content, Element, Field, Item, Occurrence, Path, Presence, Role, Service, Term};
+use crate::plan::{Base, Content, Element, Field, Item, Occurrence, Path, Presence, Role, Service, Struct, Term};
 use crate::tags::Tags;
 
 /// Those of `castile::datatypes` that have a value for nothing said, as numbers and texts have.
@@ -30,7 +30,8 @@ pub(super) fn finish(
 ) -> (Vec<Item>, Vec<Service>, Vec<String>) {
     let more = attribute_namespaces.iter().filter(|namespace| *namespace != XML_NAMESPACE).cloned();
     let namespaces = by_use(namespaces.into_iter().chain(more).collect());
-    let tags = Tags::new(namespaces.clone(), attribute_namespaces);
+    let values_are_names = items.iter().any(holds_names);
+    let tags = Tags::new(namespaces.clone(), attribute_namespaces, values_are_names);
     for item in &mut items {
         add_tags(item, &tags);
     }
@@ -50,6 +51,24 @@ pub(super) fn finish(
     }
     add_defaults(&mut items);
     (items, services, namespaces)
+}
+
+/// Whether values of a type may be names, or have them in attributes or elements of simple type.
+fn holds_names(item: &Item) -> bool {
+    let mut elements = item.fields().iter().filter_map(|field| match &field.term {
+        Term::Element { value, .. } => Some(&value.base),
+        Term::Group { .. } | Term::Any(_) => None,
+    });
+    let is_of_struct = |planned: &Struct| {
+        planned.attributes.iter().any(|attribute| attribute.base.is_name())
+            || matches!(&planned.content, Content::Simple { value, .. } if value.is_name())
+    };
+    elements.any(Base::is_name)
+        || match item {
+            Item::Struct(planned) => is_of_struct(planned),
+            Item::Derived(planned) => planned.variants.iter().any(|variant| variant.base.is_name()),
+            Item::Choice(_) | Item::Enumeration(_) | Item::Union(_) | Item::Restriction(_) => false,
+        }
 }
 
 fn add_tags(item: &mut Item, tags: &Tags) {

@@ -111,7 +111,7 @@ impl Planner<'_> {
                 None => bases.push((base, vec![member])),
             }
         }
-        if bases.iter().any(|(base, _)| matches!(base, Base::Datatype("QName" | "Notation"))) {
+        if bases.iter().any(|(base, _)| base.is_name()) {
             return None;
         }
         // What comes after a type that takes every text is never tried, but where facets narrow that.

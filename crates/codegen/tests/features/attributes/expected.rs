@@ -169,11 +169,11 @@ impl ToXml for Item {
         out.raw(" unit=\"cm\"");
         out.raw(" kind=\"a&amp;b\"");
         out.attribute("id", &self.id_attribute);
-        out.optional_attribute("ns0:version", &self.version);
+        out.optional_attribute("ns1:version", &self.version);
     }
 
     fn content(&self, out: &mut Encoder) {
-        out.optional("<id>", &self.id, "</id>");
+        out.optional("<ns1:id>", &self.id, "</ns1:id>");
     }
 }
 
@@ -222,7 +222,7 @@ impl ToXml for Less {
         out.raw(" unit=\"cm\"");
         out.raw(" kind=\"a&amp;b\"");
         out.attribute("id", &self.id);
-        out.optional_attribute("ns0:version", &self.version);
+        out.optional_attribute("ns1:version", &self.version);
     }
 
     fn content(&self, _: &mut Encoder) {}
@@ -264,7 +264,7 @@ impl ToXml for ItemOrDerived {
         match self {
             Self::Item(value) => value.attributes(out),
             Self::Less(value) => {
-                out.type_of("Less");
+                out.type_of("ns1:Less");
                 value.attributes(out);
             }
             Self::Other(value) => value.attributes(out),
@@ -344,7 +344,7 @@ impl ToXml for Open {
     }
 
     fn content(&self, out: &mut Encoder) {
-        out.element("<element>", &self.element, "</element>");
+        out.element("<ns1:element>", &self.element, "</ns1:element>");
     }
 }
 
@@ -382,9 +382,9 @@ impl FromXml for Value {
 
 impl ToXml for Value {
     fn content(&self, out: &mut Encoder) {
-        out.repeated("<item>", &self.item, "</item>");
-        out.optional("<open>", &self.open, "</open>");
-        out.optional("<nil>", &self.nil, "</nil>");
+        out.repeated("<ns1:item>", &self.item, "</ns1:item>");
+        out.optional("<ns1:open>", &self.open, "</ns1:open>");
+        out.optional("<ns1:nil>", &self.nil, "</ns1:nil>");
     }
 }
 
@@ -395,13 +395,13 @@ pub static FEATURE_OPERATIONS: [Operation; 1] = [
         action: "echo",
         request: Root {
             element: Element::new(NAMESPACE, "echo", 5),
-            start: "<echo xmlns=\"urn:attributes\" xmlns:ns0=\"urn:attributes\">",
-            end: "</echo>",
+            start: "<ns1:echo xmlns:ns1=\"urn:attributes\">",
+            end: "</ns1:echo>",
         },
         response: Root {
             element: Element::new(NAMESPACE, "echoResponse", 6),
-            start: "<echoResponse xmlns=\"urn:attributes\" xmlns:ns0=\"urn:attributes\">",
-            end: "</echoResponse>",
+            start: "<ns1:echoResponse xmlns:ns1=\"urn:attributes\">",
+            end: "</ns1:echoResponse>",
         },
         response_size: SizeHint::new(),
     },

@@ -141,8 +141,8 @@ impl FromXml for Required {
 
 impl ToXml for Required {
     fn content(&self, out: &mut Encoder) {
-        out.element("<amount>", &self.amount, "</amount>");
-        out.element("<currency>", &self.currency, "</currency>");
+        out.element("<ns1:amount>", &self.amount, "</ns1:amount>");
+        out.element("<ns1:currency>", &self.currency, "</ns1:currency>");
     }
 }
 
@@ -292,37 +292,37 @@ impl FromXml for Value {
 
 impl ToXml for Value {
     fn content(&self, out: &mut Encoder) {
-        out.optional("<decimal>", &self.decimal, "</decimal>");
-        out.optional("<integer>", &self.integer, "</integer>");
-        out.optional("<nonNegativeInteger>", &self.non_negative_integer, "</nonNegativeInteger>");
-        out.optional("<positiveInteger>", &self.positive_integer, "</positiveInteger>");
-        out.optional("<nonPositiveInteger>", &self.non_positive_integer, "</nonPositiveInteger>");
-        out.optional("<negativeInteger>", &self.negative_integer, "</negativeInteger>");
-        out.optional("<duration>", &self.duration, "</duration>");
-        out.optional("<time>", &self.time, "</time>");
-        out.optional("<date>", &self.date, "</date>");
-        out.optional("<gYearMonth>", &self.g_year_month, "</gYearMonth>");
-        out.optional("<gYear>", &self.g_year, "</gYear>");
-        out.optional("<gMonthDay>", &self.g_month_day, "</gMonthDay>");
-        out.optional("<gDay>", &self.g_day, "</gDay>");
-        out.optional("<gMonth>", &self.g_month, "</gMonth>");
-        out.optional("<hexBinary>", &self.hex_binary, "</hexBinary>");
-        out.optional("<QName>", &self.q_name, "</QName>");
-        out.optional("<NOTATION>", &self.notation, "</NOTATION>");
-        out.optional("<normalizedString>", &self.normalized_string, "</normalizedString>");
-        out.optional("<token>", &self.token, "</token>");
-        out.optional("<anyURI>", &self.any_uri, "</anyURI>");
-        out.optional("<language>", &self.language, "</language>");
-        out.optional("<NMTOKEN>", &self.nmtoken, "</NMTOKEN>");
-        out.optional("<NMTOKENS>", &self.nmtokens, "</NMTOKENS>");
-        out.optional("<Name>", &self.name, "</Name>");
-        out.optional("<NCName>", &self.nc_name, "</NCName>");
-        out.optional("<ID>", &self.id, "</ID>");
-        out.optional("<IDREF>", &self.idref, "</IDREF>");
-        out.optional("<IDREFS>", &self.idrefs, "</IDREFS>");
-        out.optional("<ENTITY>", &self.entity, "</ENTITY>");
-        out.optional("<ENTITIES>", &self.entities, "</ENTITIES>");
-        out.optional("<required>", &self.required, "</required>");
+        out.optional("<ns1:decimal>", &self.decimal, "</ns1:decimal>");
+        out.optional("<ns1:integer>", &self.integer, "</ns1:integer>");
+        out.optional("<ns1:nonNegativeInteger>", &self.non_negative_integer, "</ns1:nonNegativeInteger>");
+        out.optional("<ns1:positiveInteger>", &self.positive_integer, "</ns1:positiveInteger>");
+        out.optional("<ns1:nonPositiveInteger>", &self.non_positive_integer, "</ns1:nonPositiveInteger>");
+        out.optional("<ns1:negativeInteger>", &self.negative_integer, "</ns1:negativeInteger>");
+        out.optional("<ns1:duration>", &self.duration, "</ns1:duration>");
+        out.optional("<ns1:time>", &self.time, "</ns1:time>");
+        out.optional("<ns1:date>", &self.date, "</ns1:date>");
+        out.optional("<ns1:gYearMonth>", &self.g_year_month, "</ns1:gYearMonth>");
+        out.optional("<ns1:gYear>", &self.g_year, "</ns1:gYear>");
+        out.optional("<ns1:gMonthDay>", &self.g_month_day, "</ns1:gMonthDay>");
+        out.optional("<ns1:gDay>", &self.g_day, "</ns1:gDay>");
+        out.optional("<ns1:gMonth>", &self.g_month, "</ns1:gMonth>");
+        out.optional("<ns1:hexBinary>", &self.hex_binary, "</ns1:hexBinary>");
+        out.optional("<ns1:QName>", &self.q_name, "</ns1:QName>");
+        out.optional("<ns1:NOTATION>", &self.notation, "</ns1:NOTATION>");
+        out.optional("<ns1:normalizedString>", &self.normalized_string, "</ns1:normalizedString>");
+        out.optional("<ns1:token>", &self.token, "</ns1:token>");
+        out.optional("<ns1:anyURI>", &self.any_uri, "</ns1:anyURI>");
+        out.optional("<ns1:language>", &self.language, "</ns1:language>");
+        out.optional("<ns1:NMTOKEN>", &self.nmtoken, "</ns1:NMTOKEN>");
+        out.optional("<ns1:NMTOKENS>", &self.nmtokens, "</ns1:NMTOKENS>");
+        out.optional("<ns1:Name>", &self.name, "</ns1:Name>");
+        out.optional("<ns1:NCName>", &self.nc_name, "</ns1:NCName>");
+        out.optional("<ns1:ID>", &self.id, "</ns1:ID>");
+        out.optional("<ns1:IDREF>", &self.idref, "</ns1:IDREF>");
+        out.optional("<ns1:IDREFS>", &self.idrefs, "</ns1:IDREFS>");
+        out.optional("<ns1:ENTITY>", &self.entity, "</ns1:ENTITY>");
+        out.optional("<ns1:ENTITIES>", &self.entities, "</ns1:ENTITIES>");
+        out.optional("<ns1:required>", &self.required, "</ns1:required>");
     }
 }
 
@@ -333,13 +333,13 @@ pub static FEATURE_OPERATIONS: [Operation; 1] = [
         action: "echo",
         request: Root {
             element: Element::new(NAMESPACE, "echo", 33),
-            start: "<echo xmlns=\"urn:datatypes\">",
-            end: "</echo>",
+            start: "<ns1:echo xmlns:ns1=\"urn:datatypes\">",
+            end: "</ns1:echo>",
         },
         response: Root {
             element: Element::new(NAMESPACE, "echoResponse", 34),
-            start: "<echoResponse xmlns=\"urn:datatypes\">",
-            end: "</echoResponse>",
+            start: "<ns1:echoResponse xmlns:ns1=\"urn:datatypes\">",
+            end: "</ns1:echoResponse>",
         },
         response_size: SizeHint::new(),
     },

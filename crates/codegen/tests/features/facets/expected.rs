@@ -635,8 +635,8 @@ impl ::castile::codegen::Group for ValueChoice {
 
     fn write(&self, out: &mut Encoder) {
         match self {
-            Self::North(value) => out.element("<north>", value, "</north>"),
-            Self::South(value) => out.element("<south>", value, "</south>"),
+            Self::North(value) => out.element("<ns1:north>", value, "</ns1:north>"),
+            Self::South(value) => out.element("<ns1:south>", value, "</ns1:south>"),
         }
     }
 }
@@ -770,32 +770,32 @@ impl FromXml for Value {
 
 impl ToXml for Value {
     fn content(&self, out: &mut Encoder) {
-        out.repeated("<code>", &self.code, "</code>");
-        out.optional("<digitCode>", &self.digit_code, "</digitCode>");
-        out.repeated("<percent>", &self.percent, "</percent>");
-        out.optional("<price>", &self.price, "</price>");
-        out.optional("<key>", &self.key, "</key>");
-        out.optional("<day>", &self.day, "</day>");
-        out.optional("<word>", &self.word, "</word>");
-        out.optional("<grade>", &self.grade, "</grade>");
-        out.optional("<color>", &self.color, "</color>");
-        out.optional("<kind>", &self.kind, "</kind>");
-        out.optional("<percents>", &self.percents, "</percents>");
-        out.optional("<few>", &self.few, "</few>");
-        out.optional("<oneColor>", &self.one_color, "</oneColor>");
-        out.repeated("<size>", &self.size, "</size>");
-        out.repeated("<someSize>", &self.some_size, "</someSize>");
-        out.repeated("<temperature>", &self.temperature, "</temperature>");
-        out.repeated("<either>", &self.either, "</either>");
-        out.optional("<amount>", &self.amount, "</amount>");
-        out.optional("<marks>", &self.marks, "</marks>");
-        out.optional("<part>", &self.part, "</part>");
-        out.optional("<short>", &self.short, "</short>");
-        out.repeated("<maybe>", &self.maybe, "</maybe>");
-        out.optional("<level>", &self.level, "</level>");
-        out.optional("<own>", &self.own, "</own>");
-        out.optional("<reddish>", &self.reddish, "</reddish>");
-        out.optional("<sizeOrCode>", &self.size_or_code, "</sizeOrCode>");
+        out.repeated("<ns1:code>", &self.code, "</ns1:code>");
+        out.optional("<ns1:digitCode>", &self.digit_code, "</ns1:digitCode>");
+        out.repeated("<ns1:percent>", &self.percent, "</ns1:percent>");
+        out.optional("<ns1:price>", &self.price, "</ns1:price>");
+        out.optional("<ns1:key>", &self.key, "</ns1:key>");
+        out.optional("<ns1:day>", &self.day, "</ns1:day>");
+        out.optional("<ns1:word>", &self.word, "</ns1:word>");
+        out.optional("<ns1:grade>", &self.grade, "</ns1:grade>");
+        out.optional("<ns1:color>", &self.color, "</ns1:color>");
+        out.optional("<ns1:kind>", &self.kind, "</ns1:kind>");
+        out.optional("<ns1:percents>", &self.percents, "</ns1:percents>");
+        out.optional("<ns1:few>", &self.few, "</ns1:few>");
+        out.optional("<ns1:oneColor>", &self.one_color, "</ns1:oneColor>");
+        out.repeated("<ns1:size>", &self.size, "</ns1:size>");
+        out.repeated("<ns1:someSize>", &self.some_size, "</ns1:someSize>");
+        out.repeated("<ns1:temperature>", &self.temperature, "</ns1:temperature>");
+        out.repeated("<ns1:either>", &self.either, "</ns1:either>");
+        out.optional("<ns1:amount>", &self.amount, "</ns1:amount>");
+        out.optional("<ns1:marks>", &self.marks, "</ns1:marks>");
+        out.optional("<ns1:part>", &self.part, "</ns1:part>");
+        out.optional("<ns1:short>", &self.short, "</ns1:short>");
+        out.repeated("<ns1:maybe>", &self.maybe, "</ns1:maybe>");
+        out.optional("<ns1:level>", &self.level, "</ns1:level>");
+        out.optional("<ns1:own>", &self.own, "</ns1:own>");
+        out.optional("<ns1:reddish>", &self.reddish, "</ns1:reddish>");
+        out.optional("<ns1:sizeOrCode>", &self.size_or_code, "</ns1:sizeOrCode>");
         out.optional_group(&self.choice);
     }
 }
@@ -807,13 +807,13 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
         action: "echo",
         request: Root {
             element: Element::new(NAMESPACE, "echo", 29),
-            start: "<echo xmlns=\"urn:facets\" xmlns:ns1=\"urn:facets:other\">",
-            end: "</echo>",
+            start: "<ns1:echo xmlns:ns1=\"urn:facets\" xmlns:ns2=\"urn:facets:other\">",
+            end: "</ns1:echo>",
         },
         response: Root {
             element: Element::new(NAMESPACE, "echoResponse", 30),
-            start: "<echoResponse xmlns=\"urn:facets\" xmlns:ns1=\"urn:facets:other\">",
-            end: "</echoResponse>",
+            start: "<ns1:echoResponse xmlns:ns1=\"urn:facets\" xmlns:ns2=\"urn:facets:other\">",
+            end: "</ns1:echoResponse>",
         },
         response_size: SizeHint::new(),
     },
@@ -822,13 +822,13 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
         action: "rate",
         request: Root {
             element: Element::new(NAMESPACE, "rate", 31).facets(&PERCENT_FACETS),
-            start: "<rate xmlns=\"urn:facets\">",
-            end: "</rate>",
+            start: "<ns1:rate xmlns:ns1=\"urn:facets\">",
+            end: "</ns1:rate>",
         },
         response: Root {
             element: Element::new(NAMESPACE, "rateResponse", 32).facets(&PERCENT_FACETS),
-            start: "<rateResponse xmlns=\"urn:facets\">",
-            end: "</rateResponse>",
+            start: "<ns1:rateResponse xmlns:ns1=\"urn:facets\">",
+            end: "</ns1:rateResponse>",
         },
         response_size: SizeHint::new(),
     },
@@ -888,7 +888,7 @@ pub mod other {
         }
 
         fn content(&self, out: &mut Encoder) {
-            out.element("<ns1:short>", &self.short, "</ns1:short>");
+            out.element("<ns2:short>", &self.short, "</ns2:short>");
         }
     }
 }

@@ -210,8 +210,8 @@ impl FromXml for Value {
 
 impl ToXml for Value {
     fn content(&self, out: &mut Encoder) {
-        out.repeated("<plain>", &self.plain, "</plain>");
-        out.element("<name>", &self.name, "</name>");
+        out.repeated("<ns1:plain>", &self.plain, "</ns1:plain>");
+        out.element("<ns1:name>", &self.name, "</ns1:name>");
     }
 }
 
@@ -222,13 +222,13 @@ pub static FEATURE_OPERATIONS: [Operation; 1] = [
         action: "echo",
         request: Root {
             element: Element::new(NAMESPACE, "echo", 2),
-            start: "<echo xmlns=\"urn:simple_content\">",
-            end: "</echo>",
+            start: "<ns1:echo xmlns:ns1=\"urn:simple_content\">",
+            end: "</ns1:echo>",
         },
         response: Root {
             element: Element::new(NAMESPACE, "echoResponse", 3),
-            start: "<echoResponse xmlns=\"urn:simple_content\">",
-            end: "</echoResponse>",
+            start: "<ns1:echoResponse xmlns:ns1=\"urn:simple_content\">",
+            end: "</ns1:echoResponse>",
         },
         response_size: SizeHint::new(),
     },

@@ -3,6 +3,7 @@
 mod all;
 mod attributes;
 mod groups;
+mod lenient;
 mod sequence;
 mod simple;
 mod tags;
@@ -11,11 +12,13 @@ use std::borrow::Cow;
 
 use castile_xml::{Memory, Reader, StartTag};
 
+use crate::Deviations;
 use crate::datatypes::quoted;
 use crate::error::{Error, ErrorKind};
-use crate::schema::{Attributes, Element, TypeName};
+use crate::schema::{Attributes, Content, Element, TypeName};
 
 pub use groups::{Group, Mixed};
+use lenient::Lenient;
 use simple::{invalid, is_fixed};
 use tags::{list, or};
 
@@ -34,6 +37,8 @@ pub trait FromXml: Sized {
     const ATTRIBUTES: &'static Attributes = &Attributes::NONE;
     /// The type, if it is one that others aren't derived from and that `xsi:type` must name if it is there.
     const TYPE: Option<TypeName> = None;
+    /// What children the element may have. Only a lenient decoder asks.
+    const CONTENT: &'static Content = &Content::Open;
 
     /// Reads the whole element if its start tag is the one that stood here before; otherwise reads nothing.
     #[inline]
@@ -73,6 +78,8 @@ pub struct Decoder<'a> {
     reserve: usize,
     /// How many bytes of declarations may still be copied.
     copy: usize,
+    /// What a lenient decoder has beside: nothing on the way of a strict one looks at it.
+    lenient: Option<Box<Lenient>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -95,7 +102,42 @@ impl<'a> Decoder<'a> {
         let length = reader.input().len();
         let reserve = length.saturating_mul(RESERVE_PER_BYTE);
         let copy = length.saturating_mul(COPY_PER_BYTE).saturating_add(COPY);
-        Decoder { reader, next: None, nil: false, parent: None, reserve, copy }
+        Decoder { reader, next: None, nil: false, parent: None, reserve, copy, lenient: None }
+    }
+
+    /// A decoder that tolerates what is not as the schema says, where that loses nothing that the value could hold, and
+    /// records it. `docs/mapping.md` has the table of what is tolerated.
+    ///
+    /// What a strict decoder reads, it reads as the same value, without a deviation; but it takes several times as long,
+    /// so it is for documents that a strict one has refused ([`Error::is_deviation`]). The document must not have a
+    /// document type declaration.
+    ///
+    /// ```
+    /// use castile_databinding::Decoder;
+    /// use castile_databinding::schema::Element;
+    /// use castile_xml::{Limits, Reader};
+    ///
+    /// static SIZE: Element = Element::new("", "size", 0);
+    ///
+    /// let mut reader = Reader::new(b"<size unit='cm'>12</size>", Limits::default())?;
+    /// reader.next()?;
+    /// let mut decoder = Decoder::lenient(reader);
+    /// assert_eq!(decoder.root::<i32>(&SIZE)?, 12);
+    /// let deviations = decoder.take_deviations();
+    /// assert_eq!(deviations.to_string(), "an attribute \"unit\", which <size> does not have (byte 6)");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn lenient(reader: Reader<'a>) -> Self {
+        let limit = reader.limits().deviations;
+        Decoder { lenient: Some(Box::new(Lenient::new(limit))), ..Decoder::new(reader) }
+    }
+
+    /// What was tolerated so far: nothing, if the decoder is strict.
+    pub fn take_deviations(&mut self) -> Deviations {
+        match &mut self.lenient {
+            None => Deviations::default(),
+            Some(lenient) => lenient.take_deviations(),
+        }
     }
 
     /// The reader, for what is not typed.
@@ -113,7 +155,10 @@ impl<'a> Decoder<'a> {
     /// # Errors
     /// What the document has instead.
     pub fn root<T: FromXml>(&mut self, element: &'static Element) -> Result<T, Error> {
-        self.reader.begin_layout();
+        match self.lenient {
+            None => self.reader.begin_layout(),
+            Some(_) => self.survey()?,
+        }
         self.attributes(element, T::ATTRIBUTES)?;
         self.opened(element)
     }

@@ -48,7 +48,7 @@ impl Decoder<'_> {
         {
             return value.map(Some);
         }
-        if self.comes(table, index)? { self.unknown(&table[index]).map(Some) } else { Ok(None) }
+        if self.comes(table, index, T::NILLABLE)? { self.unknown(&table[index]).map(Some) } else { Ok(None) }
     }
 
     /// Reads the elements `table[index]` as often as they come.
@@ -84,7 +84,7 @@ impl Decoder<'_> {
         {
             values.push(value);
             if values.len() == 1 {
-                let length = (self.reader.offset() - start).max(1);
+                let length = self.reader.offset().saturating_sub(start).max(1);
                 let rest = (self.reader.input().len() - self.reader.offset()) / length;
                 let more = rest.min(FIRST_RESERVE.min(self.reserve) / size_of::<T>().max(1));
                 self.reserve -= more * size_of::<T>();
@@ -126,13 +126,16 @@ impl Decoder<'_> {
             self.refuse_nil::<T>(element)?;
             self.refuse_other_type(element, T::TYPE)?;
         }
+        if self.lenient.is_some() {
+            self.plan(element, T::CONTENT);
+        }
         T::content(self, element)
     }
 
     // ---- what comes ----
 
     /// Whether `table[index]` comes next, which is not known by its start tag.
-    pub(super) fn comes(&mut self, table: &'static [Element], index: usize) -> Result<bool, Error> {
+    pub(super) fn comes(&mut self, table: &'static [Element], index: usize, is_nillable: bool) -> Result<bool, Error> {
         let element = &table[index];
         if self.next.is_none() && !element.is_bare() && self.reader.is_at_known_start(element.known()) {
             return Ok(true);
@@ -141,7 +144,9 @@ impl Decoder<'_> {
             return Ok(false);
         }
         match self.peek()? {
-            Next::Start(tag) => Ok(self.is(&tag, &table[index])),
+            Next::Start(tag) if !self.is(&tag, element) => Ok(false),
+            Next::Start(_) if self.lenient.is_some() && !is_nillable => Ok(!self.is_absent_by_nil(element)?),
+            Next::Start(_) => Ok(true),
             Next::End { .. } => Ok(false),
         }
     }
@@ -170,7 +175,11 @@ impl Decoder<'_> {
     pub(super) fn check_occurrence(&mut self, element: &'static Element, count: usize) -> Result<(), Error> {
         let too_few = (count as u64) < u64::from(element.min_occurs);
         let too_many = element.max_occurs.is_some_and(|max| count as u64 > u64::from(max));
-        if too_few || too_many { Err(self.wrong_count(element, count)) } else { Ok(()) }
+        if too_few || too_many {
+            let error = self.wrong_count(element, count);
+            return self.tolerate(error);
+        }
+        Ok(())
     }
 
     #[cold]

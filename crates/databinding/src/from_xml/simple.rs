@@ -65,7 +65,7 @@ impl<'a> Decoder<'a> {
 
     /// The value of the text of an element, which begins at `offset`.
     pub(super) fn value<T: SimpleType>(
-        &self,
+        &mut self,
         text: &str,
         constraint: Option<ValueConstraint>,
         facets: Option<&'static dyn Check>,
@@ -75,17 +75,32 @@ impl<'a> Decoder<'a> {
             Some(constraint) if text.is_empty() => constraint.value(),
             _ => text,
         };
-        let failure = |message| Error::new(ErrorKind::Lexical, self.inside(offset), message);
-        let value = T::parse_in(text, &self.reader).map_err(|problem| failure(invalid::<T>(text, problem)))?;
-        if let Some(facets) = facets {
-            facets.check(text, &value).map_err(|problem| failure(problem.message().to_owned()))?;
+        let place = self.inside(offset);
+        let failure = |message| Error::new(ErrorKind::Lexical, place, message);
+        let value = match T::parse_in(text, &self.reader) {
+            Ok(value) => value,
+            Err(problem) => self.beyond_facets(text, failure(invalid::<T>(text, problem)))?,
+        };
+        if let Some(facets) = facets
+            && let Err(problem) = facets.check(text, &value)
+        {
+            self.tolerate(failure(problem.message().to_owned()))?;
         }
         if let Some(ValueConstraint::Fixed(fixed)) = constraint
             && !is_fixed(&value, fixed)
         {
-            return Err(failure(format!("{}, where only {} was expected", quoted(text), quoted(fixed))));
+            self.tolerate(failure(format!("{}, where only {} was expected", quoted(text), quoted(fixed))))?;
         }
         Ok(value)
+    }
+
+    /// The value of a text that is refused, if it is so for facets only and that is tolerated.
+    #[cold]
+    pub(super) fn beyond_facets<T: SimpleType>(&mut self, text: &str, error: Error) -> Result<T, Error> {
+        match T::parse_beyond_facets(text) {
+            Some(value) if self.lenient.is_some() => self.tolerate(error).map(|()| value),
+            _ => Err(error),
+        }
     }
 
     /// The same in one step for an element whose tags are known and whose text is plain. Otherwise reads nothing.
@@ -123,7 +138,15 @@ impl<'a> Decoder<'a> {
                 self.reader.learn_end(element.known(), true);
                 return Ok(false);
             }
-            Token::StartTag(tag) => return Err(self.unexpected(tag, "text")),
+            Token::StartTag(tag) => {
+                let error = self.unexpected(tag, "text");
+                // That a value is nil and that it has children can't both be meant.
+                if self.nil {
+                    return Err(error);
+                }
+                self.tolerate(error)?;
+                self.reader.skip_element()?;
+            }
             Token::Comment(_) | Token::Instruction { .. } => {}
             Token::End => return Err(self.ended()),
         }
@@ -138,21 +161,42 @@ impl<'a> Decoder<'a> {
 
     /// Reads the end tag of an element that said it is nil and so must be empty (XSD Part 1 §3.3.4).
     pub(crate) fn nil_content(&mut self, element: &'static Element) -> Result<(), Error> {
-        self.nil = false;
         let offset = self.reader.offset();
-        if self.text(element)?.is_empty() {
+        let is_empty = self.text(element)?.is_empty();
+        self.nil = false;
+        if is_empty {
             return Ok(());
         }
         let message = format!("<{}> is nil and has content", element.name);
         Err(Error::new(ErrorKind::Structure, offset, message))
     }
 
-    pub(super) fn refuse_nil<T: FromXml>(&self, element: &'static Element) -> Result<(), Error> {
+    pub(super) fn refuse_nil<T: FromXml>(&mut self, element: &'static Element) -> Result<(), Error> {
         if self.nil && !T::NILLABLE {
-            let message = format!("<{}> is nil, where a value was expected", element.name);
-            return Err(Error::new(ErrorKind::Structure, self.inside(self.reader.offset()), message));
+            let error = self.is_nil_here(element);
+            self.tolerate(error)?;
+            self.nil = false;
         }
         Ok(())
+    }
+
+    #[cold]
+    fn is_nil_here(&self, element: &'static Element) -> Error {
+        let message = format!("<{}> is nil, where a value was expected", element.name);
+        Error::new(ErrorKind::Structure, self.inside(self.reader.offset()), message)
+    }
+
+    /// Whether the element that comes next may be absent, and says that it is nil though it may not: then it is passed
+    /// over.
+    #[cold]
+    pub(super) fn is_absent_by_nil(&mut self, element: &'static Element) -> Result<bool, Error> {
+        if element.min_occurs > 0 || element.max_occurs != Some(1) || !self.says_nil() {
+            return Ok(false);
+        }
+        let error = self.is_nil_here(element);
+        self.tolerate(error)?;
+        self.pass_over()?;
+        Ok(true)
     }
 }
 

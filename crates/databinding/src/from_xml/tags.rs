@@ -47,17 +47,17 @@ impl<'a> Decoder<'a> {
         if let Some(next) = self.next {
             return Ok(next);
         }
+        if self.lenient.is_some()
+            && let Some(next) = self.planned()?
+        {
+            return Ok(next);
+        }
         loop {
             let offset = self.reader.offset();
             if let Piece::Text(text) = self.piece()? {
-                const WHITE: [char; 4] = [' ', '\t', '\n', '\r'];
-                let text = text.trim_matches(WHITE);
-                if text.is_empty() {
-                    continue;
+                if let Some(error) = self.stray(&text, offset) {
+                    return Err(error);
                 }
-                let message = format!("text {}, where only elements were expected", quoted(text));
-                let rest = self.reader.input()[offset..].trim_start_matches(WHITE);
-                return Err(Error::new(ErrorKind::Structure, self.reader.input().len() - rest.len(), message));
             }
             if let Some(next) = self.next {
                 return Ok(next);
@@ -81,10 +81,33 @@ impl<'a> Decoder<'a> {
     }
 
     pub(super) fn is(&self, tag: &StartTag<'_>, element: &Element) -> bool {
-        element.is(self.reader.namespace(tag.namespace), tag.name.local())
+        let (namespace, local) = self.name(tag);
+        element.is(namespace, local)
+    }
+
+    /// What the element is called that comes next, or what it is taken for.
+    pub(super) fn name<'s>(&'s self, tag: &'s StartTag<'_>) -> (&'s str, &'s str) {
+        if self.lenient.is_some()
+            && let Some(element) = self.stands_for()
+        {
+            return (element.namespace, element.name);
+        }
+        (self.reader.namespace(tag.namespace), tag.name.local())
     }
 
     // ---- errors ----
+
+    /// That text, which begins at `offset`, stands where elements do, unless it is white space.
+    pub(super) fn stray(&self, text: &str, offset: usize) -> Option<Error> {
+        const WHITE: [char; 4] = [' ', '\t', '\n', '\r'];
+        let text = text.trim_matches(WHITE);
+        if text.is_empty() {
+            return None;
+        }
+        let message = format!("text {}, where only elements were expected", quoted(text));
+        let rest = self.reader.input()[offset..].trim_start_matches(WHITE);
+        Some(Error::new(ErrorKind::Structure, self.reader.input().len() - rest.len(), message))
+    }
 
     /// An error at the tag that comes next. That may be recognised and not read yet: it is read here, so that the place
     /// is the same as if it had been.

@@ -6,7 +6,7 @@ use heck::{ToShoutySnakeCase, ToSnakeCase, ToUpperCamelCase};
 use proc_macro2::{Ident, Span};
 
 /// What generated code takes from the library, in the order in which it is imported.
-pub(crate) const IMPORTS: [&str; 39] = [
+pub(crate) const IMPORTS: [&str; 40] = [
     "Arc",
     "CallError",
     "Caller",
@@ -28,6 +28,7 @@ pub(crate) const IMPORTS: [&str; 39] = [
     "HttpResponse",
     "HttpService",
     "Infallible",
+    "Leniency",
     "Limits",
     "Nillable",
     "Operation",
@@ -72,7 +73,7 @@ const PRELUDE: [&str; 19] = [
 ];
 
 /// What generated clients have beside the operations.
-const CLIENT_METHODS: [&str; 3] = ["new", "with_limits", "with_transport"];
+const CLIENT_METHODS: [&str; 4] = ["new", "with_leniency", "with_limits", "with_transport"];
 
 /// The table of constants has these to itself: `NAMESPACE`, `NAMESPACE_2`.
 const NAMESPACE: &str = "NAMESPACE";

@@ -5,7 +5,7 @@ use castile_databinding::{Decoder, FromXml, ToXml};
 use castile_xml::{Charset, Limits, Reader, Token};
 
 use crate::envelope::end_tag;
-use crate::{Detail, Envelope, Error, ErrorKind, Fault, FaultCode, FaultDetail, Operation, Version, message};
+use crate::{Detail, Envelope, Error, ErrorKind, Fault, FaultCode, FaultDetail, Operation, Options, Version, message};
 
 /// Writes a request message.
 ///
@@ -24,14 +24,17 @@ pub fn response<R: FromXml, D: FaultDetail>(
     operation: &'static Operation,
     message: &[u8],
     charset: Option<Charset>,
-    limits: Limits,
+    options: &Options,
 ) -> Result<Result<R, Fault<D>>, Error> {
-    message::read_with(message, charset, limits, |mut reader| {
+    message::read_with(message, charset, options, |mut reader, leniency| {
         let answer = match answer(&mut reader, operation) {
-            Ok(Answer::Response) => return message::read_payload(Decoder::new(reader), &operation.response).map(Ok),
-            Ok(Answer::Fault) => {
-                read_fault(&mut reader, limits).and_then(|fault| Envelope::read_end(&mut reader).map(|()| Err(fault)))
+            Ok(Answer::Response) => {
+                let decoder = message::decoder(reader, leniency);
+                let tell = |deviations: &_| leniency.iter().for_each(|leniency| leniency.tell(operation, deviations));
+                return message::read_payload(decoder, &operation.response, tell).map(Ok);
             }
+            Ok(Answer::Fault) => read_fault(&mut reader, options.limits)
+                .and_then(|fault| Envelope::read_end(&mut reader).map(|()| Err(fault))),
             Err(error) => Err(error),
         };
         message::keep(reader.into_memory());

@@ -11,6 +11,7 @@ mod envelope;
 mod error;
 mod fault;
 pub mod message;
+mod options;
 mod service;
 mod version;
 
@@ -19,5 +20,6 @@ pub use dispatch::{Dispatch, Payload, Pending};
 pub use envelope::{Envelope, HeaderBlock};
 pub use error::{Error, ErrorKind};
 pub use fault::{Detail, Fault, FaultCode, FaultDetail, NoDetail};
+pub use options::{Leniency, Options};
 pub use service::{Reply, Request, Service};
 pub use version::Version;

@@ -9,7 +9,7 @@ use common::{Note, OPERATIONS, Trouble, ask, body, note};
 
 /// What a client of `echo` makes of an answer.
 fn read(answer: &str) -> Fault<Trouble> {
-    client::response::<Note, Trouble>(&OPERATIONS[0], answer.as_bytes(), None, Limits::default())
+    client::response::<Note, Trouble>(&OPERATIONS[0], answer.as_bytes(), None, &Options::default())
         .expect(answer)
         .expect_err(answer)
 }
@@ -139,8 +139,8 @@ fn what_is_no_answer_is_an_error_with_its_place() {
             "answer[2]: found <answer> of \"urn:n\", where </Body> was expected (line 2, column 1)",
         ),
     ] {
-        let error =
-            client::response::<Note, NoDetail>(&OPERATIONS[0], answer.as_bytes(), None, Limits::default()).unwrap_err();
+        let error = client::response::<Note, NoDetail>(&OPERATIONS[0], answer.as_bytes(), None, &Options::default())
+            .unwrap_err();
         assert!(error.to_string().contains(expected), "{answer}\n{error}");
     }
 }

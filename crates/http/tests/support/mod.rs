@@ -37,7 +37,7 @@ impl Service for Echo {
         &DESCRIPTION
     }
 
-    fn call(&self, request: castile_soap::Request<'_>, _: Limits) -> BoxFuture<'static, Reply> {
+    fn call(&self, request: castile_soap::Request<'_>, _: &castile_soap::Options) -> BoxFuture<'static, Reply> {
         let (action, message) = (request.action.to_owned(), request.message);
         Box::pin(async move {
             match action.as_str() {

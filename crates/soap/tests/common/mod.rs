@@ -131,7 +131,7 @@ pub fn ask(action: &str, message: impl Into<String>) -> (bool, String) {
 pub fn ask_in(charset: Option<Charset>, action: &str, message: impl Into<Vec<u8>>) -> (bool, String) {
     let request = Request { action, charset, message: message.into().into() };
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let reply = runtime.block_on(Notes.call(request, Limits::default()).boxed());
+    let reply = runtime.block_on(Notes.call(request, &Options::default()).boxed());
     (reply.is_fault, String::from_utf8(reply.message.to_vec()).unwrap())
 }
 
@@ -187,7 +187,7 @@ pub fn answer_with(fault: Fault<Trouble>) -> String {
         }
     }
     let request = Request { action: "", charset: None, message: note("t").into() };
-    let reply = Faulty(fault).call(request, Limits::default()).now_or_never().unwrap();
+    let reply = Faulty(fault).call(request, &Options::default()).now_or_never().unwrap();
     assert!(reply.is_fault);
     String::from_utf8(reply.message.to_vec()).unwrap()
 }

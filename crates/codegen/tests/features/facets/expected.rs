@@ -3,9 +3,9 @@
 use ::castile::codegen::{
     Arc, CallError, Caller, Context, Decoder, Description, Dispatch, Element, Encoder,
     Endpoint, EndpointOptions, Error, Fault, FromXml, Future, HttpError, HttpRequest,
-    HttpResponse, HttpService, Infallible, Limits, Nillable, Operation, Payload, Pending,
-    Poll, RequestBody, ResponseFuture, Root, SimpleType, SizeHint, SoapError,
-    SoapService, ToXml, TowerService, Transport, xs,
+    HttpResponse, HttpService, Infallible, Leniency, Limits, Nillable, Operation,
+    Payload, Pending, Poll, RequestBody, ResponseFuture, Root, SimpleType, SizeHint,
+    SoapError, SoapService, ToXml, TowerService, Transport, xs,
 };
 
 const NAMESPACE: &str = "urn:facets";
@@ -113,6 +113,11 @@ impl<S: HttpService> FeatureClient<S> {
     /// The same with other limits on what responses may take.
     pub fn with_limits(self, limits: Limits) -> Self {
         Self(self.0.with_limits(limits))
+    }
+
+    /// The same that takes responses which deviate from the contract, and tells what it tolerated.
+    pub fn with_leniency(self, leniency: Leniency) -> Self {
+        Self(self.0.with_leniency(leniency))
     }
 
     /// The operation `echo`.
@@ -334,6 +339,19 @@ impl SimpleType for Size {
         Err(None)
     }
 
+    fn parse_beyond_facets(text: &str) -> Option<Self> {
+        if let Ok(value) = <i32 as SimpleType>::parse(text) {
+            return Some(Self::Percent(value));
+        }
+        if let Ok(value) = <Color as SimpleType>::parse(text) {
+            return Some(Self::Color(value));
+        }
+        if let Ok(value) = <::castile::datatypes::Date as SimpleType>::parse(text) {
+            return Some(Self::Date(value));
+        }
+        <Color as SimpleType>::parse_beyond_facets(text).map(Self::Color)
+    }
+
     fn write(&self, out: &mut Vec<u8>) -> bool {
         match self {
             Self::Percent(value) => value.write(out),
@@ -375,6 +393,19 @@ impl SimpleType for SomeSize {
             return Ok(Self::Date(value));
         }
         Err(None)
+    }
+
+    fn parse_beyond_facets(text: &str) -> Option<Self> {
+        if let Ok(value) = <i32 as SimpleType>::parse(text) {
+            return Some(Self::Percent(value));
+        }
+        if let Ok(value) = <Color as SimpleType>::parse(text) {
+            return Some(Self::Color(value));
+        }
+        if let Ok(value) = <::castile::datatypes::Date as SimpleType>::parse(text) {
+            return Some(Self::Date(value));
+        }
+        <Color as SimpleType>::parse_beyond_facets(text).map(Self::Color)
     }
 
     fn write(&self, out: &mut Vec<u8>) -> bool {
@@ -484,6 +515,7 @@ impl FromXml for Marks {
         },
     );
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Marks"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&[]);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -592,6 +624,22 @@ impl SimpleType for SizeOrCode {
             return Ok(Self::Code(value));
         }
         Err(None)
+    }
+
+    fn parse_beyond_facets(text: &str) -> Option<Self> {
+        if let Ok(value) = <i32 as SimpleType>::parse(text) {
+            return Some(Self::Percent(value));
+        }
+        if let Ok(value) = <Color as SimpleType>::parse(text) {
+            return Some(Self::Color(value));
+        }
+        if let Ok(value) = <::castile::datatypes::Date as SimpleType>::parse(text) {
+            return Some(Self::Date(value));
+        }
+        if let Ok(value) = <String as SimpleType>::parse(text) {
+            return Some(Self::Code(value));
+        }
+        <Color as SimpleType>::parse_beyond_facets(text).map(Self::Color)
     }
 
     fn write(&self, out: &mut Vec<u8>) -> bool {
@@ -731,6 +779,9 @@ static VALUE: [Element; 26] = [
 
 impl FromXml for Value {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
+    const CONTENT: &'static xs::Content = &xs::Content::Among(
+        &[xs::First::Elements(&VALUE), xs::First::Group(<ValueChoice as ::castile::codegen::Group>::ALL)],
+    );
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -868,6 +919,7 @@ pub mod other {
             &const { [xs::Attribute::new("", "code").facets(&super::CODE_FACETS)] },
         );
         const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "Part"));
+        const CONTENT: &'static xs::Content = &xs::Content::Sequence(&PART);
 
         fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
             let children = |decoder: &mut Decoder<'_>| {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use castile::codegen::{FromXml, NoDetail, Operation, ToXml};
+use castile::soap::Options;
 use castile_load::Case;
 
 /// The operation of this name in a contract's table.

@@ -6,7 +6,7 @@ use quote::quote;
 use super::documentation::documentation;
 use super::types::{all_of, first_of, particle, read};
 use super::{Context, base, by_index, element_table, group_trait, recursive, variant_held};
-use crate::plan::{Choice, Derived, Enumeration, Field, Member, Occurrence, Term, Union};
+use crate::plan::{Base, Choice, Derived, Enumeration, Field, Member, Occurrence, Term, Union};
 
 /// What clippy thinks of enums that a contract gives.
 fn allow(context: Context<'_>) -> TokenStream {
@@ -364,16 +364,17 @@ pub(super) fn union(plan: &Union, context: Context<'_>) -> TokenStream {
                 }
             }
         });
-        let listed = members.iter().find(|member| member.is_enumeration).map(|Member { ident, base: of, .. }| {
+        let items = members.iter().filter(|member| matches!(member.base, Base::Item(_)));
+        let items = items.map(|Member { ident, base: of, .. }| {
             let of = base(of, context);
             quote! { <#of as SimpleType>::parse_beyond_facets(text).map(Self::#ident) }
         });
-        let listed = listed.unwrap_or_else(|| quote! { None });
+        let rest = items.reduce(|one, other| quote! { #one.or_else(|| #other) }).unwrap_or_else(|| quote! { None });
         quote! {
 
             fn parse_beyond_facets(text: &str) -> Option<Self> {
                 #(#allowed)*
-                #listed
+                #rest
             }
         }
     });

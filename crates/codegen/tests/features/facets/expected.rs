@@ -558,8 +558,6 @@ static OWN_FACETS: xs::Restriction<f32> = xs::Restriction::new(
 pub enum Reddish {
     /// The value `red`.
     Red,
-    /// The value `green`.
-    Green,
     /// A value that the contract doesn't list.
     Other(String),
 }
@@ -569,7 +567,6 @@ impl Reddish {
     pub fn as_str(&self) -> &str {
         match self {
             Self::Red => "red",
-            Self::Green => "green",
             Self::Other(text) => text,
         }
     }
@@ -579,24 +576,19 @@ impl From<&str> for Reddish {
     fn from(text: &str) -> Self {
         match text {
             "red" => Self::Red,
-            "green" => Self::Green,
             _ => Self::Other(text.to_owned()),
         }
     }
 }
 
-::castile::codegen::enumeration!(Reddish, "Reddish", Preserve, Other, ["red", "green"]);
+::castile::codegen::enumeration!(Reddish, "Reddish", Preserve, Other, ["red"]);
 
 /// The type `SizeOrCode`.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
 pub enum SizeOrCode {
-    /// A value of `i32`.
-    Percent(i32),
-    /// A value of `Color`.
-    Color(Color),
-    /// A value of `Date`.
-    Date(::castile::datatypes::Date),
+    /// A value of `SomeSize`.
+    SomeSize(SomeSize),
     /// A value of `String`.
     Code(String),
 }
@@ -605,18 +597,10 @@ impl SimpleType for SizeOrCode {
     const NAME: &'static str = "SizeOrCode";
 
     fn parse(text: &str) -> Result<Self, Option<String>> {
-        if let Ok(value) = <i32 as SimpleType>::parse(text)
-            && xs::Check::check(&PERCENT_FACETS, text, &value).is_ok()
+        if let Ok(value) = <SomeSize as SimpleType>::parse(text)
+            && xs::Check::check(&SOME_SIZE_FACETS, text, &value).is_ok()
         {
-            return Ok(Self::Percent(value));
-        }
-        if let Ok(value) = <Color as SimpleType>::parse(text)
-            && !matches!(value, Color::Other(_))
-        {
-            return Ok(Self::Color(value));
-        }
-        if let Ok(value) = <::castile::datatypes::Date as SimpleType>::parse(text) {
-            return Ok(Self::Date(value));
+            return Ok(Self::SomeSize(value));
         }
         if let Ok(value) = <String as SimpleType>::parse(text)
             && xs::Check::check(&CODE_FACETS, text, &value).is_ok()
@@ -627,26 +611,18 @@ impl SimpleType for SizeOrCode {
     }
 
     fn parse_beyond_facets(text: &str) -> Option<Self> {
-        if let Ok(value) = <i32 as SimpleType>::parse(text) {
-            return Some(Self::Percent(value));
-        }
-        if let Ok(value) = <Color as SimpleType>::parse(text) {
-            return Some(Self::Color(value));
-        }
-        if let Ok(value) = <::castile::datatypes::Date as SimpleType>::parse(text) {
-            return Some(Self::Date(value));
+        if let Ok(value) = <SomeSize as SimpleType>::parse(text) {
+            return Some(Self::SomeSize(value));
         }
         if let Ok(value) = <String as SimpleType>::parse(text) {
             return Some(Self::Code(value));
         }
-        <Color as SimpleType>::parse_beyond_facets(text).map(Self::Color)
+        <SomeSize as SimpleType>::parse_beyond_facets(text).map(Self::SomeSize)
     }
 
     fn write(&self, out: &mut Vec<u8>) -> bool {
         match self {
-            Self::Percent(value) => value.write(out),
-            Self::Color(value) => value.write(out),
-            Self::Date(value) => value.write(out),
+            Self::SomeSize(value) => value.write(out),
             Self::Code(value) => value.write(out),
         }
     }

@@ -4,7 +4,7 @@
 
 mod common;
 
-use castile_soap::{Envelope, NoDetail, Request, Service, client};
+use castile_soap::{Envelope, NoDetail, Options, Request, Service, client};
 use castile_xml::{Charset, Limits, Reader, decode};
 use common::{Note, Notes, OK, OPERATIONS, ask, ask_in, envelope, note};
 use futures_util::FutureExt;

@@ -3,8 +3,7 @@
 
 mod common;
 
-use castile_soap::{Detail, Fault, FaultCode, NoDetail, client};
-use castile_xml::Limits;
+use castile_soap::{Detail, Fault, FaultCode, NoDetail, Options, client};
 use common::{Note, OPERATIONS, Trouble, ask, body, note};
 
 /// What a client of `echo` makes of an answer.

@@ -10,7 +10,6 @@ use std::time::Duration;
 use bytes::Bytes;
 use castile_http::server::{Connection, Endpoint, Listener, Options, Server};
 use castile_soap::{Description, Reply, Service, Version};
-use castile_xml::Limits;
 use futures_util::future::BoxFuture;
 use http::{Request, Response};
 use http_body::Body;

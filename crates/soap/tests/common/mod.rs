@@ -5,10 +5,10 @@
 use castile_databinding::schema::Element;
 use castile_databinding::{Decoder, Encoder, Error, FromXml, ToXml};
 use castile_soap::{
-    Description, Dispatch, Error as SoapError, Fault, FaultDetail, NoDetail, Operation, Payload, Pending, Request,
-    Root, Service, SizeHint,
+    Description, Dispatch, Error as SoapError, Fault, FaultDetail, NoDetail, Operation, Options, Payload, Pending,
+    Request, Root, Service, SizeHint,
 };
-use castile_xml::{Charset, Limits};
+use castile_xml::Charset;
 use futures_util::FutureExt;
 
 /// The only content of all messages here: a text.

@@ -38,7 +38,9 @@ impl From<Limits> for Options {
 /// }));
 /// ```
 #[derive(Clone)]
-pub struct Leniency(Arc<dyn Fn(&Operation, &Deviations) + Send + Sync>);
+pub struct Leniency(Arc<Tell>);
+
+type Tell = dyn Fn(&Operation, &Deviations) + Send + Sync;
 
 impl Leniency {
     /// Leniency of which `tell` is told: once for each message that deviates, when it was read and before a handler has

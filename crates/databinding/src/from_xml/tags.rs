@@ -54,10 +54,10 @@ impl<'a> Decoder<'a> {
         }
         loop {
             let offset = self.reader.offset();
-            if let Piece::Text(text) = self.piece()? {
-                if let Some(error) = self.stray(&text, offset) {
-                    return Err(error);
-                }
+            if let Piece::Text(text) = self.piece()?
+                && let Some(error) = self.stray(&text, offset)
+            {
+                return Err(error);
             }
             if let Some(next) = self.next {
                 return Ok(next);

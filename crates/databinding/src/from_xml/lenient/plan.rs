@@ -57,6 +57,9 @@ impl Decoder<'_> {
         plan.is_made = true;
         plan.end_tag = end_tag;
         self.look_between(children, end_tag)?;
+        if children.is_empty() {
+            return Ok(());
+        }
         plan.children = match plan.content {
             Content::Open => Vec::new(),
             Content::Sequence(table) => self.sequence(plan.element, table, children)?,

@@ -119,7 +119,7 @@ fn attack<T: FromXml + ToXml + Debug>(seed: u64, root: &'static Root, make: fn(&
     }
     let all = SENDERS * BROKEN;
     assert!((all / 4..all * 9 / 10).contains(&refused), "{refused} of {all} messages were refused: no fair attack");
-    assert!(tolerated > 10, "{tolerated} of {refused} were tolerated: no fair attack");
+    assert!(tolerated > 0, "{tolerated} of {refused} were tolerated: no fair attack");
 }
 
 /// Breaks a message, or changes it in a way that does no harm.

@@ -1,7 +1,7 @@
 //! What facets say of simple types: a restriction for each type that has some.
 
-use castile_xsd::components::{Facet as SchemaFacet, FacetKind, SimpleType, Variety, WhiteSpace};
 use castile_xsd::TypeId;
+use castile_xsd::components::{Facet as SchemaFacet, FacetKind, SimpleType, Variety, WhiteSpace};
 
 use super::Planner;
 use crate::plan::{Base, Facet, Item, Path, Restriction, Rule};

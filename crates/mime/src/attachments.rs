@@ -1,0 +1,262 @@
+//! The parts beside the root.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::{Bytes, BytesMut};
+use futures_util::Stream;
+use http_body::{Body, Frame, SizeHint};
+
+use crate::error::shown;
+use crate::source::Source;
+use crate::store::{Kept, Store};
+use crate::{ContentId, Error, ErrorKind, Limits, PartHead};
+
+/// How many Content-IDs an error tells.
+const MOST_SHOWN: usize = 5;
+
+/// The attachments of a message, taken up in the order in which they come, or by name.
+///
+/// They are read off the connection as they are asked for. An attachment may be taken to another task; what isn't read of
+/// it once the next one is asked for is passed over. Dropping all of them gives up the body.
+#[derive(Debug)]
+pub struct Attachments {
+    /// Where more come from; nothing for a message without a package.
+    source: Option<Source>,
+    /// Those that came before they were wanted.
+    kept: VecDeque<(PartHead, Kept)>,
+    store: Store,
+}
+
+/// An attachment: a head, and content that comes in pieces.
+///
+/// It is a [`Stream`] of bytes and a [`Body`], so that it can be sent on as it comes.
+pub struct Attachment {
+    head: PartHead,
+    content: Content,
+}
+
+enum Content {
+    Coming(Source),
+    Kept(Kept),
+    Over,
+}
+
+impl Attachments {
+    /// No attachments.
+    pub fn none() -> Self {
+        Attachments { source: None, kept: VecDeque::new(), store: Store::new(Limits::default()) }
+    }
+
+    pub(crate) fn new(source: Source, kept: VecDeque<(PartHead, Kept)>, store: Store) -> Self {
+        Attachments { source: Some(source), kept, store }
+    }
+
+    /// The next attachment; `None` if there are no more.
+    ///
+    /// # Errors
+    /// What is wrong with the body up to there.
+    pub async fn next(&mut self) -> Result<Option<Attachment>, Error> {
+        if let Some((head, kept)) = self.kept.pop_front() {
+            return Ok(Some(Attachment { head, content: Content::Kept(kept) }));
+        }
+        self.coming().await
+    }
+
+    /// The attachment that a reference in the message names: a `cid:` URL (RFC 2392), or the URL of a Content-Location
+    /// (RFC 2557 §4), which must be written alike.
+    ///
+    /// Attachments that come before it are kept, within [`Limits::stored`], and stay to be asked for.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Missing`] if there is none, or none any more; [`ErrorKind::Limit`] if too much comes before it; or
+    /// what is wrong with the body up to there.
+    pub async fn by_url(&mut self, url: &str) -> Result<Attachment, Error> {
+        let wanted = Reference::new(url);
+        if let Some(index) = self.kept.iter().position(|(head, _)| wanted.names(head))
+            && let Some((head, kept)) = self.kept.remove(index)
+        {
+            return Ok(Attachment { head, content: Content::Kept(kept) });
+        }
+        while let Some(attachment) = self.coming().await? {
+            if wanted.names(&attachment.head) {
+                return Ok(attachment);
+            }
+            self.keep(attachment).await?;
+        }
+        Err(self.missing(url))
+    }
+
+    /// All attachments that are left, in memory.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Limit`] if they have more than `limit` bytes together, or what is wrong with the body.
+    pub async fn collect(mut self, limit: usize) -> Result<Vec<(PartHead, Bytes)>, Error> {
+        let mut all = Vec::new();
+        let mut left = limit;
+        while let Some(attachment) = self.next().await? {
+            let head = attachment.head.clone();
+            let content = attachment.collect(left).await?;
+            left -= content.len();
+            all.push((head, content));
+        }
+        Ok(all)
+    }
+
+    /// The next attachment that was not kept.
+    async fn coming(&mut self) -> Result<Option<Attachment>, Error> {
+        let Some(source) = &self.source else { return Ok(None) };
+        let head = source.part().await?;
+        Ok(head.map(|head| Attachment { head, content: Content::Coming(source.clone()) }))
+    }
+
+    async fn keep(&mut self, mut attachment: Attachment) -> Result<(), Error> {
+        let part = attachment.head.number();
+        let mut keeping = self.store.begin();
+        while let Some(data) = attachment.data().await? {
+            self.store.push(&mut keeping, &data).await.map_err(|error| error.in_part(part))?;
+        }
+        self.kept.push_back((attachment.head, self.store.end(keeping).await?));
+        Ok(())
+    }
+
+    #[cold]
+    fn missing(&self, url: &str) -> Error {
+        let ids = self.source.as_ref().map(Source::content_ids).unwrap_or_default();
+        let message = format!("no attachment is named by {}, {}", shown(url.as_bytes()), among(&ids));
+        Error::new(ErrorKind::Missing, message)
+    }
+}
+
+impl Attachment {
+    /// The head.
+    pub fn head(&self) -> &PartHead {
+        &self.head
+    }
+
+    /// The next piece of the content, decoded; `None` at the end.
+    ///
+    /// # Errors
+    /// What is wrong with the body, or [`ErrorKind::Passed`] if other attachments were asked for in the meantime.
+    pub async fn data(&mut self) -> Result<Option<Bytes>, Error> {
+        std::future::poll_fn(|cx| self.poll_data(cx)).await
+    }
+
+    /// All of the content, in memory.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Limit`] if it has more than `limit` bytes, or as for [`data`](Self::data).
+    pub async fn collect(mut self, limit: usize) -> Result<Bytes, Error> {
+        let mut content = Gathered::default();
+        while let Some(data) = self.data().await? {
+            if data.len() > limit - content.length() {
+                let message = format!("an attachment has more bytes than the {limit} that are left for it");
+                return Err(Error::new(ErrorKind::Limit, message).in_part(self.head.number()));
+            }
+            content.push(data);
+        }
+        Ok(content.into_bytes())
+    }
+
+    fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Error>> {
+        let data = match &mut self.content {
+            Content::Coming(source) => ready!(source.poll_data(self.head.number(), cx)),
+            Content::Kept(kept) => ready!(kept.poll_data(cx)),
+            Content::Over => Ok(None),
+        };
+        if !matches!(data, Ok(Some(_))) {
+            self.content = Content::Over;
+        }
+        Poll::Ready(data)
+    }
+}
+
+impl Stream for Attachment {
+    type Item = Result<Bytes, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.poll_data(cx).map(Result::transpose)
+    }
+}
+
+impl Body for Attachment {
+    type Data = Bytes;
+    type Error = Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
+        self.poll_data(cx).map(|data| data.map(|data| data.map(Frame::data)).transpose())
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.content {
+            Content::Coming(_) => SizeHint::default(),
+            Content::Kept(kept) => SizeHint::with_exact(kept.length()),
+            Content::Over => SizeHint::with_exact(0),
+        }
+    }
+}
+
+impl fmt::Debug for Attachment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Attachment").field("head", &self.head).finish_non_exhaustive()
+    }
+}
+
+/// What a URL in a message names.
+enum Reference<'a> {
+    Id(ContentId),
+    Location(&'a str),
+}
+
+impl<'a> Reference<'a> {
+    fn new(url: &'a str) -> Self {
+        ContentId::from_url(url).map_or(Reference::Location(url.trim()), Reference::Id)
+    }
+
+    fn names(&self, head: &PartHead) -> bool {
+        match self {
+            Reference::Id(id) => head.content_id() == Some(id),
+            Reference::Location(url) => head.content_location() == Some(url),
+        }
+    }
+}
+
+/// Content that is put together: one piece is left as it is.
+#[derive(Default)]
+pub(crate) struct Gathered {
+    first: Bytes,
+    all: BytesMut,
+}
+
+impl Gathered {
+    pub(crate) fn length(&self) -> usize {
+        self.first.len() + self.all.len()
+    }
+
+    pub(crate) fn push(&mut self, data: Bytes) {
+        if self.length() == 0 {
+            self.first = data;
+            return;
+        }
+        let first = std::mem::take(&mut self.first);
+        self.all.reserve(first.len() + data.len());
+        self.all.extend_from_slice(&first);
+        self.all.extend_from_slice(&data);
+    }
+
+    pub(crate) fn into_bytes(self) -> Bytes {
+        if self.all.is_empty() { self.first } else { self.all.freeze() }
+    }
+}
+
+/// Which Content-IDs there were, for messages of errors.
+pub(crate) fn among(ids: &[ContentId]) -> String {
+    let some: Vec<String> = ids.iter().take(MOST_SHOWN).map(|id| shown(id.as_str().as_bytes())).collect();
+    match ids.len() {
+        0 => "and no part has a Content-ID".to_owned(),
+        more if more > MOST_SHOWN => format!("among {more} parts: {} …", some.join(", ")),
+        _ => format!("among the parts {}", some.join(", ")),
+    }
+}

@@ -1,0 +1,123 @@
+//! Content-IDs and the URLs that name them (RFC 2392).
+
+use std::fmt;
+use std::fmt::Write;
+
+use crate::error::shown;
+use crate::{Error, ErrorKind};
+
+/// What names a part within its message, without the angle brackets: `1.4f6a@example.org`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ContentId(String);
+
+impl ContentId {
+    /// Reads the value of a Content-ID or of `start`, with the angle brackets or, as some senders have it, without.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Head`] if it is empty, or holds white space, control characters or more angle brackets.
+    pub fn parse(value: &str) -> Result<Self, Error> {
+        let trimmed = value.trim();
+        let id = trimmed.strip_prefix('<').and_then(|rest| rest.strip_suffix('>')).unwrap_or(trimmed);
+        let stray = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '<' | '>');
+        if id.is_empty() || id.contains(stray) {
+            let message = format!("found {}, expected an identifier such as <1@example.org>", shown(value.as_bytes()));
+            return Err(Error::new(ErrorKind::Head, message));
+        }
+        Ok(ContentId(id.to_owned()))
+    }
+
+    /// An identifier of our own, which is known to be one.
+    pub(crate) fn known(id: String) -> Self {
+        ContentId(id)
+    }
+
+    /// The identifier that a `cid:` URL names, its percent-escapes resolved; `None` for other URLs.
+    pub fn from_url(url: &str) -> Option<Self> {
+        let (scheme, escaped) = url.trim().split_once(':')?;
+        if !scheme.eq_ignore_ascii_case("cid") {
+            return None;
+        }
+        ContentId::parse(&unescape(escaped)?).ok()
+    }
+
+    /// The `cid:` URL: what isn't allowed in one, and what XML would have to escape, is written as `%` and two digits.
+    pub fn to_url(&self) -> String {
+        const AS_THEY_ARE: &[u8] = b"-._~!$*+,;=:@()";
+        let mut url = "cid:".to_owned();
+        for byte in self.0.bytes() {
+            if byte.is_ascii_alphanumeric() || AS_THEY_ARE.contains(&byte) {
+                url.push(char::from(byte));
+            } else {
+                // Writing to a string doesn't fail.
+                let _ = write!(url, "%{byte:02X}");
+            }
+        }
+        url
+    }
+
+    /// The identifier, without angle brackets.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// As a Content-ID has it: with the angle brackets.
+impl fmt::Display for ContentId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "<{}>", self.0)
+    }
+}
+
+/// Resolves `%` with two digits. `None` if one lacks its digits or the bytes are not UTF-8.
+fn unescape(escaped: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(escaped.len());
+    let mut rest = escaped.as_bytes();
+    while let Some((&byte, behind)) = rest.split_first() {
+        rest = behind;
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let (digits, behind) = rest.split_at_checked(2)?;
+        let digit = |digit: u8| char::from(digit).to_digit(16).map(|value| value as u8);
+        bytes.push(digit(digits[0])? << 4 | digit(digits[1])?);
+        rest = behind;
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_and_their_urls() {
+        for (value, id, url) in [
+            ("<a@b.org>", "a@b.org", "cid:a@b.org"),
+            (" SOAPPart ", "SOAPPart", "cid:SOAPPart"),
+            ("-4737226364955758283", "-4737226364955758283", "cid:-4737226364955758283"),
+            ("<http://example.org/me.png>", "http://example.org/me.png", "cid:http:%2F%2Fexample.org%2Fme.png"),
+            ("<a%20b&c\"'ü>", "a%20b&c\"'ü", "cid:a%2520b%26c%22%27%C3%BC"),
+        ] {
+            let parsed = ContentId::parse(value).unwrap();
+            assert_eq!((parsed.as_str(), parsed.to_url().as_str()), (id, url));
+            assert_eq!(ContentId::from_url(url).as_ref(), Some(&parsed));
+            assert_eq!(ContentId::parse(&parsed.to_string()).unwrap(), parsed);
+        }
+        let same =
+            ["cid:http://example.org/me.png", "CID:http%3a//example.org/me.png", " cid:http:%2F/example.org/me.png"];
+        for url in same {
+            assert_eq!(ContentId::from_url(url).unwrap().as_str(), "http://example.org/me.png");
+        }
+    }
+
+    #[test]
+    fn what_is_no_identifier() {
+        for value in ["", "<>", " ", "<a", "a>", "<<a>>", "a b", "a\r\nb", "a\0"] {
+            assert_eq!(ContentId::parse(value).unwrap_err().kind(), ErrorKind::Head, "{value:?}");
+        }
+        for url in ["", "cid", "cid:", "mid:a@b", "http://a", "cid:%4", "cid:%zz", "cid:%ff", "cid:%0a"] {
+            assert_eq!(ContentId::from_url(url), None, "{url}");
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! A message and its attachments (RFC 2387 §3.2).
+
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+use http_body::Body;
+
+use crate::attachments::{Gathered, among};
+use crate::error::shown;
+use crate::source::Source;
+use crate::store::Store;
+use crate::{Attachments, BoxError, Error, ErrorKind, Limits, MediaType, Parser, PartHead, Related};
+
+/// The root part of a package, read, and the others, which may still be on their way.
+#[derive(Debug)]
+pub struct Message {
+    /// The head of the root part.
+    pub head: PartHead,
+    /// The content of the root part: the envelope.
+    pub root: Bytes,
+    /// The other parts.
+    pub attachments: Attachments,
+}
+
+impl Message {
+    /// Reads a body up to the end of its root part. Parts that come before it are kept.
+    ///
+    /// # Errors
+    /// What is wrong with the body up to there: [`ErrorKind::Missing`] if it has no such part, [`ErrorKind::Nested`] if
+    /// that is a multipart, [`ErrorKind::Limit`] if it is larger than [`Limits::root_size`], and all that a
+    /// [`Parser`] says.
+    pub async fn read<B>(related: &Related, body: B, limits: Limits) -> Result<Self, Error>
+    where
+        B: Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<BoxError>,
+    {
+        let source = Source::new(Parser::new(related.boundary(), limits), body);
+        let mut store = Store::new(limits);
+        let mut kept = VecDeque::new();
+        while let Some(head) = source.part().await? {
+            let part = head.number();
+            let is_root = match related.start() {
+                Some(start) => head.content_id() == Some(start),
+                None => part == 1,
+            };
+            if is_root {
+                let root = read_root(&source, &head, limits).await?;
+                return Ok(Message { head, root, attachments: Attachments::new(source, kept, store) });
+            }
+            let mut keeping = store.begin();
+            while let Some(data) = source.data(part).await? {
+                store.push(&mut keeping, &data).await.map_err(|error| error.in_part(part))?;
+            }
+            kept.push_back((head, store.end(keeping).await?));
+        }
+        let message = match related.start() {
+            Some(start) => {
+                let start = shown(start.as_str().as_bytes());
+                format!("no part has the Content-ID {start} that start names, {}", among(&source.content_ids()))
+            }
+            None => "the body has no parts".to_owned(),
+        };
+        Err(Error::new(ErrorKind::Missing, message))
+    }
+
+    /// The action of a SOAP 1.2 message: senders put it into the Content-Type of the package, into that of the root
+    /// part, or into the media type that either names (XOP §4.1).
+    pub fn action(&self, related: &Related) -> Option<String> {
+        let within = |media_type: Option<&str>| {
+            let media_type = MediaType::parse(media_type?).ok()?;
+            media_type.parameter("action").map(str::to_owned)
+        };
+        let of_root = || {
+            let media_type = self.head.media_type().ok().flatten()?;
+            media_type.parameter("action").map(str::to_owned).or_else(|| within(media_type.parameter("type")))
+        };
+        related.action().map(str::to_owned).or_else(of_root).or_else(|| within(related.start_info()))
+    }
+}
+
+async fn read_root(source: &Source, head: &PartHead, limits: Limits) -> Result<Bytes, Error> {
+    let part = head.number();
+    if head.is_multipart() {
+        let found = shown(head.content_type().unwrap_or_default().as_bytes());
+        let message = format!("the root part is {found}, expected an XML document");
+        return Err(Error::new(ErrorKind::Nested, message).at(head.offset()).in_part(part));
+    }
+    let mut root = Gathered::default();
+    while let Some(data) = source.data(part).await? {
+        if data.len() > limits.root_size - root.length() {
+            let message = format!("the root part has more than {} bytes", limits.root_size);
+            return Err(Error::new(ErrorKind::Limit, message).at(head.offset()).in_part(part));
+        }
+        root.push(data);
+    }
+    Ok(root.into_bytes())
+}

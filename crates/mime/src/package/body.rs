@@ -1,0 +1,137 @@
+//! The body of a package.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use http_body_util::combinators::UnsyncBoxBody;
+
+use super::{Content, Package, Part};
+use crate::{BoxError, Error, ErrorKind};
+
+/// What is sent of a [`Package`]: heads, boundaries and content, the latter as it is.
+#[derive(Debug)]
+pub struct PackageBody {
+    segments: VecDeque<Segment>,
+}
+
+#[derive(Debug)]
+enum Segment {
+    Bytes(Bytes),
+    /// Content that comes while it is sent, and how much of it is still due where that is known.
+    Coming {
+        part: u32,
+        body: UnsyncBoxBody<Bytes, BoxError>,
+        due: Option<u64>,
+    },
+}
+
+impl PackageBody {
+    pub(super) fn new(package: Package) -> Self {
+        let boundary = package.boundary();
+        let mut segments = VecDeque::with_capacity(package.parts.len() * 2 + 3);
+        let mut part = |line_end: &str, head: &str, content: Segment| {
+            segments.push_back(Segment::Bytes(format!("{line_end}--{boundary}\r\n{head}\r\n").into()));
+            segments.push_back(content);
+        };
+        part("", &package.root_head(), Segment::Bytes(package.root));
+        for (number, Part { head, content, .. }) in (2..).zip(package.parts) {
+            let content = match content {
+                Content::Bytes(bytes) => Segment::Bytes(bytes),
+                Content::Body(body) => Segment::Coming { part: number, due: body.size_hint().exact(), body },
+            };
+            part("\r\n", &head, content);
+        }
+        segments.push_back(Segment::Bytes(format!("\r\n--{boundary}--\r\n").into()));
+        PackageBody { segments }
+    }
+}
+
+impl Segment {
+    /// What is next of it; `None` if it is over.
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
+        match self {
+            Segment::Bytes(bytes) if bytes.is_empty() => Poll::Ready(None),
+            Segment::Bytes(bytes) => Poll::Ready(Some(Ok(std::mem::take(bytes)))),
+            Segment::Coming { part, body, due } => loop {
+                let wrong = |message: String| Error::new(ErrorKind::Body, message).in_part(*part);
+                let frame = match ready!(Pin::new(&mut *body).poll_frame(cx)) {
+                    Some(frame) => frame,
+                    None => {
+                        let early = due.filter(|due| *due > 0);
+                        let early =
+                            early.map(|due| Err(wrong(format!("the content of a part ends {due} bytes early"))));
+                        return Poll::Ready(early);
+                    }
+                };
+                let data = match frame {
+                    // Parts have no trailers.
+                    Ok(frame) => frame.into_data().unwrap_or_default(),
+                    Err(error) => {
+                        let error = wrong("the content of a part broke off".to_owned()).because(error);
+                        return Poll::Ready(Some(Err(error)));
+                    }
+                };
+                if let Some(due) = due {
+                    *due = match due.checked_sub(data.len() as u64) {
+                        Some(rest) => rest,
+                        None => {
+                            let message = "the content of a part is longer than its body said";
+                            return Poll::Ready(Some(Err(wrong(message.to_owned()))));
+                        }
+                    };
+                }
+                if !data.is_empty() {
+                    return Poll::Ready(Some(Ok(data)));
+                }
+            },
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Segment::Bytes(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            Segment::Coming { body, .. } => body.size_hint(),
+        }
+    }
+}
+
+impl Body for PackageBody {
+    type Data = Bytes;
+    type Error = Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
+        while let Some(segment) = self.segments.front_mut() {
+            match ready!(segment.poll(cx)) {
+                Some(Ok(data)) => return Poll::Ready(Some(Ok(Frame::data(data)))),
+                Some(Err(error)) => {
+                    // A body that failed has no more to say.
+                    self.segments.clear();
+                    return Poll::Ready(Some(Err(error)));
+                }
+                None => self.segments.pop_front(),
+            };
+        }
+        Poll::Ready(None)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.segments.is_empty()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let mut sum = SizeHint::with_exact(0);
+        for hint in self.segments.iter().map(Segment::size_hint) {
+            let upper = sum.upper().zip(hint.upper()).and_then(|(a, b)| a.checked_add(b));
+            let lower = sum.lower().saturating_add(hint.lower());
+            sum = SizeHint::new();
+            sum.set_lower(lower);
+            if let Some(upper) = upper {
+                sum.set_upper(upper.max(lower));
+            }
+        }
+        sum
+    }
+}

@@ -1,0 +1,351 @@
+//! Bytes, as they come, to parts (RFC 2046 §5.1.1).
+
+mod delimiter;
+mod search;
+
+use std::collections::HashSet;
+
+use bytes::{Buf, Bytes};
+use memchr::memchr;
+
+use crate::error::shown;
+use crate::transfer::Decoder;
+use crate::{Boundary, ContentId, Error, ErrorKind, Limits, PartHead};
+
+use self::delimiter::{Ending, Line};
+use self::search::{Found, Search};
+
+/// Takes a multipart in pieces of any size and tells what is in it. It does no I/O and holds no content: what it hands
+/// on are slices of the pieces, but for content that must be decoded.
+///
+/// However a body is cut, the parts are the same, and so are the errors.
+///
+/// ```
+/// use castile_mime::{Boundary, Event, Limits, Parser};
+///
+/// let mut parser = Parser::new(&Boundary::new("x")?, Limits::default());
+/// let mut content = Vec::new();
+/// for piece in ["--x\r\nContent-ID: <a@b>\r\n\r\n1", "23\r\n", "--x--"] {
+///     parser.feed(piece.into());
+///     while let Some(event) = parser.next()? {
+///         if let Event::Data(data) = event {
+///             content.extend_from_slice(&data);
+///         }
+///     }
+/// }
+/// parser.finish();
+/// assert_eq!(parser.next()?, Some(Event::End));
+/// assert_eq!(content, b"123");
+/// # Ok::<(), castile_mime::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Parser {
+    limits: Limits,
+    boundary: Boundary,
+    search: Search,
+    state: State,
+    decoder: Decoder,
+    /// What was fed and not yet read, and where it begins in the body.
+    input: Bytes,
+    offset: u64,
+    /// Whether more was fed than the body may have, and whether all was.
+    is_over: bool,
+    is_finished: bool,
+    /// The part that was begun last, and its content: where it begins, how much was found of it.
+    part: u32,
+    content: u64,
+    length: u64,
+    content_ids: HashSet<ContentId>,
+    failed: Option<Error>,
+}
+
+/// What comes next in a multipart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A part begins.
+    Part(PartHead),
+    /// More of its content, decoded. Never empty.
+    Data(Bytes),
+    /// The part ends.
+    PartEnd,
+    /// The last part has ended. What comes behind it means nothing.
+    End,
+}
+
+#[derive(Debug)]
+enum State {
+    Preamble,
+    /// The line of a boundary, behind it.
+    Delimiter(Line),
+    Head(Head),
+    Content,
+    PartEnd(Line),
+    Epilogue {
+        start: u64,
+    },
+}
+
+/// The head of a part as far as it came.
+#[derive(Debug, Default)]
+struct Head {
+    bytes: Vec<u8>,
+    /// Where the last line begins, and how many came before it.
+    line: usize,
+    lines: usize,
+}
+
+impl Parser {
+    /// A parser for a body whose parts this boundary divides.
+    pub fn new(boundary: &Boundary, limits: Limits) -> Self {
+        Parser {
+            limits,
+            boundary: boundary.clone(),
+            search: Search::first(boundary.as_str()),
+            state: State::Preamble,
+            decoder: Decoder::Identity,
+            input: Bytes::new(),
+            offset: 0,
+            is_over: false,
+            is_finished: false,
+            part: 0,
+            content: 0,
+            length: 0,
+            content_ids: HashSet::new(),
+            failed: None,
+        }
+    }
+
+    /// Takes the next piece of the body. [`next`](Self::next) should have said `None`: otherwise what is left of the
+    /// piece before is copied to stand before this one.
+    pub fn feed(&mut self, mut piece: Bytes) {
+        let before = self.offset + self.input.len() as u64;
+        let most = self.limits.body_size - before.min(self.limits.body_size);
+        if piece.len() as u64 > most {
+            piece.truncate(most as usize);
+            self.is_over = true;
+        }
+        if self.input.is_empty() {
+            self.input = piece;
+        } else if !piece.is_empty() {
+            self.input = [&self.input[..], &piece[..]].concat().into();
+        }
+    }
+
+    /// Says that the body is complete.
+    pub fn finish(&mut self) {
+        self.is_finished = true;
+    }
+
+    /// What comes next in what was fed. `None` if that must be known first, and after [`Event::End`].
+    ///
+    /// # Errors
+    /// What is wrong with the body, with its place; the same from then on.
+    #[expect(clippy::should_implement_trait, reason = "it isn't the end when it says `None`")]
+    pub fn next(&mut self) -> Result<Option<Event>, Error> {
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
+        self.advance().inspect_err(|error| self.failed = Some(error.clone()))
+    }
+
+    fn advance(&mut self) -> Result<Option<Event>, Error> {
+        loop {
+            let event = match &mut self.state {
+                State::Preamble => {
+                    self.preamble()?;
+                    None
+                }
+                State::Delimiter(line) => match line.read(&mut self.input, &mut self.offset)? {
+                    None if line.may_end() && self.is_finished && !self.is_over => self.line_end(Ending::Close)?,
+                    None => None,
+                    Some(ending) => self.line_end(ending)?,
+                },
+                State::Head(_) => self.head()?.map(Event::Part),
+                State::Content => self.content()?,
+                State::PartEnd(line) => {
+                    self.state = State::Delimiter(*line);
+                    Some(Event::PartEnd)
+                }
+                State::Epilogue { start } => {
+                    let start = *start;
+                    self.skip_epilogue(start)?;
+                    return Ok(None);
+                }
+            };
+            if event.is_some() {
+                return Ok(event);
+            }
+            // A state that left nothing to read and did not change waits for more.
+            if self.input.is_empty() && self.waits() {
+                return self.wait();
+            }
+        }
+    }
+
+    /// Whether the state can't go on without input.
+    fn waits(&self) -> bool {
+        match &self.state {
+            State::PartEnd(_) | State::Epilogue { .. } => false,
+            State::Preamble | State::Delimiter(_) | State::Head(_) | State::Content => true,
+        }
+    }
+
+    /// Nothing is left to read.
+    fn wait(&self) -> Result<Option<Event>, Error> {
+        if self.is_over {
+            return Err(self.too_large());
+        }
+        if !self.is_finished {
+            return Ok(None);
+        }
+        let (place, expected) = match &self.state {
+            State::Preamble => ("before the first part", "the boundary"),
+            State::Head(_) => ("in the head of a part", "an empty line"),
+            State::Delimiter(_) => ("behind a boundary", "the end of the line"),
+            _ => ("in the content of a part", "the boundary"),
+        };
+        let boundary = shown(self.boundary.as_str().as_bytes());
+        let message = format!("the body ends {place}, where {expected} was expected (boundary {boundary})");
+        Err(Error::new(ErrorKind::BrokenOff, message).at(self.offset).in_part(self.part))
+    }
+
+    fn too_large(&self) -> Error {
+        let message = format!("the body has more than {} bytes", self.limits.body_size);
+        Error::new(ErrorKind::Limit, message).at(self.limits.body_size)
+    }
+
+    fn preamble(&mut self) -> Result<(), Error> {
+        let most = self.limits.preamble_size as u64;
+        while let Some(found) = self.take() {
+            match found {
+                // The line end before the boundary belongs to it, but to a limit it is preamble.
+                Found::Delimiter if self.offset - self.search.length() <= most => {
+                    self.state = State::Delimiter(Line::new(self.part));
+                    return Ok(());
+                }
+                Found::Data(_) if self.offset - self.search.held() <= most => {}
+                _ => {
+                    let message = format!("more than {most} bytes before the first boundary");
+                    return Err(Error::new(ErrorKind::Limit, message).at(most));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What the search finds in the input: `None` if all of it was looked at.
+    fn take(&mut self) -> Option<Found> {
+        let before = self.input.len();
+        let found = self.search.step(&mut self.input);
+        self.offset += (before - self.input.len()) as u64;
+        found
+    }
+
+    /// The line of a boundary has ended.
+    fn line_end(&mut self, ending: Ending) -> Result<Option<Event>, Error> {
+        if ending == Ending::Close {
+            self.state = State::Epilogue { start: self.offset };
+            return Ok(Some(Event::End));
+        }
+        if self.part == 0 {
+            self.search = Search::new(self.boundary.as_str(), ending == Ending::CarriageReturn);
+        }
+        if self.part == self.limits.parts {
+            let message = format!("more than {} parts", self.limits.parts);
+            return Err(Error::new(ErrorKind::Limit, message).at(self.offset));
+        }
+        self.part += 1;
+        self.state = State::Head(Head::default());
+        Ok(None)
+    }
+
+    /// Reads on in the head of a part, to its end if that came.
+    fn head(&mut self) -> Result<Option<PartHead>, Error> {
+        let State::Head(head) = &mut self.state else { return Ok(None) };
+        while !self.input.is_empty() {
+            let line = memchr(b'\n', &self.input).map_or(self.input.len(), |end| end + 1);
+            let start = self.offset - head.bytes.len() as u64;
+            if head.bytes.len() + line > self.limits.head_size {
+                let message = format!("the head of a part has more than {} bytes", self.limits.head_size);
+                let error = Error::new(ErrorKind::Limit, message).at(start + self.limits.head_size as u64);
+                return Err(error.in_part(self.part));
+            }
+            head.bytes.extend_from_slice(&self.input[..line]);
+            self.input.advance(line);
+            self.offset += line as u64;
+            if !head.bytes.ends_with(b"\n") {
+                return Ok(None);
+            }
+            let last = &head.bytes[head.line..];
+            if matches!(last, b"\r\n" | b"\n") {
+                return self.head_end(start).map(Some);
+            }
+            let place = start + head.line as u64;
+            if last.strip_prefix(b"--").is_some_and(|rest| rest.starts_with(self.boundary.as_str().as_bytes())) {
+                let message = "the head of a part ends with a boundary, where an empty line was expected";
+                return Err(Error::new(ErrorKind::Head, message).at(place).in_part(self.part));
+            }
+            head.lines += 1;
+            if head.lines > self.limits.head_lines {
+                let message = format!("the head of a part has more than {} lines", self.limits.head_lines);
+                return Err(Error::new(ErrorKind::Limit, message).at(place).in_part(self.part));
+            }
+            head.line = head.bytes.len();
+        }
+        Ok(None)
+    }
+
+    fn head_end(&mut self, start: u64) -> Result<PartHead, Error> {
+        let State::Head(Head { bytes, .. }) = std::mem::replace(&mut self.state, State::Content) else {
+            unreachable!("only the state of a head calls this")
+        };
+        let head = PartHead::parse(&bytes, self.part, start)?;
+        if let Some(id) = head.content_id()
+            && !self.content_ids.insert(id.clone())
+        {
+            let message = format!("a second part has the Content-ID {}", shown(id.to_string().as_bytes()));
+            return Err(Error::new(ErrorKind::Duplicate, message).at(start).in_part(self.part));
+        }
+        self.decoder = Decoder::new(head.transfer_encoding());
+        (self.content, self.length) = (self.offset, 0);
+        // The empty line may be the line end of the next boundary, too: a part without content.
+        self.search.begin_line();
+        Ok(head)
+    }
+
+    fn content(&mut self) -> Result<Option<Event>, Error> {
+        while let Some(found) = self.take() {
+            match found {
+                Found::Data(data) => {
+                    self.length += data.len() as u64;
+                    let data = self.decoder.decode(data).map_err(|invalid| self.invalid(invalid))?;
+                    if !data.is_empty() {
+                        return Ok(Some(Event::Data(data)));
+                    }
+                }
+                Found::Delimiter => {
+                    self.decoder.finish().map_err(|invalid| self.invalid(invalid))?;
+                    self.state = State::PartEnd(Line::new(self.part));
+                    return Ok(None);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    #[cold]
+    fn invalid(&self, invalid: crate::transfer::Invalid) -> Error {
+        Error::new(ErrorKind::Encoding, invalid.message).at(self.content + invalid.at).in_part(self.part)
+    }
+
+    fn skip_epilogue(&mut self, start: u64) -> Result<(), Error> {
+        let most = self.limits.preamble_size as u64;
+        self.offset += self.input.len() as u64;
+        self.input.clear();
+        if self.offset - start > most {
+            let message = format!("more than {most} bytes behind the last boundary");
+            return Err(Error::new(ErrorKind::Limit, message).at(start + most));
+        }
+        if self.is_over { Err(self.too_large()) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,141 @@
+//! A body and the parser that reads it, shared by those who want its parts.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker, ready};
+
+use bytes::Bytes;
+use http_body::Body;
+use http_body_util::BodyExt;
+use http_body_util::combinators::UnsyncBoxBody;
+
+use crate::{BoxError, ContentId, Error, ErrorKind, Event, Parser, PartHead};
+
+/// Parts, as they come.
+#[derive(Clone, Debug)]
+pub(crate) struct Source(Arc<Mutex<Inner>>);
+
+#[derive(Debug)]
+struct Inner {
+    /// What comes; nothing once all of it did, or it failed.
+    body: Option<UnsyncBoxBody<Bytes, BoxError>>,
+    received: u64,
+    parser: Parser,
+    failed: Option<Error>,
+    /// The part whose content is read, if it is not over.
+    open: Option<u32>,
+    /// Who waits for that content.
+    waiting: Option<Waker>,
+    content_ids: Vec<ContentId>,
+}
+
+impl Source {
+    pub(crate) fn new<B>(parser: Parser, body: B) -> Self
+    where
+        B: Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<BoxError>,
+    {
+        let body = Some(body.map_err(Into::into).boxed_unsync());
+        let (received, failed, open, waiting, content_ids) = (0, None, None, None, Vec::new());
+        Source(Arc::new(Mutex::new(Inner { body, received, parser, failed, open, waiting, content_ids })))
+    }
+
+    /// The next part, behind all content of the one before; `None` if there is none.
+    pub(crate) async fn part(&self) -> Result<Option<PartHead>, Error> {
+        std::future::poll_fn(|cx| self.lock().poll_part(cx)).await
+    }
+
+    /// More content of a part. `None` if it ended.
+    pub(crate) async fn data(&self, part: u32) -> Result<Option<Bytes>, Error> {
+        std::future::poll_fn(|cx| self.poll_data(part, cx)).await
+    }
+
+    pub(crate) fn poll_data(&self, part: u32, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Error>> {
+        self.lock().poll_data(part, cx)
+    }
+
+    /// The Content-IDs of the parts that came.
+    pub(crate) fn content_ids(&self) -> Vec<ContentId> {
+        self.lock().content_ids.clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    fn poll_part(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<PartHead>, Error>> {
+        self.open = None;
+        if let Some(waker) = self.waiting.take() {
+            waker.wake();
+        }
+        loop {
+            match ready!(self.poll_event(cx))? {
+                Some(Event::Part(head)) => {
+                    self.open = Some(head.number());
+                    self.content_ids.extend(head.content_id().cloned());
+                    return Poll::Ready(Ok(Some(head)));
+                }
+                // What stands behind the last boundary is read, too, so that the connection may be used again.
+                Some(Event::Data(_) | Event::PartEnd | Event::End) => {}
+                None => return Poll::Ready(Ok(None)),
+            }
+        }
+    }
+
+    fn poll_data(&mut self, part: u32, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Error>> {
+        if self.open != Some(part) {
+            let message = "the rest of a part that was passed over is asked for";
+            return Poll::Ready(Err(Error::new(ErrorKind::Passed, message).in_part(part)));
+        }
+        match self.poll_event(cx) {
+            Poll::Pending => {
+                self.waiting = Some(cx.waker().clone());
+                Poll::Pending
+            }
+            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+            Poll::Ready(Ok(Some(Event::Data(data)))) => Poll::Ready(Ok(Some(data))),
+            Poll::Ready(Ok(_)) => Poll::Ready(Ok(None)),
+        }
+    }
+
+    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Event>, Error>> {
+        if let Some(error) = &self.failed {
+            return Poll::Ready(Err(error.clone()));
+        }
+        let event = ready!(self.poll_body(cx));
+        if let Err(error) = &event {
+            self.failed = Some(error.clone());
+            self.body = None;
+        }
+        Poll::Ready(event)
+    }
+
+    fn poll_body(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Event>, Error>> {
+        loop {
+            if let Some(event) = self.parser.next()? {
+                return Poll::Ready(Ok(Some(event)));
+            }
+            let Some(body) = &mut self.body else {
+                return Poll::Ready(Ok(None));
+            };
+            match ready!(std::pin::Pin::new(body).poll_frame(cx)) {
+                None => {
+                    self.body = None;
+                    self.parser.finish();
+                }
+                Some(Err(source)) => {
+                    let error = Error::new(ErrorKind::Body, "the body broke off").at(self.received).because(source);
+                    return Poll::Ready(Err(error));
+                }
+                // Trailers say nothing of parts.
+                Some(Ok(frame)) => {
+                    if let Ok(data) = frame.into_data() {
+                        self.received += data.len() as u64;
+                        self.parser.feed(data);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Where parts wait that come before they are wanted: memory, then a temporary file.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use tokio::runtime::Handle;
+
+use crate::{Error, ErrorKind, Limits};
+
+/// How much is written to a file, or read from it, at once.
+const BLOCK: usize = 256 << 10;
+
+/// Keeps the content of parts of one message.
+///
+/// The file has no name: the system removes it when it is closed, however that comes about. There is one for all parts,
+/// so that a message takes one descriptor.
+#[derive(Debug)]
+pub(crate) struct Store {
+    limits: Limits,
+    memory: usize,
+    stored: u64,
+    file: Option<Arc<Mutex<File>>>,
+    /// How much of the file is taken.
+    end: u64,
+}
+
+/// Content that is being kept.
+#[derive(Debug, Default)]
+pub(crate) struct Keeping {
+    memory: Vec<u8>,
+    start: u64,
+    /// What waits to be written to the file.
+    block: Vec<u8>,
+}
+
+/// Content that was kept.
+pub(crate) struct Kept {
+    memory: Bytes,
+    file: Option<Arc<Mutex<File>>>,
+    start: u64,
+    end: u64,
+    reading: Option<BoxFuture<'static, io::Result<Vec<u8>>>>,
+}
+
+impl Store {
+    pub(crate) fn new(limits: Limits) -> Self {
+        Store { limits, memory: 0, stored: 0, file: None, end: 0 }
+    }
+
+    pub(crate) fn begin(&self) -> Keeping {
+        Keeping { start: self.end, ..Keeping::default() }
+    }
+
+    /// Adds to content that was begun last. It is copied: a slice would hold all of the piece it came in.
+    pub(crate) async fn push(&mut self, keeping: &mut Keeping, data: &[u8]) -> Result<(), Error> {
+        self.stored += data.len() as u64;
+        if self.stored > self.limits.stored {
+            let message = format!("parts that must wait have more than {} bytes together", self.limits.stored);
+            return Err(Error::new(ErrorKind::Limit, message));
+        }
+        let is_in_file = self.end > keeping.start || !keeping.block.is_empty();
+        let fits = if is_in_file { 0 } else { data.len().min(self.limits.memory - self.memory) };
+        let (to_memory, to_file) = data.split_at(fits);
+        self.memory += fits;
+        keeping.memory.extend_from_slice(to_memory);
+        keeping.block.extend_from_slice(to_file);
+        if keeping.block.len() >= BLOCK { self.write(keeping).await } else { Ok(()) }
+    }
+
+    pub(crate) async fn end(&mut self, mut keeping: Keeping) -> Result<Kept, Error> {
+        if !keeping.block.is_empty() {
+            self.write(&mut keeping).await?;
+        }
+        let file = self.file.clone().filter(|_| self.end > keeping.start);
+        let memory = Bytes::from(keeping.memory);
+        Ok(Kept { memory, file, start: keeping.start, end: self.end, reading: None })
+    }
+
+    async fn write(&mut self, keeping: &mut Keeping) -> Result<(), Error> {
+        let block = std::mem::take(&mut keeping.block);
+        let length = block.len() as u64;
+        let (file, end) = (self.file.clone(), self.end);
+        let written = off_the_loop(move || {
+            let file = match file {
+                Some(file) => file,
+                None => Arc::new(Mutex::new(tempfile::tempfile()?)),
+            };
+            let mut locked = file.lock().unwrap_or_else(PoisonError::into_inner);
+            locked.seek(SeekFrom::Start(end))?;
+            locked.write_all(&block)?;
+            drop(locked);
+            Ok(file)
+        });
+        self.file = Some(written.await.map_err(|error| failed("written", error))?);
+        self.end += length;
+        Ok(())
+    }
+}
+
+impl Kept {
+    /// How much is left.
+    pub(crate) fn length(&self) -> u64 {
+        self.memory.len() as u64 + (self.end - self.start)
+    }
+
+    /// The next piece; `None` at the end.
+    pub(crate) fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Error>> {
+        if !self.memory.is_empty() {
+            return Poll::Ready(Ok(Some(std::mem::take(&mut self.memory))));
+        }
+        let Some(file) = self.file.as_ref().filter(|_| self.start < self.end) else {
+            return Poll::Ready(Ok(None));
+        };
+        let (start, length) = (self.start, (self.end - self.start).min(BLOCK as u64) as usize);
+        let reading = self.reading.get_or_insert_with(|| {
+            let file = file.clone();
+            off_the_loop(move || {
+                let mut block = vec![0; length];
+                let mut locked = file.lock().unwrap_or_else(PoisonError::into_inner);
+                locked.seek(SeekFrom::Start(start))?;
+                locked.read_exact(&mut block)?;
+                Ok(block)
+            })
+            .boxed()
+        });
+        let block = ready!(reading.as_mut().poll(cx));
+        self.reading = None;
+        let block = block.map_err(|error| failed("read", error))?;
+        self.start += block.len() as u64;
+        Poll::Ready(Ok(Some(block.into())))
+    }
+}
+
+impl std::fmt::Debug for Kept {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Kept").field("length", &self.length()).finish_non_exhaustive()
+    }
+}
+
+/// Work with files, away from the threads that drive connections where tokio has others; in place elsewhere.
+async fn off_the_loop<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
+    match Handle::try_current() {
+        Ok(handle) => handle.spawn_blocking(work).await.unwrap_or_else(|error| Err(io::Error::other(error))),
+        Err(_) => work(),
+    }
+}
+
+#[cold]
+fn failed(verb: &str, error: io::Error) -> Error {
+    Error::new(ErrorKind::System, format!("the temporary file for parts that must wait can't be {verb}")).because(error)
+}

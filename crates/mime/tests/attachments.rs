@@ -1,0 +1,266 @@
+//! Attachments are taken up in any order, in time or late, and sent on.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Wake, Waker};
+
+use bytes::Bytes;
+use castile_mime::{Attachments, Boundary, Error, ErrorKind, Limits, Message, Package, Packaging, Part, Related};
+use futures_util::{FutureExt, StreamExt, stream};
+use http_body::{Body, Frame};
+use http_body_util::{Full, StreamBody};
+
+/// A root and attachments `1` to `count`, whose content is their number, often; the root comes behind `before` of them.
+fn package(count: usize, before: usize, length: usize) -> (Related, Vec<u8>) {
+    let mut body = String::new();
+    let mut part = |head: &str, content: &str| body.push_str(&format!("--b\r\n{head}\r\n\r\n{content}\r\n"));
+    for number in 1..=count + 1 {
+        match number {
+            root if root == before + 1 => part("Content-ID: <root>", "<E/>"),
+            number => {
+                let number = if number > before { number - 1 } else { number };
+                let head = format!("Content-ID: <{number}@b>\r\nContent-Location: http://b/{number}");
+                part(&head, &number.to_string().repeat(length));
+            }
+        }
+    }
+    body.push_str("--b--\r\n");
+    (Related::parse("multipart/related; boundary=b; start=\"<root>\"").unwrap(), body.into_bytes())
+}
+
+/// The body in pieces, ending in an error if `breaks_off`.
+fn pieces(body: &[u8], length: usize, breaks_off: bool) -> impl Body<Data = Bytes, Error = std::io::Error> + use<> {
+    let pieces: Vec<_> = body.chunks(length).map(|piece| Ok(Frame::data(Bytes::copy_from_slice(piece)))).collect();
+    let end = breaks_off.then(|| Err(std::io::Error::other("reset by peer")));
+    StreamBody::new(stream::iter(pieces).chain(stream::iter(end)))
+}
+
+fn run<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    work.now_or_never().expect("all is at hand")
+}
+
+fn number(content: &[u8]) -> usize {
+    content.iter().all(|byte| *byte == content[0]).then(|| usize::from(content[0] - b'0')).expect("one number")
+}
+
+#[test]
+fn in_the_order_in_which_they_come() {
+    for before in 0..=3 {
+        for length in [1, 1 << 10] {
+            let (related, body) = package(3, before, length);
+            let read = async {
+                let mut message = Message::read(&related, pieces(&body, 100, false), Limits::default()).await?;
+                assert_eq!(message.root, "<E/>");
+                let mut numbers = Vec::new();
+                while let Some(attachment) = message.attachments.next().await? {
+                    numbers.push(number(&attachment.collect(length).await?));
+                }
+                assert!(message.attachments.next().await?.is_none());
+                Ok(numbers)
+            };
+            assert_eq!(run(read).unwrap(), [1, 2, 3]);
+        }
+    }
+}
+
+#[test]
+fn by_url_in_any_order_from_memory_and_from_a_file() {
+    let (length, orders) = (1_000_000, [[1, 2, 3], [1, 3, 2], [2, 1, 3], [2, 3, 1], [3, 1, 2], [3, 2, 1]]);
+    for before in [0, 2] {
+        let (related, body) = package(3, before, length);
+        for (order, memory) in orders.iter().zip([0, 1, 300_000, 1_500_000, 10_000_000, 0]) {
+            let mut limits = Limits::default();
+            limits.memory = memory;
+            let read = async {
+                let mut message = Message::read(&related, pieces(&body, 70_000, false), limits).await?;
+                for wanted in order {
+                    let url = if wanted % 2 == 0 { format!("cid:{wanted}@b") } else { format!("http://b/{wanted}") };
+                    let attachment = message.attachments.by_url(&url).await?;
+                    assert_eq!(attachment.head().content_id().unwrap().to_url(), format!("cid:{wanted}@b"));
+                    let content = attachment.collect(length).await?;
+                    assert_eq!((number(&content), content.len()), (*wanted, length));
+                }
+                message.attachments.by_url("cid:1@b").await
+            };
+            // Once taken, it isn't there any more.
+            assert_eq!(run(read).unwrap_err().kind(), ErrorKind::Missing);
+        }
+    }
+}
+
+#[tokio::test]
+async fn files_are_read_away_from_the_loop() {
+    let (related, body) = package(3, 3, 500_000);
+    let mut limits = Limits::default();
+    limits.memory = 1_000;
+    let message = Message::read(&related, pieces(&body, 70_000, false), limits).await.unwrap();
+    let all = message.attachments.collect(1_500_000).await.unwrap();
+    assert_eq!(all.iter().map(|(_, content)| number(content)).collect::<Vec<_>>(), [1, 2, 3]);
+}
+
+#[test]
+fn what_is_not_read_is_passed_over() {
+    let (related, body) = package(3, 0, 1_000);
+    let read = async {
+        let mut message = Message::read(&related, pieces(&body, 100, false), Limits::default()).await?;
+        let mut first = message.attachments.next().await?.expect("an attachment");
+        assert!(first.data().await?.is_some());
+        let second = message.attachments.next().await?.expect("an attachment");
+        assert_eq!(first.data().await.unwrap_err().kind(), ErrorKind::Passed);
+        assert!(first.data().await?.is_none(), "an error is the end");
+        drop(second);
+        let third = message.attachments.by_url("cid:3@b").await?;
+        Ok(number(&third.collect(1_000).await?))
+    };
+    assert_eq!(run(read).unwrap(), 3);
+}
+
+#[test]
+fn who_waits_for_content_that_is_passed_over_is_woken() {
+    let (related, body) = package(2, 0, 10);
+    let cut = body.windows(5).position(|window| window == b"11111").unwrap() + 5;
+    let known = stream::iter([Ok::<_, std::io::Error>(Frame::data(Bytes::copy_from_slice(&body[..cut])))]);
+    let body = StreamBody::new(known.chain(stream::pending()));
+    let mut message = run(Message::read(&related, body, Limits::default())).unwrap();
+    let mut first = run(message.attachments.next()).unwrap().expect("an attachment");
+    assert_eq!(run(first.data()).unwrap().unwrap(), "11111");
+
+    let woken = Arc::new(Woken::default());
+    let waker = Waker::from(woken.clone());
+    assert!(Pin::new(&mut first).poll_frame(&mut Context::from_waker(&waker)).is_pending());
+    assert!(!woken.0.load(Ordering::Relaxed));
+    assert!(message.attachments.next().now_or_never().is_none());
+    assert!(woken.0.load(Ordering::Relaxed));
+    assert_eq!(run(first.data()).unwrap_err().kind(), ErrorKind::Passed);
+}
+
+#[derive(Default)]
+struct Woken(AtomicBool);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn limits_of_the_caller() {
+    let (related, body) = package(2, 0, 100);
+    let message = || run(Message::read(&related, Full::new(Bytes::from(body.clone())), Limits::default())).unwrap();
+    assert_eq!(run(message().attachments.collect(200)).unwrap().len(), 2);
+    let error = run(message().attachments.collect(199)).unwrap_err();
+    assert_eq!((error.kind(), error.part()), (ErrorKind::Limit, Some(3)));
+}
+
+#[test]
+fn none_at_all() {
+    let mut attachments = Attachments::none();
+    assert!(run(attachments.next()).unwrap().is_none());
+    let error = run(attachments.by_url("cid:a")).unwrap_err();
+    assert_eq!(error.to_string(), "no attachment is named by \"cid:a\", and no part has a Content-ID");
+    assert!(run(attachments.collect(0)).unwrap().is_empty());
+}
+
+#[test]
+fn a_body_that_breaks_off() {
+    let (related, body) = package(3, 1, 1_000);
+    let mut kinds = std::collections::BTreeMap::new();
+    for end in (0..body.len() - 2).step_by(13) {
+        let read = async {
+            let body = pieces(&body[..end], 100, true);
+            let mut message = Message::read(&related, body, Limits::default()).await?;
+            let result = loop {
+                match message.attachments.next().await {
+                    Ok(Some(attachment)) => match attachment.collect(1_000).await {
+                        Ok(_) => {}
+                        Err(error) => break error,
+                    },
+                    Ok(None) => panic!("the end is missing"),
+                    Err(error) => break error,
+                }
+            };
+            // What failed stays so.
+            let again = message.attachments.next().await.unwrap_err();
+            assert_eq!(again.to_string(), result.to_string());
+            Err::<(), _>(result)
+        };
+        let error = run(read).unwrap_err();
+        *kinds.entry(format!("{:?}", error.kind())).or_insert(0) += 1;
+        assert_eq!(error.offset(), Some(end as u64));
+        let source = std::error::Error::source(&error).expect("what the connection said");
+        assert_eq!(source.to_string(), "reset by peer");
+    }
+    assert_eq!(kinds.len(), 1, "{kinds:?}");
+}
+
+/// What comes is sent on: as it comes, or from where it was kept.
+#[test]
+fn an_attachment_that_is_sent_on() {
+    let (related, body) = package(2, 1, 10_000);
+    let read = async {
+        let mut message = Message::read(&related, pieces(&body, 1_000, false), Limits::default()).await?;
+        let mut lengths = Vec::new();
+        for _ in 0..2 {
+            let attachment = message.attachments.next().await?.expect("an attachment");
+            lengths.push(attachment.size_hint().exact());
+            let mut package = Package::new(Packaging::Mtom, "text/xml", Bytes::new())?;
+            package.attach(Part::new(package.next_id(), "a/b", attachment.into())?)?;
+            let related = Related::parse(&package.content_type())?;
+            let body = package.into_body();
+            assert_eq!(body.size_hint().exact().is_some(), lengths.last().unwrap().is_some());
+            let mut message = Message::read(&related, body, Limits::default()).await?;
+            let attachment = message.attachments.next().await?.expect("an attachment");
+            assert_eq!(attachment.collect(10_000).await?.len(), 10_000);
+        }
+        Ok(lengths)
+    };
+    assert_eq!(run(read).unwrap(), [Some(10_000), None]);
+}
+
+#[test]
+fn actions_of_soap_12() {
+    let message = |package: &str, root: &str| {
+        let related = Related::parse(&format!("multipart/related; boundary=b{package}")).unwrap();
+        let body = format!("--b\r\nContent-Type: {root}\r\n\r\n<E/>\r\n--b--");
+        let message = run(Message::read(&related, Full::new(Bytes::from(body)), Limits::default())).unwrap();
+        message.action(&related)
+    };
+    let within = r#""application/soap+xml; action=\"urn:a\"""#;
+    for (package, root) in [
+        ("; action=\"urn:a\"", "application/soap+xml; action=\"urn:b\""),
+        ("", "application/soap+xml; action=\"urn:a\""),
+        ("", &format!("application/xop+xml; type={within}")),
+        (&format!("; start-info={within}"), "application/xop+xml"),
+    ] {
+        assert_eq!(message(package, root).as_deref(), Some("urn:a"), "{package} {root}");
+    }
+    assert_eq!(message("; start-info=\"application/soap+xml\"", "broken"), None);
+}
+
+#[test]
+fn a_boundary_of_another_length_than_its_parts() {
+    // The shortest and the longest that there are.
+    for boundary in ["b".to_owned(), "b".repeat(70)] {
+        let boundary = Boundary::new(&boundary).unwrap();
+        let related = Related::parse(&format!("multipart/related; boundary={}", boundary.as_str())).unwrap();
+        let body = format!("--{0}\r\n\r\n{0}\r\n--{0}--", boundary.as_str());
+        let message = run(Message::read(&related, Full::new(Bytes::from(body)), Limits::default())).unwrap();
+        assert_eq!(message.root, boundary.as_str());
+    }
+}
+
+#[test]
+fn content_is_a_stream() {
+    let (related, body) = package(1, 0, 1_000);
+    let read = async {
+        let mut message = Message::read(&related, pieces(&body, 100, false), Limits::default()).await?;
+        let mut attachment = message.attachments.next().await?.expect("an attachment");
+        let mut length = 0;
+        while let Some(data) = attachment.next().await {
+            length += data?.len();
+        }
+        Ok(length)
+    };
+    assert_eq!(run(read).unwrap(), 1_000);
+}

@@ -10,6 +10,7 @@ mod decode;
 mod document;
 mod envelope;
 mod events;
+mod multipart;
 mod oracle;
 mod pieces;
 mod reader;
@@ -19,6 +20,7 @@ mod scan;
 pub use decode::decode;
 pub use document::document;
 pub use envelope::envelope;
+pub use multipart::multipart;
 pub use pieces::pieces;
 pub use reader::reader;
 pub use round_trip::round_trip;
@@ -27,13 +29,14 @@ pub use round_trip::round_trip;
 pub type Check = fn(&[u8]);
 
 /// Every check, with its name.
-pub const CHECKS: [(&str, Check); 6] = [
+pub const CHECKS: [(&str, Check); 7] = [
     ("reader", reader),
     ("pieces", pieces),
     ("round_trip", round_trip),
     ("decode", decode),
     ("envelope", envelope),
     ("document", document),
+    ("multipart", multipart),
 ];
 
 /// What stands between the documents of an input.

@@ -37,6 +37,7 @@ use crate::Error;
 use crate::from_xml::{Decoder, FromXml};
 use crate::schema::Element;
 use crate::to_xml::{Encoder, ToXml};
+use crate::xop::Binary;
 
 /// A simple type: text ↔ value.
 pub trait SimpleType: Sized + PartialEq + 'static {
@@ -45,6 +46,9 @@ pub trait SimpleType: Sized + PartialEq + 'static {
     /// Whether values are names or have names in them, and so need namespace declarations: `xs:QName`, `xs:NOTATION` and
     /// types made of them.
     const HAS_NAMES: bool = false;
+    /// How values are made of bytes, and bytes of values, for types whose values may be beside the document
+    /// ([`xop`](crate::xop)): `xs:base64Binary`.
+    const BINARY: Option<Binary<Self>> = None;
 
     /// The value of a text, its white space as it was read.
     ///

@@ -3,6 +3,7 @@
 mod all;
 mod attributes;
 mod groups;
+mod included;
 mod lenient;
 mod sequence;
 mod simple;
@@ -16,6 +17,7 @@ use crate::Deviations;
 use crate::datatypes::quoted;
 use crate::error::{Error, ErrorKind};
 use crate::schema::{Attributes, Content, Element, TypeName};
+use crate::xop::Includes;
 
 pub use groups::{Group, Mixed};
 use lenient::Lenient;
@@ -68,6 +70,8 @@ pub trait FromXml: Sized {
 #[derive(Debug)]
 pub struct Decoder<'a> {
     reader: Reader<'a>,
+    /// What `xop:Include` elements refer to, where they may stand.
+    includes: Option<&'a dyn Includes>,
     /// A tag that was read to see what comes, and not yet used.
     next: Option<Next<'a>>,
     /// Whether the start tag that was used last said `xsi:nil="true"`.
@@ -102,7 +106,7 @@ impl<'a> Decoder<'a> {
         let length = reader.input().len();
         let reserve = length.saturating_mul(RESERVE_PER_BYTE);
         let copy = length.saturating_mul(COPY_PER_BYTE).saturating_add(COPY);
-        Decoder { reader, next: None, nil: false, parent: None, reserve, copy, lenient: None }
+        Decoder { reader, includes: None, next: None, nil: false, parent: None, reserve, copy, lenient: None }
     }
 
     /// A decoder that tolerates what is not as the schema says, where that loses nothing that the value could hold, and

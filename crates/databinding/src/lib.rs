@@ -39,6 +39,7 @@ mod nillable;
 mod recursive;
 pub mod schema;
 mod to_xml;
+pub mod xop;
 
 /// For the macro [`enumeration`].
 #[doc(hidden)]

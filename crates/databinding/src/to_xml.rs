@@ -6,6 +6,7 @@ use crate::any::{Any, AnyAttribute, ExpandedName};
 use crate::datatypes::{Prefixes, SimpleType};
 use crate::error::{Error, ErrorKind};
 use crate::from_xml::Group;
+use crate::xop::Parts;
 
 /// A value that can be written as an element.
 pub trait ToXml {
@@ -46,12 +47,14 @@ pub struct Encoder {
     failed: Option<Error>,
     /// How far the output was searched for a declaration of a default namespace, and whether there is one.
     default_namespace: (usize, bool),
+    /// The values that go beside the document, where they may.
+    pub(crate) parts: Option<Box<Parts>>,
 }
 
 impl Encoder {
     /// An encoder that appends to `out`.
     pub fn new(out: Vec<u8>) -> Self {
-        Encoder { out, failed: None, default_namespace: (0, false) }
+        Encoder { out, failed: None, default_namespace: (0, false), parts: None }
     }
 
     /// What was written.
@@ -206,8 +209,15 @@ impl Encoder {
     #[inline]
     pub fn simple<T: SimpleType>(&mut self, value: &T) {
         if T::HAS_NAMES {
-            self.simple_with_names(value);
-        } else if !value.write(&mut self.out) {
+            return self.simple_with_names(value);
+        }
+        if let Some(binary) = T::BINARY
+            && self.parts.is_some()
+            && self.include((binary.bytes)(value))
+        {
+            return;
+        }
+        if !value.write(&mut self.out) {
             self.fail();
         }
     }

@@ -2,6 +2,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use super::{SimpleType, text_form};
+use crate::xop::Binary;
 
 /// `xs:base64Binary` (XSD Part 2 §3.2.16): bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -9,6 +10,7 @@ pub struct Base64Binary(pub Vec<u8>);
 
 impl SimpleType for Base64Binary {
     const NAME: &'static str = "xs:base64Binary";
+    const BINARY: Option<Binary<Self>> = Some(Binary { from: Base64Binary, bytes: |value| &value.0 });
 
     fn parse(text: &str) -> Result<Self, Option<String>> {
         let decode = |text: &[u8]| STANDARD.decode(text).map(Base64Binary);

@@ -40,6 +40,11 @@ impl<'a> Decoder<'a> {
         if T::HAS_NAMES {
             return self.simple_with_names(element, facets);
         }
+        if let Some(binary) = T::BINARY
+            && let Some(includes) = self.includes
+        {
+            return self.simple_or_included(element, facets, binary, includes);
+        }
         let text = self.text(element)?;
         self.value(&text, element.constraint, facets, offset)
     }

@@ -1,0 +1,117 @@
+//! Simple content that is beside the document (XOP §3.2).
+
+use std::borrow::Cow;
+
+use castile_xml::{StartTag, Token};
+
+use super::{Decoder, Error, ErrorKind};
+use crate::datatypes::SimpleType;
+use crate::facets::Check;
+use crate::schema::Element;
+use crate::xop::{Binary, Includes, NAMESPACE};
+
+impl<'a> Decoder<'a> {
+    /// The same decoder, which reads `xop:Include` elements.
+    pub fn with_includes(mut self, includes: &'a dyn Includes) -> Self {
+        self.includes = Some(includes);
+        self
+    }
+
+    /// Reads the content and the end tag of `element`: text, or one `xop:Include`. White space around that is passed
+    /// over: §2.1 has none there, and those who indent their documents do.
+    #[inline(never)]
+    pub(super) fn simple_or_included<T: SimpleType>(
+        &mut self,
+        element: &'static Element,
+        facets: Option<&'static dyn Check>,
+        binary: Binary<T>,
+        includes: &dyn Includes,
+    ) -> Result<T, Error> {
+        let start = self.reader.offset();
+        let mut text = Cow::Borrowed("");
+        loop {
+            match self.reader.next()? {
+                Token::Text(more) if text.is_empty() => text = more,
+                Token::Text(more) => text.to_mut().push_str(&more),
+                Token::EndTag(_) => {
+                    self.reader.learn_end(element.known(), true);
+                    return self.value(&text, element.constraint, facets, start);
+                }
+                Token::StartTag(tag) if is_white(&text) && self.is_include(&tag) => {
+                    let value = (binary.from)(self.include(tag.offset, includes)?);
+                    self.end_of(element.name)?;
+                    return self.included(value, element, facets, tag.offset);
+                }
+                Token::StartTag(tag) => self.stray_element(tag, "text or <Include> of XOP")?,
+                Token::Comment(_) | Token::Instruction { .. } => {}
+                Token::End => return Err(self.ended()),
+            }
+        }
+    }
+
+    fn is_include(&self, tag: &StartTag<'_>) -> bool {
+        tag.name.local() == "Include" && self.reader.namespace(tag.namespace) == NAMESPACE
+    }
+
+    /// The content that the `xop:Include` refers to whose start tag was read last, up to its end tag, which is read.
+    fn include(&mut self, offset: usize, includes: &dyn Includes) -> Result<Vec<u8>, Error> {
+        let fail = |kind, message: String| Error::new(kind, offset, message);
+        let href = self
+            .reader
+            .attributes()
+            .find(|attribute| attribute.name.local() == "href" && attribute.namespace.is_empty());
+        let href =
+            href.ok_or_else(|| fail(ErrorKind::Structure, "<Include> without the attribute \"href\"".to_owned()))?;
+        let content = includes.content(href.value).map_err(|problem| fail(ErrorKind::Lexical, problem))?;
+        self.end_of("Include")?;
+        Ok(content)
+    }
+
+    /// Reads up to an end tag, before which only white space may stand.
+    fn end_of(&mut self, name: &str) -> Result<(), Error> {
+        loop {
+            let offset = self.reader.offset();
+            match self.reader.next()? {
+                Token::EndTag(_) => return Ok(()),
+                Token::Text(text) if is_white(&text) => {}
+                Token::Comment(_) | Token::Instruction { .. } => {}
+                Token::Text(_) => {
+                    let message = format!("found text, where </{name}> was expected");
+                    self.tolerate(Error::new(ErrorKind::Structure, offset, message))?;
+                }
+                Token::StartTag(tag) => self.stray_element(tag, &format!("</{name}>"))?,
+                Token::End => return Err(self.ended()),
+            }
+        }
+    }
+
+    /// Passes over an element that stands where it may not, if that is tolerated.
+    fn stray_element(&mut self, tag: StartTag<'_>, expected: &str) -> Result<(), Error> {
+        let error = self.unexpected(tag, expected);
+        self.tolerate(error)?;
+        Ok(self.reader.skip_element()?)
+    }
+
+    /// Checks a value that was included as its text would be.
+    fn included<T: SimpleType>(
+        &mut self,
+        value: T,
+        element: &'static Element,
+        facets: Option<&'static dyn Check>,
+        offset: usize,
+    ) -> Result<T, Error> {
+        if facets.is_none() && element.constraint.is_none() {
+            return Ok(value);
+        }
+        // Facets see the text that the part stands for: its canonical form.
+        let mut text = Vec::new();
+        value.write(&mut text);
+        let text = String::from_utf8_lossy(&text);
+        self.value(&text, element.constraint, facets, offset)
+    }
+}
+
+/// Whether a text is white space only.
+fn is_white(text: &str) -> bool {
+    text.trim_matches([' ', '\t', '\n', '\r']).is_empty()
+}

@@ -1,0 +1,82 @@
+//! XOP: binary values that travel beside the document (XML-binary Optimized Packaging 1.0, §3).
+//!
+//! `<xop:Include href="cid:…"/>` stands for the text of an element whose type is `xs:base64Binary`, or derived from it
+//! by restriction. A [`Decoder`](crate::Decoder) that is told what such references lead to reads them as the text would be read; an
+//! [`Encoder`] that is told how long a value has to be writes them. Without that, nothing is different from other
+//! documents, and costs nothing.
+
+use std::fmt::Debug;
+
+use crate::error::Error;
+use crate::to_xml::Encoder;
+
+/// The namespace of `xop:Include`.
+pub const NAMESPACE: &str = "http://www.w3.org/2004/08/xop/include";
+
+/// What `xop:Include` elements refer to.
+pub trait Includes: Debug {
+    /// The content that `href` names: a `cid:` URL, as it was written.
+    ///
+    /// A small document may refer to a large part very often: whoever implements this bounds the sum of what it hands
+    /// out, or hands out each part once. A document that is read anew, leniently, asks anew.
+    ///
+    /// # Errors
+    /// Why there is none, in words that follow the place in the document.
+    fn content(&self, href: &str) -> Result<Vec<u8>, String>;
+}
+
+/// How a type of bytes is made of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Binary<T> {
+    /// The value of these bytes.
+    pub from: fn(Vec<u8>) -> T,
+    /// The bytes of a value.
+    pub bytes: fn(&T) -> &[u8],
+}
+
+/// A value that an [`Encoder`] put beside the document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The Content-ID, without angle brackets, that the document refers to by.
+    pub content_id: String,
+    /// The bytes.
+    pub content: Vec<u8>,
+}
+
+/// What an [`Encoder`] puts beside the document.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    threshold: usize,
+    id: String,
+    parts: Vec<Part>,
+}
+
+impl Encoder {
+    /// The same encoder, which puts binary values of at least `threshold` bytes beside the document:
+    /// [`into_parts`](Self::into_parts) has them. Their Content-IDs are a number, a dot and `id`, which should be unlike
+    /// that of any other message, and consist of what may stand in a URL as it is.
+    pub fn with_parts(mut self, threshold: usize, id: &str) -> Self {
+        self.parts = Some(Box::new(Parts { threshold, id: id.to_owned(), parts: Vec::new() }));
+        self
+    }
+
+    /// What was written, and the values beside it, in the order in which the document refers to them.
+    ///
+    /// # Errors
+    /// As for [`finish`](Self::finish).
+    pub fn into_parts(mut self) -> Result<(Vec<u8>, Vec<Part>), Error> {
+        let parts = self.parts.take().map_or_else(Vec::new, |parts| parts.parts);
+        self.finish().map(|out| (out, parts))
+    }
+
+    /// Writes a value as a reference if it is long enough. `false` if it isn't.
+    #[inline(never)]
+    pub(crate) fn include(&mut self, content: &[u8]) -> bool {
+        let Some(parts) = self.parts.as_mut().filter(|parts| content.len() >= parts.threshold) else { return false };
+        let content_id = format!("{}.{}", parts.parts.len() + 1, parts.id);
+        let reference = format!("<xop:Include xmlns:xop=\"{NAMESPACE}\" href=\"cid:{content_id}\"/>");
+        parts.parts.push(Part { content_id, content: content.to_vec() });
+        self.raw(&reference);
+        true
+    }
+}

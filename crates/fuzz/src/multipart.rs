@@ -10,6 +10,8 @@ use crate::{documents, shown};
 #[path = "../../mime/tests/splits/mod.rs"]
 mod splits;
 
+/// What is short enough to come byte by byte, in bytes.
+const SHORT: usize = 1024;
 /// The longest piece that a body is cut in, in bytes, unless it comes as a whole.
 const LONGEST: usize = 40;
 
@@ -31,7 +33,9 @@ fn parse(input: &[u8], lengths: &[usize]) {
         (limits.preamble_size, limits.body_size) = (20, 200);
     }
     let outcome = splits::compare(&boundary, limits, input, lengths);
-    splits::compare(&boundary, limits, input, &[1]);
+    if input.len() < SHORT {
+        splits::compare(&boundary, limits, input, &[1]);
+    }
     assert!(outcome.has_ended || outcome.error.is_some(), "neither an end nor an error: {}", shown(input));
     assert!(outcome.parts.len() <= limits.parts as usize);
     for (head, content) in &outcome.parts {

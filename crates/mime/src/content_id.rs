@@ -26,6 +26,14 @@ impl ContentId {
         Ok(ContentId(id.to_owned()))
     }
 
+    /// An identifier with 128 random bits. What stands before it with a dot is an identifier, too: `1.…`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::System`] if the system has no random numbers.
+    pub fn random() -> Result<Self, Error> {
+        Ok(ContentId(format!("{}@castile", random_digits()?)))
+    }
+
     /// An identifier of our own, which is known to be one.
     pub(crate) fn known(id: String) -> Self {
         ContentId(id)
@@ -66,6 +74,14 @@ impl fmt::Display for ContentId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "<{}>", self.0)
     }
+}
+
+/// 128 random bits, as digits.
+pub(crate) fn random_digits() -> Result<String, Error> {
+    let mut bits = [0; 16];
+    getrandom::fill(&mut bits)
+        .map_err(|error| Error::new(ErrorKind::System, "the system has no random numbers").because(error))?;
+    Ok(format!("{:032x}", u128::from_ne_bytes(bits)))
 }
 
 /// Resolves `%` with two digits. `None` if one lacks its digits or the bytes are not UTF-8.

@@ -111,6 +111,9 @@ fn fields(lines: &[u8], number: u32, offset: u64) -> Result<Vec<(String, String)
             // A folded line goes on with the value before it (RFC 5322 §2.2.3).
             let (_, value) = fields.last_mut().ok_or_else(|| fail("a header field"))?;
             let text = text.trim_ascii_start();
+            if has_controls(text) {
+                return Err(fail("a header field without control characters"));
+            }
             if !text.is_empty() {
                 value.push(' ');
                 value.push_str(text);
@@ -120,7 +123,7 @@ fn fields(lines: &[u8], number: u32, offset: u64) -> Result<Vec<(String, String)
             if !is_token(name.trim_ascii_end()) {
                 return Err(fail("a header field or an empty line"));
             }
-            if value.bytes().any(|byte| byte.is_ascii_control() && byte != b'\t') {
+            if has_controls(value) {
                 return Err(fail("a header field without control characters"));
             }
             fields.push((name.trim_ascii_end().to_owned(), value.trim_ascii().to_owned()));
@@ -128,4 +131,8 @@ fn fields(lines: &[u8], number: u32, offset: u64) -> Result<Vec<(String, String)
         at += line.len();
     }
     Ok(fields)
+}
+
+fn has_controls(text: &str) -> bool {
+    text.bytes().any(|byte| byte.is_ascii_control() && byte != b'\t')
 }

@@ -9,7 +9,10 @@ use crate::attachments::{Gathered, among};
 use crate::error::shown;
 use crate::source::Source;
 use crate::store::Store;
-use crate::{Attachments, BoxError, Error, ErrorKind, Limits, MediaType, Parser, PartHead, Related};
+use crate::{Attachments, BoxError, Error, ErrorKind, Limits, MediaType, Packaging, Parser, PartHead, Related};
+
+/// The media type of XOP documents (XOP §5).
+pub(crate) const XOP: &str = "application/xop+xml";
 
 /// The root part of a package, read, and the others, which may still be on their way.
 #[derive(Debug)]
@@ -61,6 +64,29 @@ impl Message {
             None => "the body has no parts".to_owned(),
         };
         Err(Error::new(ErrorKind::Missing, message))
+    }
+
+    /// How the message stands to its attachments, and the media type of the envelope: `text/xml` or
+    /// `application/soap+xml`, whichever way the package says it. Of an XOP document it is the one that its `type` or, for
+    /// want of that, `start-info` names (XOP §4.1, §5); a root part without a Content-Type has that of the package.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ContentType`] if neither the root part nor the package has one that makes sense.
+    pub fn envelope(&self, related: &Related) -> Result<(Packaging, MediaType), Error> {
+        let absent = |which: &str| {
+            let message = format!("the root part has no {which}, and neither has the package");
+            Error::new(ErrorKind::ContentType, message).in_part(self.head.number())
+        };
+        let of_root = match (self.head.media_type()?, related.root_type()) {
+            (Some(media_type), _) => media_type,
+            (None, of_package) => MediaType::parse(of_package.ok_or_else(|| absent("media type"))?)?,
+        };
+        if of_root.essence() != XOP {
+            return Ok((Packaging::Attachments, of_root));
+        }
+        let within = of_root.parameter("type").or(related.start_info());
+        let within = within.ok_or_else(|| absent("media type within that of XOP"))?;
+        Ok((Packaging::Mtom, MediaType::parse(within)?))
     }
 
     /// The action of a SOAP 1.2 message: senders put it into the Content-Type of the package, into that of the root

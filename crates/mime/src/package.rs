@@ -9,9 +9,10 @@ use http_body::Body;
 use http_body_util::BodyExt;
 use http_body_util::combinators::UnsyncBoxBody;
 
-use crate::content_id::ContentId;
+use crate::content_id::{ContentId, random_digits};
 use crate::error::shown;
 use crate::media_type::{Quoted, is_token};
+use crate::message::XOP;
 use crate::{Attachment, BoxError, Error, ErrorKind};
 
 pub use self::body::PackageBody;
@@ -83,13 +84,13 @@ impl Package {
             packaging,
             media_type: media_type.to_owned(),
             action: None,
-            random: random()?,
+            random: random_digits()?,
             root,
             parts: Vec::new(),
         })
     }
 
-    /// Says the action of a SOAP 1.2 message (SOAP 1.2 Part 2 §6.5.3): with the package, where most look, and with the root
+    /// Says the action of a SOAP 1.2 message (SOAP 1.2 Part 2 §6.5): with the package, where most look, and with the root
     /// part.
     ///
     /// # Errors
@@ -124,7 +125,7 @@ impl Package {
     pub fn content_type(&self) -> String {
         let (root_type, start_info) = match self.packaging {
             Packaging::Attachments => (self.media_type.as_str(), None),
-            Packaging::Mtom => ("application/xop+xml", Some(self.media_type.as_str())),
+            Packaging::Mtom => (XOP, Some(self.media_type.as_str())),
         };
         let mut value = format!(
             "multipart/related; type=\"{root_type}\"; boundary=\"{}\"; start=\"{}\"",
@@ -154,7 +155,7 @@ impl Package {
     fn root_head(&self) -> String {
         let (mut value, of) = match self.packaging {
             Packaging::Attachments => (format!("{}; charset=utf-8", self.media_type), None),
-            Packaging::Mtom => ("application/xop+xml; charset=utf-8".to_owned(), Some(self.media_type.as_str())),
+            Packaging::Mtom => (format!("{XOP}; charset=utf-8"), Some(self.media_type.as_str())),
         };
         for (name, parameter) in [("type", of), ("action", self.action.as_deref())] {
             push_parameter(&mut value, name, parameter);
@@ -234,13 +235,6 @@ fn push_parameter(value: &mut String, name: &str, parameter: Option<&str>) {
         // Writing to a string doesn't fail.
         let _ = write!(value, "; {name}={}", Quoted(parameter));
     }
-}
-
-fn random() -> Result<String, Error> {
-    let mut bits = [0; 16];
-    getrandom::fill(&mut bits)
-        .map_err(|error| Error::new(ErrorKind::System, "the system has no random numbers").because(error))?;
-    Ok(format!("{:032x}", u128::from_ne_bytes(bits)))
 }
 
 fn check_value(value: &str) -> Result<(), Error> {

@@ -239,6 +239,36 @@ fn actions_of_soap_12() {
 }
 
 #[test]
+fn media_types_of_envelopes() {
+    let envelope = |package: &str, root: &str| {
+        let related = Related::parse(&format!("multipart/related; boundary=b{package}")).unwrap();
+        let body = format!("--b\r\n{root}\r\n<E/>\r\n--b--");
+        let message = run(Message::read(&related, Full::new(Bytes::from(body)), Limits::default())).unwrap();
+        message.envelope(&related).map(|(packaging, envelope)| (packaging, envelope.essence().to_owned()))
+    };
+    let xop = "Content-Type: application/xop+xml";
+    for (package, root, expected) in [
+        ("", "Content-Type: text/xml; charset=utf-8\r\n", (Packaging::Attachments, "text/xml")),
+        ("; type=text/xml", "", (Packaging::Attachments, "text/xml")),
+        ("", &format!("{xop}; type=\"text/xml; charset=utf-8\"\r\n"), (Packaging::Mtom, "text/xml")),
+        ("; start-info=\"application/soap+xml\"", &format!("{xop}\r\n"), (Packaging::Mtom, "application/soap+xml")),
+    ] {
+        assert_eq!(envelope(package, root).unwrap(), (expected.0, expected.1.to_owned()), "{package} {root}");
+    }
+    for (package, root, message) in [
+        ("", "", "the root part has no media type, and neither has the package (part 1)"),
+        (
+            "; type=\"application/xop+xml\"",
+            "",
+            "the root part has no media type within that of XOP, and neither has the package (part 1)",
+        ),
+        ("", "Content-Type: xml\r\n", "found \"xml\", expected a media type such as text/xml (part 1)"),
+    ] {
+        assert_eq!(envelope(package, root).unwrap_err().to_string(), message, "{package} {root}");
+    }
+}
+
+#[test]
 fn a_boundary_of_another_length_than_its_parts() {
     // The shortest and the longest that there are.
     for boundary in ["b".to_owned(), "b".repeat(70)] {

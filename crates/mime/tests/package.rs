@@ -109,6 +109,8 @@ fn heads_of_both_packagings_and_versions() {
         let message = message.now_or_never().unwrap().unwrap();
         assert_eq!(message.root, "<E/>");
         assert_eq!(message.action(&related).as_deref(), action);
+        let (found, envelope) = message.envelope(&related).unwrap();
+        assert_eq!((found, envelope.essence()), (packaging, media_type));
     }
 }
 

@@ -1,4 +1,5 @@
 //! A body is the same wherever it is cut.
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 mod splits;
 

@@ -1,4 +1,5 @@
 //! Attachments are taken up in any order, in time or late, and sent on.
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use std::pin::Pin;
 use std::sync::Arc;

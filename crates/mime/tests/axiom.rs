@@ -1,4 +1,5 @@
 //! Messages that other people's engines wrote, from the tests of Apache Axiom, as they stand.
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 mod splits;
 

@@ -1,4 +1,5 @@
 //! However a message ends, nothing is left of it: no memory, no file. What streams takes little of either.
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use bytes::Bytes;
 use castile_mime::{Content, Limits, Message, Package, Packaging, Part, Related};

@@ -1,4 +1,5 @@
 //! A document with binary values, written as an MTOM message and read from it: the two crates fit together.
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -1,4 +1,5 @@
 //! What is sent: heads, lengths, and content that is read back as it was.
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use bytes::Bytes;
 use castile_mime::{Content, ContentId, Error, ErrorKind, Limits, Message, Package, Packaging, Part, Related};

@@ -24,7 +24,8 @@ pub fn read<'a>(boundary: &Boundary, limits: Limits, pieces: impl IntoIterator<I
         take(&mut parser, &mut outcome, &mut open)
     });
     if let Err(error) = result {
-        assert_eq!(parser.next().unwrap_err().to_string(), error.to_string(), "an error stays");
+        let again = parser.next().expect_err("an error stays");
+        assert_eq!(again.to_string(), error.to_string());
         outcome.error = Some(format!("{:?}: {error}", error.kind()));
     }
     outcome

@@ -51,10 +51,9 @@ pub struct Parser {
     /// Whether more was fed than the body may have, and whether all was.
     is_over: bool,
     is_finished: bool,
-    /// The part that was begun last, and its content: where it begins, how much was found of it.
+    /// The part that was begun last, and where its content begins.
     part: u32,
     content: u64,
-    length: u64,
     content_ids: HashSet<ContentId>,
     failed: Option<Error>,
 }
@@ -109,7 +108,6 @@ impl Parser {
             is_finished: false,
             part: 0,
             content: 0,
-            length: 0,
             content_ids: HashSet::new(),
             failed: None,
         }
@@ -307,7 +305,7 @@ impl Parser {
             return Err(Error::new(ErrorKind::Duplicate, message).at(start).in_part(self.part));
         }
         self.decoder = Decoder::new(head.transfer_encoding());
-        (self.content, self.length) = (self.offset, 0);
+        self.content = self.offset;
         // The empty line may be the line end of the next boundary, too: a part without content.
         self.search.begin_line();
         Ok(head)
@@ -317,7 +315,6 @@ impl Parser {
         while let Some(found) = self.take() {
             match found {
                 Found::Data(data) => {
-                    self.length += data.len() as u64;
                     let data = self.decoder.decode(data).map_err(|invalid| self.invalid(invalid))?;
                     if !data.is_empty() {
                         return Ok(Some(Event::Data(data)));

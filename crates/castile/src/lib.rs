@@ -51,7 +51,8 @@ pub mod codegen {
     pub use castile_databinding::datatypes::SimpleType;
     pub use castile_databinding::schema::Element;
     pub use castile_databinding::{
-        Decoder, Encoder, Error, FromXml, Group, Mixed, Nillable, Recursive, ToXml, enumeration, union_value,
+        Decoder, Encoder, Error, FromXml, Group, Mixed, Nillable, Recursive, ToXml, conversions, enumeration,
+        union_value,
     };
     pub use castile_http::Error as HttpError;
     pub use castile_http::client::Transport;

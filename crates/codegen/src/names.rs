@@ -1,9 +1,11 @@
 //! Names of the contract as names of Rust.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::fmt;
 
 use heck::{ToShoutySnakeCase, ToSnakeCase, ToUpperCamelCase};
-use proc_macro2::{Ident, Span};
+use proc_macro2::{Span, TokenStream};
+use quote::{IdentFragment, ToTokens, TokenStreamExt};
 
 /// What generated code takes from the library, in the order in which it is imported.
 pub(crate) const IMPORTS: [&str; 40] = [
@@ -102,6 +104,50 @@ pub(crate) struct ServiceNames {
     pub(crate) operations: Ident,
 }
 
+/// An identifier of Rust. That of `proc_macro2` can't be sent to another thread.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Ident(Box<str>);
+
+impl Ident {
+    /// The identifier of a name that is one, with a mark if it is a keyword.
+    pub(crate) fn new(name: &str) -> Self {
+        let name = match name {
+            // These can't be written raw.
+            "self" | "Self" | "super" | "crate" | "_" => format!("{name}_"),
+            // A keyword since the edition of 2024.
+            "gen" => format!("r#{name}"),
+            _ if syn::parse_str::<proc_macro2::Ident>(name).is_ok() => name.to_owned(),
+            _ => format!("r#{name}"),
+        };
+        Ident(name.into())
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Ident {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl ToTokens for Ident {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        tokens.append(match self.0.strip_prefix("r#") {
+            Some(name) => proc_macro2::Ident::new_raw(name, Span::call_site()),
+            None => proc_macro2::Ident::new(&self.0, Span::call_site()),
+        });
+    }
+}
+
+impl IdentFragment for Ident {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.strip_prefix("r#").unwrap_or(&self.0))
+    }
+}
+
 impl Names {
     /// Names for a service after its port type. To be asked for before any type: people write these names most.
     pub(crate) fn service(&mut self, port_type: &str) -> ServiceNames {
@@ -112,7 +158,7 @@ impl Names {
         let parts = parts(&free.unwrap_or_default());
         self.services.extend(parts.clone());
         let operations = self.table(&format!("{} operations", parts[0]));
-        let [port_type, server, dispatch, client] = parts.map(|part| ident(&part));
+        let [port_type, server, dispatch, client] = parts.map(|part| Ident::new(&part));
         ServiceNames { port_type, server, dispatch, client, operations }
     }
 
@@ -126,16 +172,20 @@ impl Names {
     /// A name for the details of an operation's faults: many contracts call an element `…Fault`.
     pub(crate) fn faults(&mut self, operation: &str) -> Ident {
         let name = format!("{}Fault", upper(operation));
-        let is_taken = self.items.0.contains(&name) || self.services.contains(&name);
+        let is_taken = self.items.taken.contains(&name) || self.services.contains(&name);
         self.items.unique(if is_taken { format!("{name}Detail") } else { name })
     }
 
     /// A name for a table.
     pub(crate) fn table(&mut self, name: &str) -> Ident {
         let name = legal(&name.to_shouty_snake_case());
+        let is_constant = name.strip_prefix(NAMESPACE).is_some_and(|number| {
+            number.is_empty()
+                || number.strip_prefix('_').is_some_and(|number| number.bytes().all(|b| b.is_ascii_digit()))
+        });
         // A static that looks like a variable can't be shadowed by one.
         let is_variable = name.to_lowercase() == name;
-        self.statics.unique(if name == NAMESPACE || is_variable { format!("{name}_TABLE") } else { name })
+        self.statics.unique(if is_constant || is_variable { format!("{name}_TABLE") } else { name })
     }
 }
 
@@ -166,12 +216,16 @@ impl Modules {
 
 /// Names that stand beside each other: fields, variants, methods.
 #[derive(Debug, Default)]
-pub(crate) struct Scope(HashSet<String>);
+pub(crate) struct Scope {
+    taken: HashSet<String>,
+    /// The number to try next for a name that collided: a contract may have thousands of one name.
+    numbers: HashMap<String, u64>,
+}
 
 impl Scope {
     /// The methods of a service.
     pub(crate) fn of_methods() -> Self {
-        Scope(CLIENT_METHODS.map(str::to_owned).into())
+        Scope { taken: CLIENT_METHODS.map(str::to_owned).into(), numbers: HashMap::new() }
     }
 
     /// A name for a variant: always written behind its type's, so the library's names are free here.
@@ -201,7 +255,7 @@ impl Scope {
 
     /// A name for the field of an attribute: elements have theirs before.
     pub(crate) fn attribute(&mut self, name: &str) -> Ident {
-        let is_taken = self.0.contains(&legal(&name.to_snake_case()));
+        let is_taken = self.taken.contains(&legal(&name.to_snake_case()));
         if is_taken { self.lower(&format!("{name} attribute")) } else { self.lower(name) }
     }
 
@@ -211,9 +265,16 @@ impl Scope {
     }
 
     fn unique(&mut self, name: String) -> Ident {
-        match candidates(name).find(|candidate| self.0.insert(candidate.clone())) {
-            Some(name) => ident(&name),
-            None => unreachable!("there are more numbers than names"),
+        if self.taken.insert(name.clone()) {
+            return Ident::new(&name);
+        }
+        let next = self.numbers.entry(name.clone()).or_insert(2);
+        loop {
+            let candidate = format!("{name}{next}");
+            *next += 1;
+            if self.taken.insert(candidate.clone()) {
+                return Ident::new(&candidate);
+            }
         }
     }
 }
@@ -235,22 +296,12 @@ fn is_reserved(name: &str) -> bool {
 /// Names of XML may begin with what names of Rust can't, hold what they can't, or have nothing left when marks are
 /// taken away.
 fn legal(name: &str) -> String {
-    let is_legal = |c: &char| c.is_ascii_alphanumeric() || syn::parse_str::<Ident>(&format!("a{c}")).is_ok();
+    let is_legal =
+        |c: &char| c.is_ascii_alphanumeric() || syn::parse_str::<proc_macro2::Ident>(&format!("a{c}")).is_ok();
     let name: String = name.chars().map(|c| if is_legal(&c) { c } else { '_' }).collect();
     match name.chars().next() {
         Some(first) if first == '_' || first.is_alphabetic() => name,
         _ => format!("_{name}"),
-    }
-}
-
-fn ident(name: &str) -> Ident {
-    match name {
-        // These can't be written raw.
-        "self" | "Self" | "super" | "crate" | "_" => Ident::new(&format!("{name}_"), Span::call_site()),
-        // A keyword since the edition of 2024.
-        "gen" => Ident::new_raw(name, Span::call_site()),
-        _ if syn::parse_str::<Ident>(name).is_ok() => Ident::new(name, Span::call_site()),
-        _ => Ident::new_raw(name, Span::call_site()),
     }
 }
 
@@ -297,9 +348,14 @@ mod tests {
     #[test]
     fn tables_have_names_of_their_own() {
         let mut names = Names::default();
-        for (name, expected) in
-            [("A1b", "A1B"), ("A1B", "A1B2"), ("_3d", "_3D"), ("Namespace", "NAMESPACE_TABLE"), ("日本", "日本_TABLE")]
-        {
+        for (name, expected) in [
+            ("A1b", "A1B"),
+            ("A1B", "A1B2"),
+            ("_3d", "_3D"),
+            ("Namespace", "NAMESPACE_TABLE"),
+            ("Namespace_2", "NAMESPACE_2_TABLE"),
+            ("日本", "日本_TABLE"),
+        ] {
             assert_eq!(names.table(name).to_string(), expected);
         }
     }

@@ -1,8 +1,6 @@
 //! What is to be written: Rust names, types and tags, decided. Rendering knows no WSDL and no XSD.
 
-use proc_macro2::Ident;
-
-use crate::names::ServiceNames;
+use crate::names::{Ident, ServiceNames};
 
 /// A module of generated code.
 #[derive(Debug)]

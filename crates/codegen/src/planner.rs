@@ -15,11 +15,9 @@ use castile_wsdl::{
 };
 use castile_xsd::components::{Owner, TypeDefinition};
 use castile_xsd::{ElementId, Location, Schema, TypeId};
-use proc_macro2::Ident;
-use quote::format_ident;
 
 use crate::Options;
-use crate::names::{Modules, Names, Scope, ServiceNames};
+use crate::names::{Ident, Modules, Names, Scope, ServiceNames};
 use crate::plan::{FaultVariant, Faults, Item, Message, Module, Operation, Path, Plan, Root, Service};
 use particles::Origin;
 
@@ -37,7 +35,7 @@ pub(crate) fn plan(definitions: &Definitions, options: &Options, diagnostics: &m
         restrictions: HashMap::new(),
         diagnostics,
         names: vec![Names::default()],
-        modules: vec![Module { namespace: definitions.target_namespace.clone(), ident: format_ident!("root") }],
+        modules: vec![Module { namespace: definitions.target_namespace.clone(), ident: Ident::new("root") }],
         module: 0,
         reserved: HashMap::new(),
         paths: HashMap::new(),
@@ -215,7 +213,7 @@ impl Planner<'_> {
             return None;
         }
         // It is named when all types are: a type of the contract may have the name.
-        Some(Faults { ident: format_ident!("Unnamed"), variants })
+        Some(Faults { ident: Ident::new("Unnamed"), variants })
     }
 
     fn fault(

@@ -4,106 +4,115 @@ mod documentation;
 mod enums;
 mod facets;
 mod layout;
+mod piece;
 mod service;
 mod types;
 
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use proc_macro2::TokenStream;
 use quote::quote;
 
 use crate::Options;
-use crate::names::IMPORTS;
+use crate::names::Ident;
 use crate::plan::{Base, Element, Field, Item, Module, Occurrence, Path, Plan, Term, Value, Wildcard};
+use piece::Piece;
 
 /// The source of a module, formatted. `wsdl` is the file name of the contract beside it.
 pub(crate) fn render(plan: &Plan, wsdl: &str, options: &Options) -> String {
-    let root = Context { plan, module: 0 };
-    let constants = root.constants();
-    let services = plan.services.iter().map(|service| service::render(service, wsdl, options, root));
-    let tables = plan.services.iter().map(|service| service::tables(service, root));
-    let items = items(root);
-    let root = with_imports(quote! { #constants #(#services)* #items #(#tables)* }, None);
-    let modules = (1..plan.modules.len()).filter_map(|module| {
-        let items = self::items(Context { plan, module });
-        if items.is_empty() {
-            return None;
+    let namespaces = plan.namespaces.iter().enumerate().map(|(index, namespace)| (namespace.as_str(), index));
+    let namespaces = namespaces.collect();
+    let root = Context { plan, namespaces: &namespaces, module: 0 };
+    let mut modules: Vec<Vec<Piece>> = plan.modules.iter().map(|_| Vec::new()).collect();
+    for (item, piece) in plan.items.iter().zip(items(root)) {
+        modules[item.path().module].push(piece);
+    }
+    let mut modules = plan.modules.iter().zip(modules);
+
+    let services = plan.services.iter().map(|service| Piece::new(service::render(service, wsdl, options, root), root));
+    let tables = plan.services.iter().map(|service| Piece::new(service::tables(service, root), root));
+    let items = modules.next().into_iter().flat_map(|(_, items)| items);
+    let body: Vec<Piece> = services.chain(items).chain(tables).collect();
+    let mut source = piece::imports(&body, root);
+    source += &Piece::new(root.constants(), root).source;
+    source.extend(body.into_iter().map(|piece| piece.source));
+    for (module, (Module { namespace, ident }, body)) in (1..).zip(modules) {
+        if body.is_empty() {
+            continue;
         }
-        let Module { namespace, ident } = &plan.modules[module];
+        let context = Context { module, ..root };
+        let unused = root.allow_unused();
         let documentation = match namespace.as_str() {
             "" => " Types of no namespace.".to_owned(),
             namespace => format!(" Types of the namespace `{namespace}`."),
         };
-        let items = with_imports(items, Some(plan));
-        Some(quote! {
+        let empty = quote! {
             #[doc = #documentation]
+            #unused
+            #[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
             #[allow(clippy::module_inception, reason = "the module around it may be called the same")]
-            pub mod #ident { #items }
-        })
-    });
-    match syn::parse2(quote! { #root #(#modules)* }) {
-        Ok(file) => layout::lay_out(&prettyplease::unparse(&file)),
-        Err(error) => unreachable!("the parts are Rust, so the whole is: {error}"),
+            pub mod #ident {}
+        };
+        let empty = Piece::new(empty, root).source;
+        source += empty.trim_end().trim_end_matches('}');
+        source.push('\n');
+        source += &piece::imports(&body, context);
+        source.extend(body.into_iter().map(|piece| piece.source));
+        source += "}\n";
     }
+    layout::space(&source)
 }
 
-/// The types of a module.
-fn items(context: Context<'_>) -> TokenStream {
-    let items = context.plan.items.iter().filter(|item| item.path().module == context.module);
-    let items = items.map(|item| match item {
+/// All types in the order of the plan. They don't know of each other, so they are rendered beside each other.
+fn items(root: Context<'_>) -> impl Iterator<Item = Piece> {
+    const AT_ONCE: usize = 32;
+    let chunks: Vec<&[Item]> = root.plan.items.chunks(AT_ONCE).collect();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(chunk) = chunks.get(number) else { return done };
+            let pieces = chunk.iter().map(|item| self::item(item, Context { module: item.path().module, ..root }));
+            done.push((number, pieces.collect::<Vec<_>>()));
+        }
+    };
+    let helpers = thread::available_parallelism().map_or(1, usize::from).min(chunks.len()).saturating_sub(1);
+    let mut done = thread::scope(|scope| {
+        // A thread that can't be had is one that doesn't help.
+        let spawn = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
+        let helpers: Vec<_> = (0..helpers).filter_map(spawn).collect();
+        let mut done = work();
+        for helper in helpers {
+            match helper.join() {
+                Ok(more) => done.extend(more),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        done
+    });
+    done.sort_unstable_by_key(|(number, _)| *number);
+    done.into_iter().flat_map(|(_, pieces)| pieces)
+}
+
+fn item(item: &Item, context: Context<'_>) -> Piece {
+    let tokens = match item {
         Item::Struct(planned) => types::render(planned, context),
         Item::Choice(planned) => enums::choice(planned, context),
         Item::Derived(planned) => enums::derived(planned, context),
         Item::Enumeration(planned) => enums::enumeration(planned, context),
         Item::Union(planned) => enums::union(planned, context),
         Item::Restriction(planned) => facets::restriction(planned, context),
-    });
-    quote! { #(#items)* }
-}
-
-/// Items with what they take from the library, and from the module of a plan around them.
-fn with_imports(body: TokenStream, outside: Option<&Plan>) -> TokenStream {
-    let mut used = HashSet::new();
-    idents(body.clone(), &mut used);
-    // A field may have this name too.
-    let is_used = |name: &&&str| used.contains(**name) && (**name != "xs" || body.to_string().contains("xs :: "));
-    let imports: Vec<TokenStream> =
-        IMPORTS.iter().filter(is_used).map(|name| name.parse().unwrap_or_default()).collect();
-    let imports = (!imports.is_empty()).then(|| quote! { use ::castile::codegen::{#(#imports),*}; });
-    let constants = outside.map(|plan| {
-        let names = (0..plan.namespaces.len()).map(constant);
-        let names: Vec<TokenStream> = names.filter(|name| used.contains(&name.to_string())).collect();
-        (!names.is_empty()).then(|| quote! { use super::{#(#names),*}; })
-    });
-    quote! { #imports #constants #body }
-}
-
-/// Adds all identifiers in `tokens` that could be names of imports: neither declared there nor inside a path.
-fn idents(tokens: TokenStream, found: &mut HashSet<String>) {
-    let mut previous = String::new();
-    let mut in_enum = false;
-    for token in tokens {
-        match &token {
-            // Variants are declared, what they hold is not.
-            TokenTree::Group(variants) if in_enum && variants.delimiter() == Delimiter::Brace => {
-                in_enum = false;
-                for token in variants.stream() {
-                    if let TokenTree::Group(held) = token {
-                        idents(held.stream(), found);
-                    }
-                }
-            }
-            TokenTree::Ident(ident) if previous != "type" && previous != "::" => {
-                in_enum |= ident == "enum";
-                found.insert(ident.to_string());
-            }
-            TokenTree::Group(group) => idents(group.stream(), found),
-            _ => {}
+    };
+    let piece = Piece::new(tokens, context);
+    match item {
+        Item::Enumeration(planned) => piece.with(&enums::values(planned), context),
+        Item::Derived(planned) if !planned.variants.is_empty() => {
+            piece.with(&enums::conversions(planned, context), context)
         }
-        previous = match &token {
-            TokenTree::Punct(colon) if colon.as_char() == ':' && previous == ":" => "::".to_owned(),
-            token => token.to_string(),
-        };
+        _ => piece,
     }
 }
 
@@ -218,7 +227,7 @@ fn wildcard(wildcard: &Wildcard) -> TokenStream {
 }
 
 /// The table of those fields that are elements, if there are any.
-fn element_table(table: &proc_macro2::Ident, fields: &[Field], context: Context<'_>) -> Option<TokenStream> {
+fn element_table(table: &Ident, fields: &[Field], context: Context<'_>) -> Option<TokenStream> {
     let elements: Vec<TokenStream> = fields
         .iter()
         .filter_map(|field| {
@@ -240,6 +249,8 @@ fn element_table(table: &proc_macro2::Ident, fields: &[Field], context: Context<
 #[derive(Clone, Copy)]
 struct Context<'a> {
     plan: &'a Plan,
+    /// The numbers of the plan's namespaces.
+    namespaces: &'a HashMap<&'a str, usize>,
     module: usize,
 }
 
@@ -259,16 +270,17 @@ impl Context<'_> {
         if namespace.is_empty() {
             return quote! { "" };
         }
-        match self.plan.namespaces.iter().position(|known| known == namespace) {
-            Some(index) => constant(index),
+        match self.namespaces.get(namespace) {
+            Some(index) => constant(*index),
             None => literal(namespace),
         }
     }
 
-    /// Where nothing refers to the types, none of them is dead code.
+    /// Where nothing refers to the types, none of them is dead code. What holds for a module is said once, before it;
+    /// there is no place before the whole.
     fn allow_unused(self) -> Option<TokenStream> {
         let allow = quote! { #[allow(dead_code, reason = "a program may use some types and not the rest")] };
-        self.plan.services.is_empty().then_some(allow)
+        (self.plan.services.is_empty() && self.module == 0).then_some(allow)
     }
 
     /// A type as it is called here.

@@ -50,6 +50,10 @@ pub trait SimpleType: Sized + PartialEq + 'static {
     /// ([`xop`](crate::xop)): `xs:base64Binary`.
     const BINARY: Option<Binary<Self>> = None;
 
+    /// Whether the type is one of a contract, which may have thousands: there is less code for each of these than for
+    /// the built-in ones, and no [`parse_prefix`](Self::parse_prefix).
+    const IS_OF_CONTRACT: bool = false;
+
     /// The value of a text, its white space as it was read.
     ///
     /// # Errors
@@ -96,12 +100,12 @@ pub trait SimpleType: Sized + PartialEq + 'static {
 impl<T: SimpleType> FromXml for T {
     #[inline]
     fn known(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {
-        decoder.known_simple(element).map(Ok)
+        if T::IS_OF_CONTRACT { decoder.known_by_text(element, false) } else { decoder.known_simple(element) }
     }
 
     #[inline]
-    fn known_restricted(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Self> {
-        decoder.known_restricted(element)
+    fn known_restricted(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {
+        if T::IS_OF_CONTRACT { decoder.known_by_text(element, true) } else { decoder.known_restricted(element) }
     }
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
@@ -110,14 +114,14 @@ impl<T: SimpleType> FromXml for T {
 }
 
 impl<T: SimpleType> ToXml for T {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn content(&self, out: &mut Encoder) {
         out.simple(self);
     }
 }
 
 /// The character data from `at` to the next tag, if it needs no work.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn plain_text(input: &str, at: usize) -> Option<(&str, usize)> {
     let end = castile_xml::scan::end_of_character_data(input.as_bytes(), at);
     (input.as_bytes().get(end) == Some(&b'<')).then(|| (&input[at..end], end))

@@ -21,7 +21,7 @@ use crate::xop::Includes;
 
 pub use groups::{Group, Mixed};
 use lenient::Lenient;
-use simple::{invalid, is_fixed};
+use simple::is_fixed;
 use tags::{list, or};
 
 /// What all vectors of a document may reserve so, in bytes for each byte of it: many may have one item only.
@@ -45,13 +45,13 @@ pub trait FromXml: Sized {
     /// Reads the whole element if its start tag is the one that stood here before; otherwise reads nothing.
     #[inline]
     fn known(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {
-        decoder.known_start(element).then(|| Self::content(decoder, element))
+        if decoder.known_start(element) { Some(Self::content(decoder, element)) } else { None }
     }
 
     /// As [`known`](Self::known), for an element whose type has facets. It is asked where that says nothing, so that
     /// other elements don't pay for it.
     #[inline]
-    fn known_restricted(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Self> {
+    fn known_restricted(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {
         let _ = (decoder, element);
         None
     }
@@ -164,6 +164,7 @@ impl<'a> Decoder<'a> {
             Some(_) => self.survey()?,
         }
         self.attributes(element, T::ATTRIBUTES)?;
-        self.opened(element)
+        self.admit(element, T::TYPE, T::NILLABLE, T::CONTENT)?;
+        T::content(self, element)
     }
 }

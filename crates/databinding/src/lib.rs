@@ -31,10 +31,10 @@
 mod any;
 pub mod datatypes;
 mod deviations;
-mod enumeration;
 mod error;
 pub mod facets;
 mod from_xml;
+mod macros;
 mod nillable;
 mod recursive;
 pub mod schema;

@@ -52,14 +52,14 @@ impl<T: FromXml> FromXml for Nillable<T> {
     const TYPE: Option<TypeName> = T::TYPE;
     const CONTENT: &'static Content = T::CONTENT;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn known(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {
         T::known(decoder, element).map(|value| value.map(Nillable::Value))
     }
 
     #[inline]
-    fn known_restricted(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Self> {
-        T::known_restricted(decoder, element).map(Nillable::Value)
+    fn known_restricted(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {
+        T::known_restricted(decoder, element).map(|value| value.map(Nillable::Value))
     }
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
@@ -80,7 +80,7 @@ impl<T: ToXml> ToXml for Nillable<T> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn element(&self, out: &mut Encoder, start: &str, end: &str) {
         match self {
             Nillable::Nil => out.nil(start),

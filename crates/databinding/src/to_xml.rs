@@ -22,7 +22,7 @@ pub trait ToXml {
     fn content(&self, out: &mut Encoder);
 
     /// Writes the whole element between these tags.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn element(&self, out: &mut Encoder, start: &str, end: &str) {
         if Self::HAS_ATTRIBUTES {
             out.raw(&start[..start.len() - 1]);
@@ -37,7 +37,7 @@ pub trait ToXml {
 }
 
 /// Writes values as XML. Tags are constants of generated code: the methods that take them are always inlined, so that
-/// a tag is a store or two and not a call. They are taken as they are; text is escaped.
+/// a tag is a store or two and not a call (not where nothing is optimised: it would be compiled for each field). They are taken as they are; text is escaped.
 ///
 /// What can't be written is noted and the rest goes on, so that generated code needs no way out: [`finish`](Self::finish)
 /// tells.
@@ -69,19 +69,19 @@ impl Encoder {
     }
 
     /// Writes markup as it stands.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn raw(&mut self, markup: &str) {
         self.out.extend_from_slice(markup.as_bytes());
     }
 
     /// Writes an element.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn element<T: ToXml>(&mut self, start: &str, value: &T, end: &str) {
         value.element(self, start, end);
     }
 
     /// Writes an element if there is a value.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn optional<T: ToXml>(&mut self, start: &str, value: &Option<T>, end: &str) {
         if let Some(value) = value {
             value.element(self, start, end);
@@ -89,7 +89,7 @@ impl Encoder {
     }
 
     /// Writes an element for each value.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn repeated<T: ToXml>(&mut self, start: &str, values: &[T], end: &str) {
         for value in values {
             value.element(self, start, end);

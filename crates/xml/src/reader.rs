@@ -3,7 +3,7 @@
 mod attributes;
 mod document;
 mod frames;
-mod known;
+pub(crate) mod known;
 pub(crate) mod pieces;
 mod tags;
 mod text;

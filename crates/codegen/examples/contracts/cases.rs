@@ -15,8 +15,21 @@ pub(crate) struct Case {
     pub(crate) operation: String,
     /// The name of the element: its namespace and its local name.
     pub(crate) element: (String, String),
+    /// A call that reads and writes a document, up to its last argument: what is generic and what is specific.
+    call: String,
+    is_fault: bool,
+}
+
+impl Case {
     /// An expression that reads and writes the document `document`.
-    pub(crate) call: String,
+    pub(crate) fn round_trip(&self) -> String {
+        format!("crate::round_trip::{}{}, document)", if self.is_fault { "fault" } else { "message" }, self.call)
+    }
+
+    /// An expression that reads or writes the message `message` again and again; faults come too seldom.
+    pub(crate) fn cost(&self) -> Option<String> {
+        (!self.is_fault).then(|| format!("crate::cost::cost{}, message, writes, times)", self.call))
+    }
 }
 
 /// The cases of a module, each pair of an element and a type once.
@@ -52,15 +65,15 @@ pub(crate) fn cases(source: &str) -> Result<Vec<Case>, Error> {
                 let (Some(type_), Some(element)) = (type_, element) else { continue };
                 let type_ = type_.to_token_stream().to_string();
                 if known.insert((element.clone(), type_.clone())) {
-                    let call = format!("message::<{type_}>(&{}[{index}].{direction}, document)", table.ident);
-                    cases.push(Case { operation: name.clone(), element, call });
+                    let call = format!("::<{type_}>(&{}[{index}].{direction}", table.ident);
+                    cases.push(Case { operation: name.clone(), element, call, is_fault: false });
                 }
             }
             let Some(fault) = fault.map(|fault| fault.to_token_stream().to_string()) else { continue };
             for (index, element) in faults.get(&fault).into_iter().flatten().enumerate() {
                 if known.insert((element.clone(), fault.clone())) {
-                    let call = format!("fault::<{fault}>({index}, document)");
-                    cases.push(Case { operation: name.clone(), element: element.clone(), call });
+                    let call = format!("::<{fault}>({index}");
+                    cases.push(Case { operation: name.clone(), element: element.clone(), call, is_fault: true });
                 }
             }
         }

@@ -83,7 +83,7 @@ pub(crate) fn find(folder: &Path) -> Result<Vec<PathBuf>, Error> {
 /// Files with the catalogs of a family: its own, those above it, and that of well-known schemas beside.
 pub(crate) fn files(family: &Path) -> Files {
     let mut files = Files::new();
-    for folder in family.ancestors().take(3).flat_map(|folder| [folder.to_owned(), folder.join("wellknown")]) {
+    for folder in family.ancestors().take(4).flat_map(|folder| [folder.to_owned(), folder.join("wellknown")]) {
         let path = folder.join("catalog.tsv");
         if path.is_file() {
             files.add_catalog(Catalog::read(&path).0);

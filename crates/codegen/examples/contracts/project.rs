@@ -64,11 +64,12 @@ fn write_cases(
     out: &Path,
     most: usize,
 ) -> Result<Vec<Value>, Error> {
-    let (mut calls, mut facts) = (String::new(), Vec::new());
+    let (mut calls, mut costs, mut facts) = (String::new(), String::new(), Vec::new());
     let elements = elements(definitions);
     let given = given::messages(group)?;
     std::fs::create_dir_all(out.join("samples"))?;
-    for (number, Case { operation, element, call }) in cases.iter().enumerate() {
+    for (number, case) in cases.iter().enumerate() {
+        let Case { operation, element, .. } = case;
         let id = format!("{}-{number}", group.name);
         let (mut messages, mut count, mut left_out, mut problem) = (String::new(), 0, 0, None);
         match elements.get(element) {
@@ -93,16 +94,23 @@ fn write_cases(
             count += 1;
         }
         std::fs::write(out.join("samples").join(&id), messages)?;
-        writeln!(calls, "    crate::round_trip::Case {{ id: {id:?}, run: |document| crate::round_trip::{call} }},")?;
+        let run = case.round_trip();
+        writeln!(calls, "    crate::round_trip::Case {{ id: {id:?}, run: |document| {run} }},")?;
+        if let Some(cost) = case.cost() {
+            writeln!(costs, "    crate::cost::Case {{ id: {id:?}, run: |message, writes, times| {cost} }},")?;
+        }
         facts.push(json!({
             "id": id, "operation": operation, "namespace": element.0, "element": element.1, "samples": count,
             "left_out": left_out, "problem": problem,
         }));
     }
-    let source = format!(
-        "/// What reads and writes the messages of this module.\npub const CASES: &[crate::round_trip::Case] = &[\n{calls}];\n"
-    );
-    std::fs::write(out.join(format!("src/{}_cases.rs", group.name)), source)?;
+    for (file, kind, calls) in [("cases", "round_trip", calls), ("costs", "cost", costs)] {
+        let source = format!(
+            "/// What reads and writes the messages of this module.\npub const {}: &[crate::{kind}::Case] = &[\n{calls}];\n",
+            file.to_uppercase()
+        );
+        std::fs::write(out.join(format!("src/{}_{file}.rs", group.name)), source)?;
+    }
     Ok(facts)
 }
 
@@ -130,17 +138,23 @@ fn write_documents(group: &Group, definitions: &Definitions, out: &Path) -> Resu
 /// Writes what holds the modules together.
 pub(crate) fn write(groups: &[Group], castile: &Path, out: &Path) -> Result<(), Error> {
     let manifest = format!(
-        "[package]\nname = \"contracts\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[features]\nround-trips = []\n\n\
+        "[package]\nname = \"contracts\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[features]\nround-trips = []\ncosts = []\n\n\
          [[bin]]\nname = \"round_trips\"\npath = \"src/main.rs\"\nrequired-features = [\"round-trips\"]\n\n\
+         [[bin]]\nname = \"costs\"\npath = \"src/costs.rs\"\nrequired-features = [\"costs\"]\n\n\
          [dependencies]\ncastile = {{ path = {castile:?} }}\n\n\
          [profile.dev]\ndebug = false\nincremental = false\n\n[workspace]\n"
     );
     std::fs::write(out.join("Cargo.toml"), manifest)?;
-    let mut library = "//! What was generated from a family of contracts.\n\n#[cfg(feature = \"round-trips\")]\npub mod round_trip;\n".to_owned();
+    let mut library = "//! What was generated from a family of contracts.\n\n#[cfg(feature = \"round-trips\")]\npub mod round_trip;\n\
+                       #[cfg(feature = \"costs\")]\npub mod cost;\n"
+        .to_owned();
     let mut names = Vec::new();
     for group in groups {
         let name = &group.name;
-        let cases = format!("    #[cfg(feature = \"round-trips\")]\n    include!(\"{name}_cases.rs\");\n");
+        let cases = format!(
+            "    #[cfg(feature = \"round-trips\")]\n    include!(\"{name}_cases.rs\");\n    \
+             #[cfg(feature = \"costs\")]\n    include!(\"{name}_costs.rs\");\n"
+        );
         if group.has_operations {
             names.push(name.clone());
             writeln!(library, "pub mod {name} {{\n    include!(\"{name}.rs\");\n{cases}}}")?;
@@ -148,7 +162,7 @@ pub(crate) fn write(groups: &[Group], castile: &Path, out: &Path) -> Result<(), 
             writeln!(library, "pub mod {name} {{\n    include!(\"{name}.rs\");\n}}")?;
             if out.join(format!("src/{name}_exchange.rs")).is_file() {
                 names.push(format!("{name}_exchange"));
-                let gate = "#[cfg(feature = \"round-trips\")]";
+                let gate = "#[cfg(any(feature = \"round-trips\", feature = \"costs\"))]";
                 writeln!(
                     library,
                     "{gate}\npub mod {name}_exchange {{\n    include!(\"{name}_exchange.rs\");\n{cases}}}"
@@ -158,10 +172,13 @@ pub(crate) fn write(groups: &[Group], castile: &Path, out: &Path) -> Result<(), 
     }
     std::fs::write(out.join("src/lib.rs"), library)?;
     std::fs::write(out.join("src/round_trip.rs"), include_str!("round_trip.rs.txt"))?;
-    let all: Vec<String> = names.iter().map(|name| format!("contracts::{name}::CASES")).collect();
-    let main =
-        format!("fn main() -> std::io::Result<()> {{\n    contracts::round_trip::run(&[{}])\n}}\n", all.join(", "));
-    std::fs::write(out.join("src/main.rs"), main)?;
+    std::fs::write(out.join("src/cost.rs"), include_str!("cost.rs.txt"))?;
+    for (file, cases, kind) in [("main", "CASES", "round_trip"), ("costs", "COSTS", "cost")] {
+        let all: Vec<String> = names.iter().map(|name| format!("contracts::{name}::{cases}")).collect();
+        let all = all.join(", ");
+        let main = format!("fn main() -> std::io::Result<()> {{\n    contracts::{kind}::run(&[{all}])\n}}\n");
+        std::fs::write(out.join(format!("src/{file}.rs")), main)?;
+    }
     Ok(())
 }
 

@@ -2,12 +2,11 @@
 
 use castile_xsd::components::{Compositor, NamespaceConstraint, Wildcard};
 use castile_xsd::{Location, Severity};
-use proc_macro2::Ident;
 
 use super::particles::{Group, Node, NodeTerm, Origin};
 use super::types::wildcard;
 use super::{Key, Planner, text};
-use crate::names::Scope;
+use crate::names::{Ident, Scope};
 use crate::plan::{Choice, Content, Field, Item, Path, Role, Struct, Term};
 
 impl Planner<'_> {
@@ -33,7 +32,7 @@ impl Planner<'_> {
             NodeTerm::Group(group) => match group.origin {
                 Origin::Definition(id) => self.schema[id].name.local(),
                 Origin::Head(id) => self.schema[id].name.local(),
-                Origin::Place => group.compositor.name(),
+                Origin::Place | Origin::Step(..) => group.compositor.name(),
             },
         }
     }
@@ -94,7 +93,7 @@ impl Planner<'_> {
                     format!("The element `{}`, or one that may stand in its place.", declaration.name.local())
                 })
             }
-            Origin::Place => match group.compositor {
+            Origin::Place | Origin::Step(..) => match group.compositor {
                 Compositor::Choice => "One of several.".to_owned(),
                 Compositor::Sequence | Compositor::All => "Elements that belong together.".to_owned(),
             },
@@ -105,24 +104,30 @@ impl Planner<'_> {
     fn group(&mut self, group: &Group, is_unbounded: bool, owner: &str, field: &Ident) -> (Path, bool) {
         let key = Key::Group(group.origin, is_unbounded);
         let outside = self.module;
+        let in_place = |owner: &str| format!("{owner} {}", field.to_string().trim_start_matches("r#"));
         let path = match group.origin {
-            Origin::Place => self.item(&format!("{owner} {}", field.to_string().trim_start_matches("r#"))),
+            Origin::Place => self.item(&in_place(owner)),
             origin => {
                 if let Some(path) = self.paths.get(&key) {
                     return (path.clone(), self.in_progress.contains(&key));
                 }
-                let (namespace, name) = match origin {
+                let (module, name) = match origin {
                     Origin::Head(id) => {
                         let name = &self.schema[id].name;
-                        (name.namespace(), format!("{} element", name.local()))
+                        (self.module_of(name.namespace()), format!("{} element", name.local()))
                     }
                     Origin::Definition(id) => {
                         let name = &self.schema[id].name;
-                        (name.namespace(), name.local().to_owned())
+                        (self.module_of(name.namespace()), name.local().to_owned())
                     }
+                    // It is called after the type that it comes from, whether or not that is needed itself.
+                    Origin::Step(id, _) => match self.reserved.get(&id) {
+                        Some(Path { module, ident }) => (*module, in_place(ident.as_str())),
+                        None => (self.module, in_place(owner)),
+                    },
                     Origin::Place => unreachable!("it was looked at before"),
                 };
-                self.module = self.module_of(namespace);
+                self.module = module;
                 let path = self.item(&name);
                 self.paths.insert(key, path.clone());
                 path
@@ -266,7 +271,7 @@ impl Planner<'_> {
         match group.origin {
             Origin::Definition(id) => self.schema[id].location,
             Origin::Head(id) => self.schema[id].location,
-            Origin::Place => group.nodes.iter().find_map(of_node).unwrap_or(self.location),
+            Origin::Place | Origin::Step(..) => group.nodes.iter().find_map(of_node).unwrap_or(self.location),
         }
     }
 

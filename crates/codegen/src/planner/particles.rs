@@ -2,7 +2,7 @@
 //! that say nothing dissolved. What is valid stays the same.
 
 use castile_xsd::components::{Compositor, GroupId, ModelGroup, Particle, Term, Wildcard};
-use castile_xsd::{ElementId, Schema};
+use castile_xsd::{ElementId, Schema, TypeId};
 
 /// A particle.
 #[derive(Clone, Debug)]
@@ -31,6 +31,8 @@ pub(super) struct Group {
 pub(super) enum Origin {
     /// It is written in place.
     Place,
+    /// It is this part of what a type says of its content, which types that are derived from it have too.
+    Step(TypeId, usize),
     /// A named group.
     Definition(GroupId),
     /// All that may stand where this element is referred to (Part 1 §3.3.6).
@@ -65,18 +67,23 @@ impl Group {
 
 /// The content of a complex type: the steps of its derivation one after the other, as a list that is in sequence, or
 /// the one group of all.
-pub(super) fn content(schema: &Schema, steps: &[&Particle]) -> Group {
+pub(super) fn content(schema: &Schema, steps: &[(TypeId, &Particle)]) -> Group {
     let mut nodes: Vec<Node> = Vec::new();
-    for step in steps {
-        match node(schema, step) {
+    for (type_id, step) in steps {
+        let mut parts = match node(schema, step) {
             Some(Node { min: 1, max: Some(1), term: NodeTerm::Group(group) })
                 if group.compositor == Compositor::Sequence =>
             {
-                nodes.extend(group.nodes);
+                group.nodes
             }
-            Some(node) => nodes.push(node),
-            None => {}
+            node => node.into_iter().collect(),
+        };
+        for (index, part) in parts.iter_mut().enumerate() {
+            if let NodeTerm::Group(Group { origin: origin @ Origin::Place, .. }) = &mut part.term {
+                *origin = Origin::Step(*type_id, index);
+            }
         }
+        nodes.extend(parts);
     }
     let is_all = |node: &Node| {
         node.is_once() && matches!(&node.term, NodeTerm::Group(group) if group.compositor == Compositor::All)

@@ -2,10 +2,9 @@
 
 use castile_xsd::components::{Facet, FacetKind, Owner, SimpleType, TypeDefinition, Variety, WhiteSpace};
 use castile_xsd::{Builtin, Severity, TypeId};
-use proc_macro2::Ident;
 
 use super::{Key, Planner};
-use crate::names::Scope;
+use crate::names::{Ident, Scope};
 use crate::plan::{Base, Enumeration, EnumerationVariant, Item, Member, Union};
 
 impl Planner<'_> {

@@ -196,10 +196,10 @@ impl Planner<'_> {
     }
 
     /// What the bases of a type and the type itself say of its content, one after the other.
-    fn steps(&self, type_id: TypeId) -> Vec<&'_ Particle> {
+    fn steps(&self, type_id: TypeId) -> Vec<(TypeId, &'_ Particle)> {
         let mut steps = Vec::new();
-        for complex in self.schema.bases(type_id).map_while(|id| self.schema[id].as_complex()) {
-            steps.extend(complex.content.particle());
+        for (id, complex) in self.schema.bases(type_id).map_while(|id| Some((id, self.schema[id].as_complex()?))) {
+            steps.extend(complex.content.particle().map(|particle| (id, particle)));
             if complex.derivation == Derivation::Restriction {
                 break;
             }

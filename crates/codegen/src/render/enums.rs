@@ -6,15 +6,16 @@ use quote::quote;
 use super::documentation::documentation;
 use super::types::{all_of, first_of, particle, read};
 use super::{Context, base, by_index, element_table, group_trait, recursive, variant_held};
-use crate::plan::{Base, Choice, Derived, Enumeration, Field, Member, Occurrence, Term, Union};
+use crate::plan::{Base, Choice, Derived, Enumeration, EnumerationVariant, Field, Member, Occurrence, Term, Union};
 
 /// What clippy thinks of enums that a contract gives.
-fn allow(context: Context<'_>) -> TokenStream {
+fn allow(context: Context<'_>) -> Option<TokenStream> {
     let unused = context.allow_unused();
-    quote! {
+    let allow = quote! {
         #unused
         #[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
-    }
+    };
+    (context.module == 0).then_some(allow)
 }
 
 // ---- choices ----
@@ -219,21 +220,6 @@ pub(super) fn derived(plan: &Derived, context: Context<'_>) -> TokenStream {
         }
     });
     let contents = variants.iter().map(|variant| &variant.ident).chain([other]);
-    let conversions = variants.iter().map(|variant| {
-        let (name, of) = (&variant.ident, base(&variant.base, context));
-        let value = if variant.recursive {
-            quote! { Recursive::new(value) }
-        } else {
-            quote! { value }
-        };
-        quote! {
-            impl From<#of> for #ident {
-                fn from(value: #of) -> Self {
-                    Self::#name(#value)
-                }
-            }
-        }
-    });
     quote! {
         #documentation
         #[derive(Clone, Debug, PartialEq)]
@@ -268,15 +254,23 @@ pub(super) fn derived(plan: &Derived, context: Context<'_>) -> TokenStream {
                 match self { #(Self::#contents(value) => value.content(out),)* }
             }
         }
-
-        #(#conversions)*
     }
+}
+
+/// What a value of each type becomes.
+pub(super) fn conversions(plan: &Derived, context: Context<'_>) -> String {
+    let mut out = format!("::castile::codegen::conversions! {{\n    {};\n", plan.path.ident);
+    for variant in &plan.variants {
+        let of = base(&variant.base, context).to_string().replace(' ', "");
+        out.push_str(&format!("    {} = {of},\n", variant.ident));
+    }
+    out + "}\n"
 }
 
 // ---- simple types ----
 
 pub(super) fn enumeration(plan: &Enumeration, context: Context<'_>) -> TokenStream {
-    let Enumeration { path, name, other, .. } = plan;
+    let Enumeration { path, other, .. } = plan;
     let ident = &path.ident;
     let documentation = documentation(&plan.documentation);
     let allow = allow(context);
@@ -285,14 +279,6 @@ pub(super) fn enumeration(plan: &Enumeration, context: Context<'_>) -> TokenStre
         let ident = &variant.ident;
         quote! { #documentation #ident, }
     });
-    let texts: Vec<TokenStream> = plan.variants.iter().map(|variant| super::literal(&variant.value)).collect();
-    let idents: Vec<_> = plan.variants.iter().map(|variant| &variant.ident).collect();
-    let strict = plan.is_strict.then(|| quote! { , #other, [#(#texts),*] });
-    let white_space = if plan.collapses {
-        quote! { Collapse }
-    } else {
-        quote! { Preserve }
-    };
     quote! {
         #documentation
         #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -303,27 +289,24 @@ pub(super) fn enumeration(plan: &Enumeration, context: Context<'_>) -> TokenStre
             #other(String),
         }
 
-        impl #ident {
-            /// The value as it is written.
-            pub fn as_str(&self) -> &str {
-                match self {
-                    #(Self::#idents => #texts,)*
-                    Self::#other(text) => text,
-                }
-            }
-        }
-
-        impl From<&str> for #ident {
-            fn from(text: &str) -> Self {
-                match text {
-                    #(#texts => Self::#idents,)*
-                    _ => Self::#other(text.to_owned()),
-                }
-            }
-        }
-
-        ::castile::codegen::enumeration!(#ident, #name, #white_space #strict);
     }
+}
+
+/// The values of an enumeration with their texts. No formatter knows what a macro makes of its input: it is written here
+/// as it stands.
+pub(super) fn values(plan: &Enumeration) -> String {
+    let Enumeration { path, name, other, .. } = plan;
+    let white_space = if plan.collapses { "Collapse" } else { "Preserve" };
+    let no = if plan.is_strict { "no " } else { "" };
+    let mut out = format!(
+        "::castile::codegen::enumeration! {{\n    {}: {}, {white_space}, {no}{other};\n",
+        path.ident,
+        Literal::string(name)
+    );
+    for EnumerationVariant { ident, value, .. } in &plan.variants {
+        out.push_str(&format!("    {ident} = {},\n", Literal::string(value)));
+    }
+    out + "}\n"
 }
 
 pub(super) fn union(plan: &Union, context: Context<'_>) -> TokenStream {

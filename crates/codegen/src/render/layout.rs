@@ -6,23 +6,28 @@
 /// How long a line may be that was put together.
 const WIDTH: usize = 120;
 
-/// Lays out what `prettyplease` wrote.
-pub(super) fn lay_out(source: &str) -> String {
+/// The lines of what `prettyplease` wrote, those put together that fit on one.
+pub(super) fn join(source: &str) -> String {
     let mut lines: Vec<String> = source.lines().map(str::to_owned).collect();
-    // From the end, so that what stands inside is one line when the outside is looked at.
+    // From the end, so that what stands inside is one line when the outside is looked at. What was looked at stands
+    // from `start` on; between it and what comes next is room.
+    let mut start = lines.len();
     for index in (0..lines.len()).rev() {
-        if is_documentation(&lines[index]) {
+        start -= 1;
+        lines.swap(index, start);
+        if is_documentation(&lines[start]) {
             continue;
         }
         while let Some((count, joined)) = [group, chain, arm, closure, header]
             .iter()
-            .find_map(|joined| joined(&lines[index..]))
+            .find_map(|joined| joined(&lines[start..]))
             .filter(|(_, joined)| fits(joined))
         {
-            lines.splice(index..index + count, [joined]);
+            start += count - 1;
+            lines[start] = joined;
         }
     }
-    spaced(&lines)
+    lines[start..].iter().flat_map(|line| [line, "\n"]).collect()
 }
 
 /// `f(`, `a,`, `b,`, `)`: brackets around what is a line each.
@@ -87,7 +92,7 @@ fn header(lines: &[String]) -> Option<(usize, String)> {
 }
 
 /// Items and methods with a blank line before each.
-fn spaced(lines: &[String]) -> String {
+pub(super) fn space(source: &str) -> String {
     const BEGINNINGS: [&str; 13] = [
         "///",
         "#[",
@@ -103,9 +108,9 @@ fn spaced(lines: &[String]) -> String {
         "use ",
         "::",
     ];
-    let mut out = String::new();
+    let mut out = String::with_capacity(source.len() + source.len() / 8);
     let mut previous = "";
-    for line in lines {
+    for line in source.lines() {
         let text = line.trim_start();
         let begins = BEGINNINGS.iter().any(|beginning| text.starts_with(beginning));
         let ends = previous.ends_with(['}', ';']) && !is_documentation(previous);
@@ -152,7 +157,7 @@ mod tests {
             ("impl<T> A<T>\nfor B<T> {\n    c\n}\n", "impl<T> A<T> for B<T> {\n    c\n}\n"),
             ("while a\n{\n    b;\n}\n", "while a {\n    b;\n}\n"),
         ] {
-            assert_eq!(lay_out(source), expected);
+            assert_eq!(join(source), expected);
         }
     }
 
@@ -160,13 +165,13 @@ mod tests {
     fn what_does_not_fit_stays_as_it_is() {
         let long = "a".repeat(WIDTH - 10);
         let source = format!("f(\n    {long},\n    {long},\n);\n");
-        assert_eq!(lay_out(&source), source);
+        assert_eq!(join(&source), source);
     }
 
     #[test]
     fn items_stand_apart_and_documentation_is_left_alone() {
         let source = "const A: B = C;\nconst D: E = F;\n/// One (\n///\n/// two;\n///\n/// three }\npub struct G {}\nimpl G {\n    fn f() {}\n    fn g() {}\n}\n";
         let expected = "const A: B = C;\nconst D: E = F;\n\n/// One (\n///\n/// two;\n///\n/// three }\npub struct G {}\n\nimpl G {\n    fn f() {}\n\n    fn g() {}\n}\n";
-        assert_eq!(lay_out(source), expected);
+        assert_eq!(space(&join(source)), expected);
     }
 }

@@ -2,11 +2,12 @@
 
 use std::collections::HashSet;
 
-use proc_macro2::{Ident, Literal, TokenStream};
-use quote::{format_ident, quote};
+use proc_macro2::{Literal, TokenStream};
+use quote::quote;
 
 use super::documentation::documentation;
 use super::{Context, base, by_index, element_table, facets, group_trait, held, literal, occurs, wildcard};
+use crate::names::Ident;
 use crate::plan::{Attribute, Content, Field, Occurrence, Presence, Role, Struct, Term, ValueConstraint};
 
 pub(super) fn render(plan: &Struct, context: Context<'_>) -> TokenStream {
@@ -125,23 +126,18 @@ fn from_xml(plan: &Struct, name: &Option<crate::plan::TypeName>, context: Contex
         }
         Content::Mixed { ident: content, .. } => {
             let attributes = attribute_values(plan);
-            children(&quote! { #(#checks)* Ok(#ident { #(#attributes,)* #content: decoder.mixed()? }) })
-        }
-        Content::Sequence(fields)
-            if fields.is_empty() && plan.attributes.is_empty() && plan.any_attributes.is_none() =>
-        {
-            quote! { decoder.complex(element, |_| Ok(#ident {})) }
+            children(&quote! { #(#checks)* }, &quote! { #ident { #(#attributes,)* #content: decoder.mixed()? } })
         }
         Content::Sequence(fields) => {
             let attributes = attribute_values(plan);
             let reads = sequence(&plan.table, fields);
-            children(&quote! { #(#checks)* Ok(#ident { #(#attributes,)* #(#reads),* }) })
+            children(&quote! { #(#checks)* }, &quote! { #ident { #(#attributes,)* #(#reads),* } })
         }
         Content::All(fields) => {
             // Attributes are at hand until the first child is read.
             let (locals, attributes): (Vec<TokenStream>, Vec<TokenStream>) = attribute_locals(plan).into_iter().unzip();
             let (all, value) = all(ident, &plan.table, fields, &attributes);
-            children(&quote! { #(#checks)* #(#locals)* #all Ok(#value) })
+            children(&quote! { #(#checks)* #(#locals)* #all }, &value)
         }
     };
     let content = content(plan, context);
@@ -158,10 +154,14 @@ fn from_xml(plan: &Struct, name: &Option<crate::plan::TypeName>, context: Contex
     }
 }
 
-fn children(read: &TokenStream) -> TokenStream {
+/// How the content of an element is read, up to its end tag: what comes before the value, and the value.
+fn children(before: &TokenStream, value: &TokenStream) -> TokenStream {
     quote! {
-        let children = |decoder: &mut Decoder<'_>| { #read };
-        decoder.complex(element, children)
+        let outer = decoder.enter(element);
+        #before
+        let value = #value;
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -303,9 +303,9 @@ fn all(ident: &Ident, table: &Ident, fields: &[Field], attributes: &[TokenStream
 
 /// The variable that holds a field's value until all are there.
 fn local(field: &Ident) -> Ident {
-    match field.to_string().as_str() {
+    match field.as_str() {
         // These have others; no field is named with a mark at the end.
-        name @ ("decoder" | "element" | "index" | "children") => format_ident!("{name}_"),
+        name @ ("decoder" | "element" | "index" | "outer") => Ident::new(&format!("{name}_")),
         _ => field.clone(),
     }
 }

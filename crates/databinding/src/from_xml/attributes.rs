@@ -2,13 +2,13 @@
 //! for the reader itself, `xsi:nil` and `xsi:type` (§2.6).
 
 use crate::any::{AnyAttribute, ExpandedName};
-use crate::datatypes::SimpleType;
+use crate::datatypes::{Invalid, SimpleType};
 use crate::error::{Error, ErrorKind};
 use castile_xml::Attribute;
 
 use crate::schema::{self, Attributes, Element, TypeName, ValueConstraint};
 
-use super::{Decoder, FromXml, invalid, is_fixed, quoted};
+use super::{Decoder, FromXml, is_fixed, quoted};
 
 /// The namespace of `xsi:nil` and `xsi:type`.
 pub(crate) const XSI_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema-instance";
@@ -31,8 +31,7 @@ impl Decoder<'_> {
         let declared = &attributes.declared[index];
         let is_it =
             |found: &Attribute<'_>| found.name.local() == declared.name && found.namespace == declared.namespace;
-        let found = self.reader.attributes().find(is_it);
-        let found = match found {
+        let found = match self.reader.attributes().find(is_it) {
             None if self.lenient.is_some() => self.of_another_form(attributes, declared),
             found => found,
         };
@@ -50,27 +49,22 @@ impl Decoder<'_> {
         declared: &'static schema::Attribute,
         found: &Attribute<'_>,
     ) -> Result<T, (Error, Option<T>)> {
-        let text = found.value;
-        let failure = |message: String| {
-            let message = format!("{message}, as which the attribute \"{}\" was expected", declared.name);
-            Error::new(ErrorKind::Lexical, found.offset, message)
+        let (text, offset) = (found.value, found.offset);
+        let value = match T::parse_in(text, &self.reader) {
+            Ok(value) => value,
+            Err(problem) => {
+                let error = invalid(declared, &Invalid::text(text, T::NAME, problem), offset);
+                return Err((error, T::parse_beyond_facets(text)));
+            }
         };
-        let value = T::parse_in(text, &self.reader)
-            .map_err(|problem| (failure(invalid::<T>(text, problem)), T::parse_beyond_facets(text)))?;
         if let Some(facets) = declared.facets
             && let Err(problem) = facets.check(text, &value)
         {
-            return Err((failure(problem.message().to_owned()), Some(value)));
+            return Err((invalid(declared, &problem, offset), Some(value)));
         }
         match declared.constraint {
             Some(ValueConstraint::Fixed(fixed)) if !is_fixed(&value, fixed) => {
-                let message = format!(
-                    "{} as the attribute \"{}\", where only {} was expected",
-                    quoted(text),
-                    declared.name,
-                    quoted(fixed)
-                );
-                Err((Error::new(ErrorKind::Lexical, found.offset, message), Some(value)))
+                Err((not_fixed(declared, text, fixed, offset), Some(value)))
             }
             _ => Ok(value),
         }
@@ -102,11 +96,17 @@ impl Decoder<'_> {
         attributes: &'static Attributes,
         index: usize,
     ) -> Result<T, Error> {
-        let value = self.attribute(attributes, index)?;
-        value.ok_or_else(|| {
-            let message = format!("the attribute \"{}\" was expected here", attributes.declared[index].name);
-            Error::new(ErrorKind::Structure, self.inside_tag(), message)
-        })
+        match self.attribute(attributes, index) {
+            Ok(Some(value)) => Ok(value),
+            Ok(None) => Err(self.without(&attributes.declared[index])),
+            Err(error) => Err(error),
+        }
+    }
+
+    #[cold]
+    fn without(&self, declared: &schema::Attribute) -> Error {
+        let message = format!("the attribute \"{}\" was expected here", declared.name);
+        Error::new(ErrorKind::Structure, self.inside_tag(), message)
     }
 
     /// The value of an attribute that has a default.
@@ -123,7 +123,8 @@ impl Decoder<'_> {
         }
         let default = attributes.declared[index].constraint.map_or("", ValueConstraint::value);
         T::parse(default)
-            .map_err(|problem| Error::new(ErrorKind::Lexical, self.inside_tag(), invalid::<T>(default, problem)))
+            .map_err(|problem| Invalid::text(default, T::NAME, problem))
+            .map_err(|problem| Error::new(ErrorKind::Lexical, self.inside_tag(), problem.message().to_owned()))
     }
 
     /// The attributes that are not declared, which a wildcard takes.
@@ -295,6 +296,20 @@ impl Decoder<'_> {
 /// Whether attributes of a namespace may stand anywhere.
 fn is_ours(namespace: &str) -> bool {
     matches!(namespace, XSI_NAMESPACE | SOAP_NAMESPACE | castile_xml::XML_NAMESPACE)
+}
+
+/// That an attribute has a value that is none of its type.
+#[cold]
+fn invalid(declared: &schema::Attribute, problem: &Invalid, offset: usize) -> Error {
+    let message = format!("{}, as which the attribute \"{}\" was expected", problem.message(), declared.name);
+    Error::new(ErrorKind::Lexical, offset, message)
+}
+
+#[cold]
+fn not_fixed(declared: &schema::Attribute, text: &str, fixed: &str, offset: usize) -> Error {
+    let (found, expected) = (quoted(text), quoted(fixed));
+    let message = format!("{found} as the attribute \"{}\", where only {expected} was expected", declared.name);
+    Error::new(ErrorKind::Lexical, offset, message)
 }
 
 fn index_of(types: &[TypeName], name: &ExpandedName) -> usize {

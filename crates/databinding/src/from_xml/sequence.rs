@@ -1,7 +1,12 @@
 //! Sequences (XSD Part 1 §3.8): elements that come in the order of the calls, as often as their occurrence says.
+//!
+//! What depends on the type of a value is compiled for each type of a contract, of which there are thousands. So it is
+//! kept small: what can be done without the type has a function of its own, and results are matched where `?` or `map`
+//! would be one more function for each type. Where nothing is optimised nothing is inlined either: it would be compiled
+//! for each field.
 
 use super::{Decoder, Error, FromXml, Next};
-use crate::schema::Element;
+use crate::schema::{Attributes, Content, Element, TypeName};
 
 /// How many particles are looked at to learn from what comes next that an optional one doesn't.
 const LOOK_AHEAD: usize = 4;
@@ -13,26 +18,45 @@ impl Decoder<'_> {
     ///
     /// # Errors
     /// What `children` says, or what stands before the end tag.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn complex<T>(
         &mut self,
         element: &'static Element,
         children: impl FnOnce(&mut Self) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let outer = self.parent.replace(element);
+        let outer = self.enter(element);
         let value = children(self)?;
-        self.parent = outer;
-        if self.next.is_some() || !self.reader.known_end(element.known()) {
-            self.end(element)?;
-        }
+        self.leave(element, outer)?;
         Ok(value)
+    }
+
+    /// Begins to read the children of `element`. [`leave`](Self::leave) needs what is returned.
+    ///
+    /// Generated code calls these two in place of [`complex`](Self::complex): they are the same for all types, and are
+    /// compiled once.
+    #[inline]
+    pub fn enter(&mut self, element: &'static Element) -> Option<&'static Element> {
+        self.parent.replace(element)
+    }
+
+    /// Reads the end tag of `element`, whose children were read.
+    ///
+    /// # Errors
+    /// What stands before the end tag.
+    #[inline]
+    pub fn leave(&mut self, element: &'static Element, outer: Option<&'static Element>) -> Result<(), Error> {
+        self.parent = outer;
+        if self.next.is_none() && self.reader.known_end(element.known()) {
+            return Ok(());
+        }
+        self.end(element)
     }
 
     /// Reads the element `table[index]`, which must come next.
     ///
     /// # Errors
     /// What comes instead.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn required<T: FromXml>(&mut self, table: &'static [Element], index: usize) -> Result<T, Error> {
         self.element(&table[index])
     }
@@ -41,14 +65,21 @@ impl Decoder<'_> {
     ///
     /// # Errors
     /// What is wrong with the element.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn optional<T: FromXml>(&mut self, table: &'static [Element], index: usize) -> Result<Option<T>, Error> {
-        if self.next.is_none()
-            && let Some(value) = T::known(self, &table[index])
-        {
-            return value.map(Some);
+        let known = if self.next.is_none() { T::known(self, &table[index]) } else { None };
+        let value = match known {
+            Some(value) => value,
+            None => match self.comes(table, index, T::NILLABLE) {
+                Ok(true) => self.unknown(&table[index]),
+                Ok(false) => return Ok(None),
+                Err(error) => Err(error),
+            },
+        };
+        match value {
+            Ok(value) => Ok(Some(value)),
+            Err(error) => Err(error),
         }
-        if self.comes(table, index, T::NILLABLE)? { self.unknown(&table[index]).map(Some) } else { Ok(None) }
     }
 
     /// Reads the elements `table[index]` as often as they come.
@@ -69,35 +100,43 @@ impl Decoder<'_> {
         self.up_to(max, table, index)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn up_to<T: FromXml>(
         &mut self,
         max: usize,
         table: &'static [Element],
         index: usize,
     ) -> Result<Vec<T>, Error> {
-        let element = &table[index];
         let mut values = Vec::new();
         let start = self.reader.offset();
-        while values.len() < max
-            && let Some(value) = self.optional(table, index)?
-        {
-            values.push(value);
+        while values.len() < max {
+            match self.optional(table, index) {
+                Ok(Some(value)) => values.push(value),
+                Ok(None) => break,
+                Err(error) => return Err(error),
+            }
             if values.len() == 1 {
-                let length = self.reader.offset().saturating_sub(start).max(1);
-                let rest = (self.reader.input().len() - self.reader.offset()) / length;
-                let more = rest.min(FIRST_RESERVE.min(self.reserve) / size_of::<T>().max(1));
-                self.reserve -= more * size_of::<T>();
-                values.reserve(more);
+                values.reserve(self.room(start, size_of::<T>()));
             }
         }
-        self.check_occurrence(element, values.len())?;
-        Ok(values)
+        match self.check_occurrence(&table[index], values.len()) {
+            Ok(()) => Ok(values),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// How many more values of this size may come, if one began at `start` and others are like it.
+    fn room(&mut self, start: usize, size: usize) -> usize {
+        let length = self.reader.offset().saturating_sub(start).max(1);
+        let rest = (self.reader.input().len() - self.reader.offset()) / length;
+        let more = rest.min(FIRST_RESERVE.min(self.reserve) / size.max(1));
+        self.reserve -= more * size;
+        more
     }
 
     // ---- one element ----
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn element<T: FromXml>(&mut self, element: &'static Element) -> Result<T, Error> {
         if self.next.is_none()
             && let Some(value) = T::known(self, element)
@@ -113,23 +152,43 @@ impl Decoder<'_> {
         if self.next.is_none()
             && let Some(value) = T::known_restricted(self, element)
         {
-            return Ok(value);
+            return value;
         }
-        self.start(element, T::ATTRIBUTES)?;
-        self.opened(element)
+        match self.open(element, T::ATTRIBUTES, T::TYPE, T::NILLABLE, T::CONTENT) {
+            Ok(()) => T::content(self, element),
+            Err(error) => Err(error),
+        }
     }
 
-    /// Reads the content of an element whose start tag was read and has the attributes that it may have.
-    #[inline(always)]
-    pub(super) fn opened<T: FromXml>(&mut self, element: &'static Element) -> Result<T, Error> {
+    /// Reads the start tag of `element`, which must be one of a value with these attributes and of this type.
+    fn open(
+        &mut self,
+        element: &'static Element,
+        attributes: &'static Attributes,
+        type_name: Option<TypeName>,
+        is_nillable: bool,
+        content: &'static Content,
+    ) -> Result<(), Error> {
+        self.start(element, attributes)?;
+        self.admit(element, type_name, is_nillable, content)
+    }
+
+    /// Looks at what the start tag that was read says of its value.
+    pub(super) fn admit(
+        &mut self,
+        element: &'static Element,
+        type_name: Option<TypeName>,
+        is_nillable: bool,
+        content: &'static Content,
+    ) -> Result<(), Error> {
         if !self.reader.is_plain() {
-            self.refuse_nil::<T>(element)?;
-            self.refuse_other_type(element, T::TYPE)?;
+            self.refuse_nil(element, is_nillable)?;
+            self.refuse_other_type(element, type_name)?;
         }
         if self.lenient.is_some() {
-            self.plan(element, T::CONTENT);
+            self.plan(element, content);
         }
-        T::content(self, element)
+        Ok(())
     }
 
     // ---- what comes ----

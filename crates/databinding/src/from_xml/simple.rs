@@ -1,10 +1,11 @@
 //! Simple content (XSD Part 1 §3.4.4): text as a value, its facets, and none for `xsi:nil`.
 
+use std::any::Any;
 use std::borrow::Cow;
 
-use castile_xml::Token;
+use castile_xml::{KnownText, Token};
 
-use super::{Decoder, Error, ErrorKind, FromXml};
+use super::{Decoder, Error, ErrorKind};
 use crate::datatypes::{Invalid, SimpleType, quoted};
 use crate::facets::Check;
 use crate::schema::{Element, ValueConstraint};
@@ -45,8 +46,10 @@ impl<'a> Decoder<'a> {
         {
             return self.simple_or_included(element, facets, binary, includes);
         }
-        let text = self.text(element)?;
-        self.value(&text, element.constraint, facets, offset)
+        match self.text(element) {
+            Ok(text) => self.value(&text, element.constraint, facets, offset),
+            Err(error) => Err(error),
+        }
     }
 
     /// The same for a type with names: what the start tag declared is in scope until the end tag is read.
@@ -80,23 +83,37 @@ impl<'a> Decoder<'a> {
             Some(constraint) if text.is_empty() => constraint.value(),
             _ => text,
         };
-        let place = self.inside(offset);
-        let failure = |message| Error::new(ErrorKind::Lexical, place, message);
         let value = match T::parse_in(text, &self.reader) {
             Ok(value) => value,
-            Err(problem) => self.beyond_facets(text, failure(invalid::<T>(text, problem)))?,
+            Err(problem) => {
+                let error = self.lexical(&Invalid::text(text, T::NAME, problem), offset);
+                self.beyond_facets(text, error)?
+            }
         };
         if let Some(facets) = facets
             && let Err(problem) = facets.check(text, &value)
         {
-            self.tolerate(failure(problem.message().to_owned()))?;
+            let error = self.lexical(&problem, offset);
+            self.tolerate(error)?;
         }
-        if let Some(ValueConstraint::Fixed(fixed)) = constraint
-            && !is_fixed(&value, fixed)
-        {
-            self.tolerate(failure(format!("{}, where only {} was expected", quoted(text), quoted(fixed))))?;
+        match constraint {
+            Some(ValueConstraint::Fixed(fixed)) if !is_fixed(&value, fixed) => {
+                let error = self.not_fixed(text, fixed, offset);
+                self.tolerate(error).map(|()| value)
+            }
+            _ => Ok(value),
         }
-        Ok(value)
+    }
+
+    #[cold]
+    fn lexical(&self, problem: &Invalid, offset: usize) -> Error {
+        Error::new(ErrorKind::Lexical, self.inside(offset), problem.message().to_owned())
+    }
+
+    #[cold]
+    fn not_fixed(&self, text: &str, fixed: &str, offset: usize) -> Error {
+        let message = format!("{}, where only {} was expected", quoted(text), quoted(fixed));
+        Error::new(ErrorKind::Lexical, self.inside(offset), message)
     }
 
     /// The value of a text that is refused, if it is so for facets only and that is tolerated.
@@ -110,21 +127,54 @@ impl<'a> Decoder<'a> {
 
     /// The same in one step for an element whose tags are known and whose text is plain. Otherwise reads nothing.
     #[inline]
-    pub(crate) fn known_simple<T: SimpleType>(&mut self, element: &'static Element) -> Option<T> {
+    pub(crate) fn known_simple<T: SimpleType>(&mut self, element: &'static Element) -> Option<Result<T, Error>> {
         if !element.is_bare() {
             return None;
         }
-        self.reader.known_element(element.known(), T::parse_prefix)
+        self.reader.known_element(element.known(), T::parse_prefix).map(Ok)
     }
 
     /// The same for an element with facets. What is wrong is found the long way.
-    pub(crate) fn known_restricted<T: SimpleType>(&mut self, element: &'static Element) -> Option<T> {
+    pub(crate) fn known_restricted<T: SimpleType>(&mut self, element: &'static Element) -> Option<Result<T, Error>> {
         let (None, Some(facets)) = (element.constraint, element.facets) else { return None };
-        self.reader.known_element(element.known(), |input, at| {
+        let value = self.reader.known_element(element.known(), |input, at| {
             let (value, end) = T::parse_prefix(input, at)?;
             facets.check(&input[at..end], &value).ok()?;
             Some((value, end))
-        })
+        });
+        value.map(Ok)
+    }
+
+    /// The same for one of the many types that a contract brings, with facets or not: what depends on the type is small.
+    pub(crate) fn known_by_text<T: SimpleType>(
+        &mut self,
+        element: &'static Element,
+        is_restricted: bool,
+    ) -> Option<Result<T, Error>> {
+        let found = self.known_text(element, is_restricted);
+        if let Some(found) = found
+            && let Ok(value) = T::parse(found.text)
+            && self.takes(element, found, &value)
+        {
+            return Some(Ok(value));
+        }
+        None
+    }
+
+    /// The text of an element whose tags are known, if it is plain and the element has facets or none.
+    fn known_text(&self, element: &'static Element, is_restricted: bool) -> Option<KnownText<'a>> {
+        let is_meant =
+            if is_restricted { element.constraint.is_none() && element.facets.is_some() } else { element.is_bare() };
+        if is_meant { self.reader.known_text(element.known()) } else { None }
+    }
+
+    /// Reads an element whose text was looked at, unless a facet has something against its value.
+    fn takes(&mut self, element: &'static Element, found: KnownText<'a>, value: &dyn Any) -> bool {
+        if element.facets.is_some_and(|facets| facets.check(found.text, value).is_err()) {
+            return false;
+        }
+        self.reader.read_known_text(found);
+        true
     }
 
     pub(super) fn text(&mut self, element: &'static Element) -> Result<Cow<'a, str>, Error> {
@@ -134,7 +184,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Adds the text that comes next. `false` if the end tag came and was read.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn text_piece(&mut self, element: &'static Element, text: &mut Cow<'a, str>) -> Result<bool, Error> {
         match self.reader.next()? {
             Token::Text(more) if text.is_empty() => *text = more,
@@ -176,8 +226,8 @@ impl<'a> Decoder<'a> {
         Err(Error::new(ErrorKind::Structure, offset, message))
     }
 
-    pub(super) fn refuse_nil<T: FromXml>(&mut self, element: &'static Element) -> Result<(), Error> {
-        if self.nil && !T::NILLABLE {
+    pub(super) fn refuse_nil(&mut self, element: &'static Element, is_nillable: bool) -> Result<(), Error> {
+        if self.nil && !is_nillable {
             let error = self.is_nil_here(element);
             self.tolerate(error)?;
             self.nil = false;
@@ -205,14 +255,8 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// What is wrong with a text that is none of a type's.
-#[cold]
-pub(super) fn invalid<T: SimpleType>(text: &str, problem: Option<String>) -> String {
-    Invalid::text(text, T::NAME, problem).message().to_owned()
-}
-
 /// Whether a value is the one that `fixed` stands for. Names are not looked at, since the declarations that `fixed` was
 /// written with are not here.
 pub(super) fn is_fixed<T: SimpleType>(value: &T, fixed: &str) -> bool {
-    T::HAS_NAMES || T::parse(fixed).is_ok_and(|fixed| fixed == *value)
+    T::HAS_NAMES || matches!(T::parse(fixed), Ok(fixed) if fixed == *value)
 }

@@ -5,6 +5,7 @@
 use crate::QName;
 use crate::layout::{self, Known};
 use crate::namespaces::NamespaceId;
+use crate::scan;
 use crate::token::StartTag;
 
 use super::{Memory, Open, Reader, Stage, end_of_white_space};
@@ -226,4 +227,34 @@ impl<'a> Reader<'a> {
         self.tag_end = self.at;
         Some(value)
     }
+
+    /// The text of an element without children that stands at `known`, if both its tags are as learned and the text is
+    /// plain character data. Nothing is read: that is left to [`read_known_text`](Self::read_known_text).
+    pub fn known_text(&self, known: Known) -> Option<KnownText<'a>> {
+        if !self.layout_holds || self.memory.open.len() >= self.limits.depth {
+            return None;
+        }
+        let slot = self.memory.layouts.slot(known)?;
+        let bytes = self.input.as_bytes();
+        let start = slot.start.end_of_match(bytes, self.at)?;
+        let end = scan::end_of_character_data(bytes, start);
+        let behind = slot.end.end_of_match(bytes, end)?;
+        Some(KnownText { text: &self.input[start..end], end, behind })
+    }
+
+    /// Reads the element of a text that [`known_text`](Self::known_text) has just found.
+    pub fn read_known_text(&mut self, found: KnownText<'a>) {
+        self.previous_tag_end = found.end;
+        self.tag_end = found.behind;
+        self.at = found.behind;
+    }
+}
+
+/// The text of an element whose tags are known, not yet read.
+#[derive(Clone, Copy, Debug)]
+pub struct KnownText<'a> {
+    /// The text.
+    pub text: &'a str,
+    end: usize,
+    behind: usize,
 }

@@ -128,7 +128,10 @@ impl FromXml for Empty {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&[]);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        decoder.complex(element, |_| Ok(Empty {}))
+        let outer = decoder.enter(element);
+        let value = Empty {};
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -150,16 +153,16 @@ impl FromXml for 日本 {
     const CONTENT: &'static xs::Content = &xs::Content::Among(&[xs::First::Elements(&日本_TABLE)]);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            let mut 日本 = decoder.in_order(&日本_TABLE, 0)?;
-            while decoder.one_of(&日本_TABLE)?.is_some() {
-                decoder.once(&mut 日本, &日本_TABLE, 0)?;
-            }
-            Ok(日本 {
-                日本: decoder.present(日本, &日本_TABLE, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let mut 日本 = decoder.in_order(&日本_TABLE, 0)?;
+        while decoder.one_of(&日本_TABLE)?.is_some() {
+            decoder.once(&mut 日本, &日本_TABLE, 0)?;
+        }
+        let value = 日本 {
+            日本: decoder.present(日本, &日本_TABLE, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -203,36 +206,36 @@ impl FromXml for Value {
     const CONTENT: &'static xs::Content = &xs::Content::Among(&[xs::First::Elements(&VALUE)]);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            let mut x = decoder.in_order(&VALUE, 0)?;
-            let mut next = decoder.in_order(&VALUE, 1)?;
-            let mut index_ = decoder.in_order(&VALUE, 2)?;
-            let mut decoder_ = decoder.in_order(&VALUE, 3)?;
-            let mut element_ = decoder.in_order(&VALUE, 4)?;
-            let mut out = decoder.in_order(&VALUE, 5)?;
-            let mut 日本 = decoder.in_order(&VALUE, 6)?;
-            while let Some(index) = decoder.one_of(&VALUE)? {
-                match index {
-                    0 => decoder.once(&mut x, &VALUE, 0)?,
-                    1 => decoder.once(&mut next, &VALUE, 1)?,
-                    2 => decoder.once(&mut index_, &VALUE, 2)?,
-                    3 => decoder.once(&mut decoder_, &VALUE, 3)?,
-                    4 => decoder.once(&mut element_, &VALUE, 4)?,
-                    5 => decoder.once(&mut out, &VALUE, 5)?,
-                    _ => decoder.once(&mut 日本, &VALUE, 6)?,
-                }
+        let outer = decoder.enter(element);
+        let mut x = decoder.in_order(&VALUE, 0)?;
+        let mut next = decoder.in_order(&VALUE, 1)?;
+        let mut index_ = decoder.in_order(&VALUE, 2)?;
+        let mut decoder_ = decoder.in_order(&VALUE, 3)?;
+        let mut element_ = decoder.in_order(&VALUE, 4)?;
+        let mut out = decoder.in_order(&VALUE, 5)?;
+        let mut 日本 = decoder.in_order(&VALUE, 6)?;
+        while let Some(index) = decoder.one_of(&VALUE)? {
+            match index {
+                0 => decoder.once(&mut x, &VALUE, 0)?,
+                1 => decoder.once(&mut next, &VALUE, 1)?,
+                2 => decoder.once(&mut index_, &VALUE, 2)?,
+                3 => decoder.once(&mut decoder_, &VALUE, 3)?,
+                4 => decoder.once(&mut element_, &VALUE, 4)?,
+                5 => decoder.once(&mut out, &VALUE, 5)?,
+                _ => decoder.once(&mut 日本, &VALUE, 6)?,
             }
-            Ok(Value {
-                x: decoder.present(x, &VALUE, 0)?,
-                next,
-                index: index_,
-                decoder: decoder.present(decoder_, &VALUE, 3)?,
-                element: element_,
-                out,
-                日本,
-            })
+        }
+        let value = Value {
+            x: decoder.present(x, &VALUE, 0)?,
+            next,
+            index: index_,
+            decoder: decoder.present(decoder_, &VALUE, 3)?,
+            element: element_,
+            out,
+            日本,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 

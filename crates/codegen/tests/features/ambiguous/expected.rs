@@ -191,13 +191,13 @@ impl FromXml for Optional {
     const CONTENT: &'static xs::Content = &xs::Content::Among(&[xs::First::Elements(&OPTIONAL)]);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Optional {
-                a: decoder.optional(&OPTIONAL, 0)?,
-                a2: decoder.required(&OPTIONAL, 1)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Optional {
+            a: decoder.optional(&OPTIONAL, 0)?,
+            a2: decoder.required(&OPTIONAL, 1)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -230,14 +230,14 @@ impl FromXml for OverOptional {
     const CONTENT: &'static xs::Content = &xs::Content::Among(&[xs::First::Elements(&OVER_OPTIONAL)]);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(OverOptional {
-                a: decoder.counted(&OVER_OPTIONAL, 0)?,
-                b: decoder.optional(&OVER_OPTIONAL, 1)?,
-                a2: decoder.optional(&OVER_OPTIONAL, 2)?,
-            })
+        let outer = decoder.enter(element);
+        let value = OverOptional {
+            a: decoder.counted(&OVER_OPTIONAL, 0)?,
+            b: decoder.optional(&OVER_OPTIONAL, 1)?,
+            a2: decoder.optional(&OVER_OPTIONAL, 2)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -265,13 +265,13 @@ impl FromXml for Fixed {
     const CONTENT: &'static xs::Content = &xs::Content::Among(&[xs::First::Elements(&FIXED)]);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Fixed {
-                a: decoder.counted(&FIXED, 0)?,
-                a2: decoder.required(&FIXED, 1)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Fixed {
+            a: decoder.counted(&FIXED, 0)?,
+            a2: decoder.required(&FIXED, 1)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -298,13 +298,13 @@ impl FromXml for Base {
     const CONTENT: &'static xs::Content = &xs::Content::Among(&[xs::First::Elements(&BASE)]);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Base {
-                a: decoder.required(&BASE, 0)?,
-                a2: decoder.optional(&BASE, 1)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Base {
+            a: decoder.required(&BASE, 0)?,
+            a2: decoder.optional(&BASE, 1)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -337,14 +337,14 @@ impl FromXml for Extension {
     const CONTENT: &'static xs::Content = &xs::Content::Among(&[xs::First::Elements(&EXTENSION)]);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Extension {
-                a: decoder.required(&EXTENSION, 0)?,
-                a2: decoder.optional(&EXTENSION, 1)?,
-                a3: decoder.required(&EXTENSION, 2)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Extension {
+            a: decoder.required(&EXTENSION, 0)?,
+            a2: decoder.optional(&EXTENSION, 1)?,
+            a3: decoder.required(&EXTENSION, 2)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -408,16 +408,10 @@ impl ToXml for BaseOrDerived {
     }
 }
 
-impl From<Base> for BaseOrDerived {
-    fn from(value: Base) -> Self {
-        Self::Base(value)
-    }
-}
-
-impl From<Extension> for BaseOrDerived {
-    fn from(value: Extension) -> Self {
-        Self::Extension(value)
-    }
+::castile::codegen::conversions! {
+    BaseOrDerived;
+    Base = Base,
+    Extension = Extension,
 }
 
 /// The type `All`.
@@ -442,24 +436,24 @@ impl FromXml for All {
     const CONTENT: &'static xs::Content = &xs::Content::Among(&[xs::First::Elements(&ALL)]);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            let mut a = decoder.in_order(&ALL, 0)?;
-            let mut b = decoder.in_order(&ALL, 1)?;
-            let mut a2 = decoder.in_order(&ALL, 2)?;
-            while let Some(index) = decoder.one_of(&ALL)? {
-                match index {
-                    0 => decoder.once(&mut a, &ALL, 0)?,
-                    1 => decoder.once(&mut b, &ALL, 1)?,
-                    _ => decoder.once(&mut a2, &ALL, 2)?,
-                }
+        let outer = decoder.enter(element);
+        let mut a = decoder.in_order(&ALL, 0)?;
+        let mut b = decoder.in_order(&ALL, 1)?;
+        let mut a2 = decoder.in_order(&ALL, 2)?;
+        while let Some(index) = decoder.one_of(&ALL)? {
+            match index {
+                0 => decoder.once(&mut a, &ALL, 0)?,
+                1 => decoder.once(&mut b, &ALL, 1)?,
+                _ => decoder.once(&mut a2, &ALL, 2)?,
             }
-            Ok(All {
-                a: decoder.present(a, &ALL, 0)?,
-                b: decoder.present(b, &ALL, 1)?,
-                a2: decoder.present(a2, &ALL, 2)?,
-            })
+        }
+        let value = All {
+            a: decoder.present(a, &ALL, 0)?,
+            b: decoder.present(b, &ALL, 1)?,
+            a2: decoder.present(a2, &ALL, 2)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -502,17 +496,17 @@ impl FromXml for Parted {
     const CONTENT: &'static xs::Content = &xs::Content::Among(&[xs::First::Elements(&PARTED)]);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Parted {
-                a: decoder.optional(&PARTED, 0)?,
-                b: decoder.required(&PARTED, 1)?,
-                a2: decoder.required(&PARTED, 2)?,
-                a3: decoder.optional(&PARTED, 3)?,
-                c: decoder.optional(&PARTED, 4)?,
-                a4: decoder.optional(&PARTED, 5)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Parted {
+            a: decoder.optional(&PARTED, 0)?,
+            b: decoder.required(&PARTED, 1)?,
+            a2: decoder.required(&PARTED, 2)?,
+            a3: decoder.optional(&PARTED, 3)?,
+            c: decoder.optional(&PARTED, 4)?,
+            a4: decoder.optional(&PARTED, 5)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 

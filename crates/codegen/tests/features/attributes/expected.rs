@@ -151,18 +151,18 @@ impl FromXml for Item {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&ITEM);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            decoder.attribute::<String>(Self::ATTRIBUTES, 2)?;
-            decoder.required_attribute::<String>(Self::ATTRIBUTES, 3)?;
-            Ok(Item {
-                text: decoder.attribute(Self::ATTRIBUTES, 0)?,
-                size: decoder.attribute_or_default(Self::ATTRIBUTES, 1)?,
-                id_attribute: decoder.required_attribute(Self::ATTRIBUTES, 4)?,
-                version: decoder.attribute(Self::ATTRIBUTES, 5)?,
-                id: decoder.optional(&ITEM, 0)?,
-            })
+        let outer = decoder.enter(element);
+        decoder.attribute::<String>(Self::ATTRIBUTES, 2)?;
+        decoder.required_attribute::<String>(Self::ATTRIBUTES, 3)?;
+        let value = Item {
+            text: decoder.attribute(Self::ATTRIBUTES, 0)?,
+            size: decoder.attribute_or_default(Self::ATTRIBUTES, 1)?,
+            id_attribute: decoder.required_attribute(Self::ATTRIBUTES, 4)?,
+            version: decoder.attribute(Self::ATTRIBUTES, 5)?,
+            id: decoder.optional(&ITEM, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -208,16 +208,16 @@ impl FromXml for Less {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&[]);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            decoder.attribute::<String>(Self::ATTRIBUTES, 1)?;
-            decoder.required_attribute::<String>(Self::ATTRIBUTES, 2)?;
-            Ok(Less {
-                size: decoder.attribute_or_default(Self::ATTRIBUTES, 0)?,
-                id: decoder.required_attribute(Self::ATTRIBUTES, 3)?,
-                version: decoder.attribute(Self::ATTRIBUTES, 4)?,
-            })
+        let outer = decoder.enter(element);
+        decoder.attribute::<String>(Self::ATTRIBUTES, 1)?;
+        decoder.required_attribute::<String>(Self::ATTRIBUTES, 2)?;
+        let value = Less {
+            size: decoder.attribute_or_default(Self::ATTRIBUTES, 0)?,
+            id: decoder.required_attribute(Self::ATTRIBUTES, 3)?,
+            version: decoder.attribute(Self::ATTRIBUTES, 4)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -287,16 +287,10 @@ impl ToXml for ItemOrDerived {
     }
 }
 
-impl From<Item> for ItemOrDerived {
-    fn from(value: Item) -> Self {
-        Self::Item(value)
-    }
-}
-
-impl From<Less> for ItemOrDerived {
-    fn from(value: Less) -> Self {
-        Self::Less(value)
-    }
+::castile::codegen::conversions! {
+    ItemOrDerived;
+    Item = Item,
+    Less = Less,
 }
 
 /// The type `Open`.
@@ -323,22 +317,22 @@ impl FromXml for Open {
     const CONTENT: &'static xs::Content = &xs::Content::Among(&[xs::First::Elements(&OPEN)]);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            let decoder_ = decoder.attribute(Self::ATTRIBUTES, 0)?;
-            let name = decoder.attribute(Self::ATTRIBUTES, 1)?;
-            let any_attributes = decoder.any_attributes(Self::ATTRIBUTES);
-            let mut element_ = decoder.in_order(&OPEN, 0)?;
-            while decoder.one_of(&OPEN)?.is_some() {
-                decoder.once(&mut element_, &OPEN, 0)?;
-            }
-            Ok(Open {
-                decoder: decoder_,
-                name,
-                any_attributes,
-                element: decoder.present(element_, &OPEN, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let decoder_ = decoder.attribute(Self::ATTRIBUTES, 0)?;
+        let name = decoder.attribute(Self::ATTRIBUTES, 1)?;
+        let any_attributes = decoder.any_attributes(Self::ATTRIBUTES);
+        let mut element_ = decoder.in_order(&OPEN, 0)?;
+        while decoder.one_of(&OPEN)?.is_some() {
+            decoder.once(&mut element_, &OPEN, 0)?;
+        }
+        let value = Open {
+            decoder: decoder_,
+            name,
+            any_attributes,
+            element: decoder.present(element_, &OPEN, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -378,14 +372,14 @@ impl FromXml for Value {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Value {
-                item: decoder.repeated(&VALUE, 0)?,
-                open: decoder.optional(&VALUE, 1)?,
-                nil: decoder.optional(&VALUE, 2)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Value {
+            item: decoder.repeated(&VALUE, 0)?,
+            open: decoder.optional(&VALUE, 1)?,
+            nil: decoder.optional(&VALUE, 2)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 

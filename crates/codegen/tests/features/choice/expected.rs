@@ -173,8 +173,10 @@ impl FromXml for Once {
     );
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| Ok(Once { choice: decoder.group()? });
-        decoder.complex(element, children)
+        let outer = decoder.enter(element);
+        let value = Once { choice: decoder.group()? };
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -280,12 +282,12 @@ impl FromXml for Ordered {
     );
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Ordered {
-                choice: decoder.repeated_group(0, None)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Ordered {
+            choice: decoder.repeated_group(0, None)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -541,17 +543,17 @@ impl FromXml for Value {
     );
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Value {
-                choice: decoder.optional(&VALUE, 0)?,
-                choice2: decoder.group()?,
-                choice3: decoder.optional_group()?,
-                choice4: decoder.optional_group()?,
-                address: decoder.optional_group()?,
-                end: decoder.optional(&VALUE, 1)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Value {
+            choice: decoder.optional(&VALUE, 0)?,
+            choice2: decoder.group()?,
+            choice3: decoder.optional_group()?,
+            choice4: decoder.optional_group()?,
+            address: decoder.optional_group()?,
+            end: decoder.optional(&VALUE, 1)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 

@@ -190,12 +190,12 @@ impl FromXml for FeatureType {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&FEATURE_TYPE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(FeatureType {
-                a: decoder.required(&FEATURE_TYPE, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = FeatureType {
+            a: decoder.required(&FEATURE_TYPE, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -219,12 +219,12 @@ impl FromXml for FeatureServerType {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&FEATURE_SERVER_TYPE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(FeatureServerType {
-                a: decoder.required(&FEATURE_SERVER_TYPE, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = FeatureServerType {
+            a: decoder.required(&FEATURE_SERVER_TYPE, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -248,12 +248,12 @@ impl FromXml for FeatureClientType {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&FEATURE_CLIENT_TYPE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(FeatureClientType {
-                a: decoder.required(&FEATURE_CLIENT_TYPE, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = FeatureClientType {
+            a: decoder.required(&FEATURE_CLIENT_TYPE, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -277,12 +277,12 @@ impl FromXml for FeatureDispatchType {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&FEATURE_DISPATCH_TYPE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(FeatureDispatchType {
-                a: decoder.required(&FEATURE_DISPATCH_TYPE, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = FeatureDispatchType {
+            a: decoder.required(&FEATURE_DISPATCH_TYPE, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -306,12 +306,12 @@ impl FromXml for FeatureOperations {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&FEATURE_OPERATIONS2);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(FeatureOperations {
-                a: decoder.required(&FEATURE_OPERATIONS2, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = FeatureOperations {
+            a: decoder.required(&FEATURE_OPERATIONS2, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -335,12 +335,12 @@ impl FromXml for A1b {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&A1B);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(A1b {
-                a: decoder.required(&A1B, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = A1b {
+            a: decoder.required(&A1B, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -364,12 +364,12 @@ impl FromXml for A1b2 {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&A1B2);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(A1b2 {
-                a: decoder.required(&A1B2, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = A1b2 {
+            a: decoder.required(&A1B2, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -393,12 +393,12 @@ impl FromXml for Namespace {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&NAMESPACE_TABLE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Namespace {
-                a: decoder.required(&NAMESPACE_TABLE, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Namespace {
+            a: decoder.required(&NAMESPACE_TABLE, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -422,12 +422,12 @@ impl FromXml for Namespace2 {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&NAMESPACE2);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Namespace2 {
-                a: decoder.required(&NAMESPACE2, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Namespace2 {
+            a: decoder.required(&NAMESPACE2, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -451,12 +451,12 @@ impl FromXml for Namespace22 {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&NAMESPACE22);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Namespace22 {
-                a: decoder.required(&NAMESPACE22, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Namespace22 {
+            a: decoder.required(&NAMESPACE22, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -480,12 +480,12 @@ impl FromXml for BookFault {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&BOOK_FAULT);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(BookFault {
-                a: decoder.required(&BOOK_FAULT, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = BookFault {
+            a: decoder.required(&BOOK_FAULT, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -544,23 +544,23 @@ impl FromXml for Value {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Value {
-                feature: decoder.optional(&VALUE, 0)?,
-                feature_server: decoder.optional(&VALUE, 1)?,
-                feature_client: decoder.optional(&VALUE, 2)?,
-                feature_dispatch: decoder.optional(&VALUE, 3)?,
-                feature_operations: decoder.optional(&VALUE, 4)?,
-                a1b: decoder.optional(&VALUE, 5)?,
-                a1b2: decoder.optional(&VALUE, 6)?,
-                namespace: decoder.optional(&VALUE, 7)?,
-                namespace2: decoder.optional(&VALUE, 8)?,
-                namespace22: decoder.optional(&VALUE, 9)?,
-                book_fault: decoder.optional(&VALUE, 10)?,
-                note: decoder.optional(&VALUE, 11)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Value {
+            feature: decoder.optional(&VALUE, 0)?,
+            feature_server: decoder.optional(&VALUE, 1)?,
+            feature_client: decoder.optional(&VALUE, 2)?,
+            feature_dispatch: decoder.optional(&VALUE, 3)?,
+            feature_operations: decoder.optional(&VALUE, 4)?,
+            a1b: decoder.optional(&VALUE, 5)?,
+            a1b2: decoder.optional(&VALUE, 6)?,
+            namespace: decoder.optional(&VALUE, 7)?,
+            namespace2: decoder.optional(&VALUE, 8)?,
+            namespace22: decoder.optional(&VALUE, 9)?,
+            book_fault: decoder.optional(&VALUE, 10)?,
+            note: decoder.optional(&VALUE, 11)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 

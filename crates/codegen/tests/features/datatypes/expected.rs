@@ -135,13 +135,13 @@ impl FromXml for Required {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&REQUIRED);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Required {
-                amount: decoder.required(&REQUIRED, 0)?,
-                currency: decoder.required(&REQUIRED, 1)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Required {
+            amount: decoder.required(&REQUIRED, 0)?,
+            currency: decoder.required(&REQUIRED, 1)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -258,42 +258,42 @@ impl FromXml for Value {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Value {
-                decimal: decoder.optional(&VALUE, 0)?,
-                integer: decoder.optional(&VALUE, 1)?,
-                non_negative_integer: decoder.optional(&VALUE, 2)?,
-                positive_integer: decoder.optional(&VALUE, 3)?,
-                non_positive_integer: decoder.optional(&VALUE, 4)?,
-                negative_integer: decoder.optional(&VALUE, 5)?,
-                duration: decoder.optional(&VALUE, 6)?,
-                time: decoder.optional(&VALUE, 7)?,
-                date: decoder.optional(&VALUE, 8)?,
-                g_year_month: decoder.optional(&VALUE, 9)?,
-                g_year: decoder.optional(&VALUE, 10)?,
-                g_month_day: decoder.optional(&VALUE, 11)?,
-                g_day: decoder.optional(&VALUE, 12)?,
-                g_month: decoder.optional(&VALUE, 13)?,
-                hex_binary: decoder.optional(&VALUE, 14)?,
-                q_name: decoder.optional(&VALUE, 15)?,
-                notation: decoder.optional(&VALUE, 16)?,
-                normalized_string: decoder.optional(&VALUE, 17)?,
-                token: decoder.optional(&VALUE, 18)?,
-                any_uri: decoder.optional(&VALUE, 19)?,
-                language: decoder.optional(&VALUE, 20)?,
-                nmtoken: decoder.optional(&VALUE, 21)?,
-                nmtokens: decoder.optional(&VALUE, 22)?,
-                name: decoder.optional(&VALUE, 23)?,
-                nc_name: decoder.optional(&VALUE, 24)?,
-                id: decoder.optional(&VALUE, 25)?,
-                idref: decoder.optional(&VALUE, 26)?,
-                idrefs: decoder.optional(&VALUE, 27)?,
-                entity: decoder.optional(&VALUE, 28)?,
-                entities: decoder.optional(&VALUE, 29)?,
-                required: decoder.optional(&VALUE, 30)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Value {
+            decimal: decoder.optional(&VALUE, 0)?,
+            integer: decoder.optional(&VALUE, 1)?,
+            non_negative_integer: decoder.optional(&VALUE, 2)?,
+            positive_integer: decoder.optional(&VALUE, 3)?,
+            non_positive_integer: decoder.optional(&VALUE, 4)?,
+            negative_integer: decoder.optional(&VALUE, 5)?,
+            duration: decoder.optional(&VALUE, 6)?,
+            time: decoder.optional(&VALUE, 7)?,
+            date: decoder.optional(&VALUE, 8)?,
+            g_year_month: decoder.optional(&VALUE, 9)?,
+            g_year: decoder.optional(&VALUE, 10)?,
+            g_month_day: decoder.optional(&VALUE, 11)?,
+            g_day: decoder.optional(&VALUE, 12)?,
+            g_month: decoder.optional(&VALUE, 13)?,
+            hex_binary: decoder.optional(&VALUE, 14)?,
+            q_name: decoder.optional(&VALUE, 15)?,
+            notation: decoder.optional(&VALUE, 16)?,
+            normalized_string: decoder.optional(&VALUE, 17)?,
+            token: decoder.optional(&VALUE, 18)?,
+            any_uri: decoder.optional(&VALUE, 19)?,
+            language: decoder.optional(&VALUE, 20)?,
+            nmtoken: decoder.optional(&VALUE, 21)?,
+            nmtokens: decoder.optional(&VALUE, 22)?,
+            name: decoder.optional(&VALUE, 23)?,
+            nc_name: decoder.optional(&VALUE, 24)?,
+            id: decoder.optional(&VALUE, 25)?,
+            idref: decoder.optional(&VALUE, 26)?,
+            idrefs: decoder.optional(&VALUE, 27)?,
+            entity: decoder.optional(&VALUE, 28)?,
+            entities: decoder.optional(&VALUE, 29)?,
+            required: decoder.optional(&VALUE, 30)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 

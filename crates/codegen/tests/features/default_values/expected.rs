@@ -144,15 +144,15 @@ impl FromXml for Value {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Value {
-                number: decoder.required(&VALUE, 0)?,
-                text: decoder.optional(&VALUE, 1)?,
-                fixed: decoder.optional(&VALUE, 2)?,
-                nil: decoder.optional(&VALUE, 3)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Value {
+            number: decoder.required(&VALUE, 0)?,
+            text: decoder.optional(&VALUE, 1)?,
+            fixed: decoder.optional(&VALUE, 2)?,
+            nil: decoder.optional(&VALUE, 3)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 

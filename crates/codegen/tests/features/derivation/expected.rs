@@ -138,14 +138,14 @@ impl FromXml for Circle {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&CIRCLE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Circle {
-                unit: decoder.attribute(Self::ATTRIBUTES, 0)?,
-                name: decoder.required(&CIRCLE, 0)?,
-                radius: decoder.required(&CIRCLE, 1)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Circle {
+            unit: decoder.attribute(Self::ATTRIBUTES, 0)?,
+            name: decoder.required(&CIRCLE, 0)?,
+            radius: decoder.required(&CIRCLE, 1)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -178,13 +178,13 @@ impl FromXml for Group {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&GROUP);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Group {
-                name: decoder.required(&GROUP, 0)?,
-                shape: decoder.repeated(&GROUP, 1)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Group {
+            name: decoder.required(&GROUP, 0)?,
+            shape: decoder.repeated(&GROUP, 1)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -247,16 +247,10 @@ impl ToXml for Shape {
     }
 }
 
-impl From<Circle> for Shape {
-    fn from(value: Circle) -> Self {
-        Self::Circle(value)
-    }
-}
-
-impl From<Group> for Shape {
-    fn from(value: Group) -> Self {
-        Self::Group(value)
-    }
+::castile::codegen::conversions! {
+    Shape;
+    Circle = Circle,
+    Group = Group,
 }
 
 /// The type `Base`.
@@ -273,12 +267,12 @@ impl FromXml for Base {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&BASE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Base {
-                a: decoder.required(&BASE, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Base {
+            a: decoder.required(&BASE, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -304,13 +298,13 @@ impl FromXml for Derived {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&DERIVED);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Derived {
-                a: decoder.required(&DERIVED, 0)?,
-                b: decoder.required(&DERIVED, 1)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Derived {
+            a: decoder.required(&DERIVED, 0)?,
+            b: decoder.required(&DERIVED, 1)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -340,14 +334,14 @@ impl FromXml for Further {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&FURTHER);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Further {
-                c: decoder.required_attribute(Self::ATTRIBUTES, 0)?,
-                a: decoder.required(&FURTHER, 0)?,
-                b: decoder.required(&FURTHER, 1)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Further {
+            c: decoder.required_attribute(Self::ATTRIBUTES, 0)?,
+            a: decoder.required(&FURTHER, 0)?,
+            b: decoder.required(&FURTHER, 1)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -425,22 +419,11 @@ impl ToXml for BaseOrDerived {
     }
 }
 
-impl From<Base> for BaseOrDerived {
-    fn from(value: Base) -> Self {
-        Self::Base(value)
-    }
-}
-
-impl From<Derived> for BaseOrDerived {
-    fn from(value: Derived) -> Self {
-        Self::Derived(value)
-    }
-}
-
-impl From<Further> for BaseOrDerived {
-    fn from(value: Further) -> Self {
-        Self::Further(value)
-    }
+::castile::codegen::conversions! {
+    BaseOrDerived;
+    Base = Base,
+    Derived = Derived,
+    Further = Further,
 }
 
 /// A value of the type `Derived` or of one that is derived from it.
@@ -495,16 +478,10 @@ impl ToXml for DerivedOrDerived {
     }
 }
 
-impl From<Derived> for DerivedOrDerived {
-    fn from(value: Derived) -> Self {
-        Self::Derived(value)
-    }
-}
-
-impl From<Further> for DerivedOrDerived {
-    fn from(value: Further) -> Self {
-        Self::Further(value)
-    }
+::castile::codegen::conversions! {
+    DerivedOrDerived;
+    Derived = Derived,
+    Further = Further,
 }
 
 /// Of which this contract has no kind.
@@ -570,16 +547,16 @@ impl FromXml for Value {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Value {
-                shape: decoder.repeated(&VALUE, 0)?,
-                base: decoder.repeated(&VALUE, 1)?,
-                derived: decoder.optional(&VALUE, 2)?,
-                further: decoder.optional(&VALUE, 3)?,
-                nothing: decoder.optional(&VALUE, 4)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Value {
+            shape: decoder.repeated(&VALUE, 0)?,
+            base: decoder.repeated(&VALUE, 1)?,
+            derived: decoder.optional(&VALUE, 2)?,
+            further: decoder.optional(&VALUE, 3)?,
+            nothing: decoder.optional(&VALUE, 4)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 

@@ -185,16 +185,16 @@ impl FromXml for Value {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Value {
-                marked: decoder.required(&VALUE, 0)?,
-                empty: decoder.required(&VALUE, 1)?,
-                html: decoder.required(&VALUE, 2)?,
-                twice: decoder.required(&VALUE, 3)?,
-                reserved: decoder.required(&VALUE, 4)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Value {
+            marked: decoder.required(&VALUE, 0)?,
+            empty: decoder.required(&VALUE, 1)?,
+            html: decoder.required(&VALUE, 2)?,
+            twice: decoder.required(&VALUE, 3)?,
+            reserved: decoder.required(&VALUE, 4)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 

@@ -131,28 +131,11 @@ pub enum Size {
     Other(String),
 }
 
-impl Size {
-    /// The value as it is written.
-    pub fn as_str(&self) -> &str {
-        match self {
-            Self::Small => "small",
-            Self::Large => "large",
-            Self::Other(text) => text,
-        }
-    }
+::castile::codegen::enumeration! {
+    Size: "Size", Collapse, Other;
+    Small = "small",
+    Large = "large",
 }
-
-impl From<&str> for Size {
-    fn from(text: &str) -> Self {
-        match text {
-            "small" => Self::Small,
-            "large" => Self::Large,
-            _ => Self::Other(text.to_owned()),
-        }
-    }
-}
-
-::castile::codegen::enumeration!(Size, "Size", Collapse);
 
 /// What a thing looks like.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -180,42 +163,18 @@ pub enum Color {
     Other(String),
 }
 
-impl Color {
-    /// The value as it is written.
-    pub fn as_str(&self) -> &str {
-        match self {
-            Self::Red => "red",
-            Self::Red2 => "Red",
-            Self::DarkBlue => "dark-blue",
-            Self::Empty => "",
-            Self::Other2 => "other",
-            Self::_1 => "1",
-            Self::Plus => "+",
-            Self::Self_ => "self",
-            Self::AB => "a \"b\"",
-            Self::Other(text) => text,
-        }
-    }
+::castile::codegen::enumeration! {
+    Color: "Color", Preserve, Other;
+    Red = "red",
+    Red2 = "Red",
+    DarkBlue = "dark-blue",
+    Empty = "",
+    Other2 = "other",
+    _1 = "1",
+    Plus = "+",
+    Self_ = "self",
+    AB = "a \"b\"",
 }
-
-impl From<&str> for Color {
-    fn from(text: &str) -> Self {
-        match text {
-            "red" => Self::Red,
-            "Red" => Self::Red2,
-            "dark-blue" => Self::DarkBlue,
-            "" => Self::Empty,
-            "other" => Self::Other2,
-            "1" => Self::_1,
-            "+" => Self::Plus,
-            "self" => Self::Self_,
-            "a \"b\"" => Self::AB,
-            _ => Self::Other(text.to_owned()),
-        }
-    }
-}
-
-::castile::codegen::enumeration!(Color, "Color", Preserve);
 
 /// The type `Small`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -227,26 +186,10 @@ pub enum Small {
     Other(String),
 }
 
-impl Small {
-    /// The value as it is written.
-    pub fn as_str(&self) -> &str {
-        match self {
-            Self::Small => "small",
-            Self::Other(text) => text,
-        }
-    }
+::castile::codegen::enumeration! {
+    Small: "Small", Collapse, Other;
+    Small = "small",
 }
-
-impl From<&str> for Small {
-    fn from(text: &str) -> Self {
-        match text {
-            "small" => Self::Small,
-            _ => Self::Other(text.to_owned()),
-        }
-    }
-}
-
-::castile::codegen::enumeration!(Small, "Small", Collapse);
 
 /// The type `SizeOrNumber`.
 #[derive(Clone, Debug, PartialEq)]
@@ -305,28 +248,11 @@ pub enum Kind {
     Other(String),
 }
 
-impl Kind {
-    /// The value as it is written.
-    pub fn as_str(&self) -> &str {
-        match self {
-            Self::A => "a",
-            Self::B => "b",
-            Self::Other(text) => text,
-        }
-    }
+::castile::codegen::enumeration! {
+    Kind: "kind", Collapse, Other;
+    A = "a",
+    B = "b",
 }
-
-impl From<&str> for Kind {
-    fn from(text: &str) -> Self {
-        match text {
-            "a" => Self::A,
-            "b" => Self::B,
-            _ => Self::Other(text.to_owned()),
-        }
-    }
-}
-
-::castile::codegen::enumeration!(Kind, "kind", Collapse);
 
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -362,18 +288,18 @@ impl FromXml for Value {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Value {
-                size: decoder.attribute(Self::ATTRIBUTES, 0)?,
-                color: decoder.repeated(&VALUE, 0)?,
-                small: decoder.optional(&VALUE, 1)?,
-                sizes: decoder.optional(&VALUE, 2)?,
-                either: decoder.repeated(&VALUE, 3)?,
-                kind: decoder.optional(&VALUE, 4)?,
-                numbers: decoder.optional(&VALUE, 5)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Value {
+            size: decoder.attribute(Self::ATTRIBUTES, 0)?,
+            color: decoder.repeated(&VALUE, 0)?,
+            small: decoder.optional(&VALUE, 1)?,
+            sizes: decoder.optional(&VALUE, 2)?,
+            either: decoder.repeated(&VALUE, 3)?,
+            kind: decoder.optional(&VALUE, 4)?,
+            numbers: decoder.optional(&VALUE, 5)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 

@@ -133,12 +133,12 @@ impl FromXml for FromNothing {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&FROM_NOTHING);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(FromNothing {
-                c: decoder.required(&FROM_NOTHING, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = FromNothing {
+            c: decoder.required(&FROM_NOTHING, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -162,12 +162,12 @@ impl FromXml for Unchanged {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&UNCHANGED);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Unchanged {
-                a: decoder.required(&UNCHANGED, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Unchanged {
+            a: decoder.required(&UNCHANGED, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -191,12 +191,12 @@ impl FromXml for Base {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&BASE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Base {
-                a: decoder.required(&BASE, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Base {
+            a: decoder.required(&BASE, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -222,13 +222,13 @@ impl FromXml for Extended {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&EXTENDED);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Extended {
-                a: decoder.required(&EXTENDED, 0)?,
-                b: decoder.optional(&EXTENDED, 1)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Extended {
+            a: decoder.required(&EXTENDED, 0)?,
+            b: decoder.optional(&EXTENDED, 1)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -309,28 +309,12 @@ impl ToXml for BaseOrDerived {
     }
 }
 
-impl From<Base> for BaseOrDerived {
-    fn from(value: Base) -> Self {
-        Self::Base(value)
-    }
-}
-
-impl From<Extended> for BaseOrDerived {
-    fn from(value: Extended) -> Self {
-        Self::Extended(value)
-    }
-}
-
-impl From<Unchanged> for BaseOrDerived {
-    fn from(value: Unchanged) -> Self {
-        Self::Unchanged(value)
-    }
-}
-
-impl From<Value> for BaseOrDerived {
-    fn from(value: Value) -> Self {
-        Self::Value(Recursive::new(value))
-    }
+::castile::codegen::conversions! {
+    BaseOrDerived;
+    Base = Base,
+    Extended = Extended,
+    Unchanged = Unchanged,
+    Value = Value,
 }
 
 /// The type `Value`.
@@ -361,16 +345,16 @@ impl FromXml for Value {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Value {
-                a: decoder.required(&VALUE, 0)?,
-                b: decoder.optional(&VALUE, 1)?,
-                from_nothing: decoder.required(&VALUE, 2)?,
-                unchanged: decoder.required(&VALUE, 3)?,
-                base: decoder.required(&VALUE, 4)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Value {
+            a: decoder.required(&VALUE, 0)?,
+            b: decoder.optional(&VALUE, 1)?,
+            from_nothing: decoder.required(&VALUE, 2)?,
+            unchanged: decoder.required(&VALUE, 3)?,
+            base: decoder.required(&VALUE, 4)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 

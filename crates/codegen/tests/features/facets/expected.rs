@@ -243,28 +243,11 @@ pub enum Color {
     Other(String),
 }
 
-impl Color {
-    /// The value as it is written.
-    pub fn as_str(&self) -> &str {
-        match self {
-            Self::Red => "red",
-            Self::Green => "green",
-            Self::Other(text) => text,
-        }
-    }
+::castile::codegen::enumeration! {
+    Color: "Color", Preserve, no Other;
+    Red = "red",
+    Green = "green",
 }
-
-impl From<&str> for Color {
-    fn from(text: &str) -> Self {
-        match text {
-            "red" => Self::Red,
-            "green" => Self::Green,
-            _ => Self::Other(text.to_owned()),
-        }
-    }
-}
-
-::castile::codegen::enumeration!(Color, "Color", Preserve, Other, ["red", "green"]);
 
 static KIND_FACETS: xs::Restriction<::castile::datatypes::QName> = xs::Restriction::new(
     "Kind",
@@ -518,14 +501,14 @@ impl FromXml for Marks {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&[]);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Marks {
-                code: decoder.required_attribute(Self::ATTRIBUTES, 0)?,
-                grade: decoder.attribute_or_default(Self::ATTRIBUTES, 1)?,
-                color: decoder.attribute(Self::ATTRIBUTES, 2)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Marks {
+            code: decoder.required_attribute(Self::ATTRIBUTES, 0)?,
+            grade: decoder.attribute_or_default(Self::ATTRIBUTES, 1)?,
+            color: decoder.attribute(Self::ATTRIBUTES, 2)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -562,26 +545,10 @@ pub enum Reddish {
     Other(String),
 }
 
-impl Reddish {
-    /// The value as it is written.
-    pub fn as_str(&self) -> &str {
-        match self {
-            Self::Red => "red",
-            Self::Other(text) => text,
-        }
-    }
+::castile::codegen::enumeration! {
+    Reddish: "Reddish", Preserve, no Other;
+    Red = "red",
 }
-
-impl From<&str> for Reddish {
-    fn from(text: &str) -> Self {
-        match text {
-            "red" => Self::Red,
-            _ => Self::Other(text.to_owned()),
-        }
-    }
-}
-
-::castile::codegen::enumeration!(Reddish, "Reddish", Preserve, Other, ["red"]);
 
 /// The type `SizeOrCode`.
 #[derive(Clone, Debug, PartialEq)]
@@ -760,38 +727,38 @@ impl FromXml for Value {
     );
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Value {
-                code: decoder.repeated(&VALUE, 0)?,
-                digit_code: decoder.optional(&VALUE, 1)?,
-                percent: decoder.repeated(&VALUE, 2)?,
-                price: decoder.optional(&VALUE, 3)?,
-                key: decoder.optional(&VALUE, 4)?,
-                day: decoder.optional(&VALUE, 5)?,
-                word: decoder.optional(&VALUE, 6)?,
-                grade: decoder.optional(&VALUE, 7)?,
-                color: decoder.optional(&VALUE, 8)?,
-                kind: decoder.optional(&VALUE, 9)?,
-                percents: decoder.optional(&VALUE, 10)?,
-                few: decoder.optional(&VALUE, 11)?,
-                one_color: decoder.optional(&VALUE, 12)?,
-                size: decoder.repeated(&VALUE, 13)?,
-                some_size: decoder.repeated(&VALUE, 14)?,
-                temperature: decoder.repeated(&VALUE, 15)?,
-                either: decoder.repeated(&VALUE, 16)?,
-                amount: decoder.optional(&VALUE, 17)?,
-                marks: decoder.optional(&VALUE, 18)?,
-                part: decoder.optional(&VALUE, 19)?,
-                short: decoder.optional(&VALUE, 20)?,
-                maybe: decoder.repeated(&VALUE, 21)?,
-                level: decoder.optional(&VALUE, 22)?,
-                own: decoder.optional(&VALUE, 23)?,
-                reddish: decoder.optional(&VALUE, 24)?,
-                size_or_code: decoder.optional(&VALUE, 25)?,
-                choice: decoder.optional_group()?,
-            })
+        let outer = decoder.enter(element);
+        let value = Value {
+            code: decoder.repeated(&VALUE, 0)?,
+            digit_code: decoder.optional(&VALUE, 1)?,
+            percent: decoder.repeated(&VALUE, 2)?,
+            price: decoder.optional(&VALUE, 3)?,
+            key: decoder.optional(&VALUE, 4)?,
+            day: decoder.optional(&VALUE, 5)?,
+            word: decoder.optional(&VALUE, 6)?,
+            grade: decoder.optional(&VALUE, 7)?,
+            color: decoder.optional(&VALUE, 8)?,
+            kind: decoder.optional(&VALUE, 9)?,
+            percents: decoder.optional(&VALUE, 10)?,
+            few: decoder.optional(&VALUE, 11)?,
+            one_color: decoder.optional(&VALUE, 12)?,
+            size: decoder.repeated(&VALUE, 13)?,
+            some_size: decoder.repeated(&VALUE, 14)?,
+            temperature: decoder.repeated(&VALUE, 15)?,
+            either: decoder.repeated(&VALUE, 16)?,
+            amount: decoder.optional(&VALUE, 17)?,
+            marks: decoder.optional(&VALUE, 18)?,
+            part: decoder.optional(&VALUE, 19)?,
+            short: decoder.optional(&VALUE, 20)?,
+            maybe: decoder.repeated(&VALUE, 21)?,
+            level: decoder.optional(&VALUE, 22)?,
+            own: decoder.optional(&VALUE, 23)?,
+            reddish: decoder.optional(&VALUE, 24)?,
+            size_or_code: decoder.optional(&VALUE, 25)?,
+            choice: decoder.optional_group()?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -862,6 +829,7 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
 ];
 
 /// Types of the namespace `urn:facets:other`.
+#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
 #[allow(clippy::module_inception, reason = "the module around it may be called the same")]
 pub mod other {
     use ::castile::codegen::{Decoder, Element, Encoder, Error, FromXml, ToXml, xs};
@@ -898,13 +866,13 @@ pub mod other {
         const CONTENT: &'static xs::Content = &xs::Content::Sequence(&PART);
 
         fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-            let children = |decoder: &mut Decoder<'_>| {
-                Ok(Part {
-                    code: decoder.attribute(Self::ATTRIBUTES, 0)?,
-                    short: decoder.required(&PART, 0)?,
-                })
+            let outer = decoder.enter(element);
+            let value = Part {
+                code: decoder.attribute(Self::ATTRIBUTES, 0)?,
+                short: decoder.required(&PART, 0)?,
             };
-            decoder.complex(element, children)
+            decoder.leave(element, outer)?;
+            Ok(value)
         }
     }
 

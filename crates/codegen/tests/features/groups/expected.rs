@@ -250,12 +250,12 @@ impl FromXml for All {
     );
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(All {
-                all: decoder.optional_group()?,
-            })
+        let outer = decoder.enter(element);
+        let value = All {
+            all: decoder.optional_group()?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -314,12 +314,12 @@ impl FromXml for Pairs {
     );
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Pairs {
-                sequence: decoder.repeated_group(1, None)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Pairs {
+            sequence: decoder.repeated_group(1, None)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -378,12 +378,12 @@ impl FromXml for Node {
     );
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Node {
-                children: decoder.repeated_group(0, None)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Node {
+            children: decoder.repeated_group(0, None)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -506,20 +506,20 @@ impl FromXml for Value {
     );
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Value {
-                first: decoder.optional(&VALUE, 0)?,
-                last: decoder.required(&VALUE, 1)?,
-                sequence: decoder.optional_group()?,
-                e: decoder.optional(&VALUE, 2)?,
-                f: decoder.optional(&VALUE, 3)?,
-                all: decoder.repeated(&VALUE, 4)?,
-                pairs: decoder.optional(&VALUE, 5)?,
-                node: decoder.optional(&VALUE, 6)?,
-                sequence2: decoder.optional_group()?,
-            })
+        let outer = decoder.enter(element);
+        let value = Value {
+            first: decoder.optional(&VALUE, 0)?,
+            last: decoder.required(&VALUE, 1)?,
+            sequence: decoder.optional_group()?,
+            e: decoder.optional(&VALUE, 2)?,
+            f: decoder.optional(&VALUE, 3)?,
+            all: decoder.repeated(&VALUE, 4)?,
+            pairs: decoder.optional(&VALUE, 5)?,
+            node: decoder.optional(&VALUE, 6)?,
+            sequence2: decoder.optional_group()?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 

@@ -143,28 +143,11 @@ pub enum Color {
     Other(String),
 }
 
-impl Color {
-    /// The value as it is written.
-    pub fn as_str(&self) -> &str {
-        match self {
-            Self::Red => "red",
-            Self::Blue => "blue",
-            Self::Other(text) => text,
-        }
-    }
+::castile::codegen::enumeration! {
+    Color: "Color", Collapse, no Other;
+    Red = "red",
+    Blue = "blue",
 }
-
-impl From<&str> for Color {
-    fn from(text: &str) -> Self {
-        match text {
-            "red" => Self::Red,
-            "blue" => Self::Blue,
-            _ => Self::Other(text.to_owned()),
-        }
-    }
-}
-
-::castile::codegen::enumeration!(Color, "Color", Collapse, Other, ["red", "blue"]);
 
 static PERCENT_FACETS: xs::Restriction<i32> = xs::Restriction::new(
     "Percent",
@@ -251,16 +234,16 @@ impl FromXml for Item {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&ITEM);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            decoder.attribute::<String>(Self::ATTRIBUTES, 2)?;
-            Ok(Item {
-                id: decoder.required_attribute(Self::ATTRIBUTES, 0)?,
-                code: decoder.attribute(Self::ATTRIBUTES, 1)?,
-                name: decoder.required(&ITEM, 0)?,
-                note: decoder.optional(&ITEM, 1)?,
-            })
+        let outer = decoder.enter(element);
+        decoder.attribute::<String>(Self::ATTRIBUTES, 2)?;
+        let value = Item {
+            id: decoder.required_attribute(Self::ATTRIBUTES, 0)?,
+            code: decoder.attribute(Self::ATTRIBUTES, 1)?,
+            name: decoder.required(&ITEM, 0)?,
+            note: decoder.optional(&ITEM, 1)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -295,13 +278,13 @@ impl FromXml for Circle {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&CIRCLE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Circle {
-                label: decoder.required(&CIRCLE, 0)?,
-                radius: decoder.required(&CIRCLE, 1)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Circle {
+            label: decoder.required(&CIRCLE, 0)?,
+            radius: decoder.required(&CIRCLE, 1)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -356,10 +339,9 @@ impl ToXml for Shape {
     }
 }
 
-impl From<Circle> for Shape {
-    fn from(value: Circle) -> Self {
-        Self::Circle(value)
-    }
+::castile::codegen::conversions! {
+    Shape;
+    Circle = Circle,
 }
 
 /// A piece of the content of a `Paragraph`.
@@ -409,12 +391,12 @@ impl FromXml for Paragraph {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Paragraph"));
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Paragraph {
-                content: decoder.mixed()?,
-            })
+        let outer = decoder.enter(element);
+        let value = Paragraph {
+            content: decoder.mixed()?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -443,21 +425,21 @@ impl FromXml for Options {
     const CONTENT: &'static xs::Content = &xs::Content::Among(&[xs::First::Elements(&OPTIONS)]);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            let mut fast = decoder.in_order(&OPTIONS, 0)?;
-            let mut loud = decoder.in_order(&OPTIONS, 1)?;
-            while let Some(index) = decoder.one_of(&OPTIONS)? {
-                match index {
-                    0 => decoder.once(&mut fast, &OPTIONS, 0)?,
-                    _ => decoder.once(&mut loud, &OPTIONS, 1)?,
-                }
+        let outer = decoder.enter(element);
+        let mut fast = decoder.in_order(&OPTIONS, 0)?;
+        let mut loud = decoder.in_order(&OPTIONS, 1)?;
+        while let Some(index) = decoder.one_of(&OPTIONS)? {
+            match index {
+                0 => decoder.once(&mut fast, &OPTIONS, 0)?,
+                _ => decoder.once(&mut loud, &OPTIONS, 1)?,
             }
-            Ok(Options {
-                fast: decoder.present(fast, &OPTIONS, 0)?,
-                loud,
-            })
+        }
+        let value = Options {
+            fast: decoder.present(fast, &OPTIONS, 0)?,
+            loud,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -558,13 +540,13 @@ impl FromXml for Event {
     );
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Event {
-                choice: decoder.repeated_group(0, Some(3))?,
-                end: decoder.optional(&EVENT, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Event {
+            choice: decoder.repeated_group(0, Some(3))?,
+            end: decoder.optional(&EVENT, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -627,24 +609,24 @@ impl FromXml for Value {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Value {
-                number: decoder.optional(&VALUE, 0)?,
-                code: decoder.optional(&VALUE, 1)?,
-                color: decoder.optional(&VALUE, 2)?,
-                colors: decoder.optional(&VALUE, 3)?,
-                share: decoder.optional(&VALUE, 4)?,
-                version: decoder.optional(&VALUE, 5)?,
-                pair: decoder.repeated(&VALUE, 6)?,
-                item: decoder.repeated(&VALUE, 7)?,
-                shape: decoder.optional(&VALUE, 8)?,
-                paragraph: decoder.optional(&VALUE, 9)?,
-                options: decoder.optional(&VALUE, 10)?,
-                event: decoder.optional(&VALUE, 11)?,
-                unqualified: decoder.optional(&VALUE, 12)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Value {
+            number: decoder.optional(&VALUE, 0)?,
+            code: decoder.optional(&VALUE, 1)?,
+            color: decoder.optional(&VALUE, 2)?,
+            colors: decoder.optional(&VALUE, 3)?,
+            share: decoder.optional(&VALUE, 4)?,
+            version: decoder.optional(&VALUE, 5)?,
+            pair: decoder.repeated(&VALUE, 6)?,
+            item: decoder.repeated(&VALUE, 7)?,
+            shape: decoder.optional(&VALUE, 8)?,
+            paragraph: decoder.optional(&VALUE, 9)?,
+            options: decoder.optional(&VALUE, 10)?,
+            event: decoder.optional(&VALUE, 11)?,
+            unqualified: decoder.optional(&VALUE, 12)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 

@@ -191,13 +191,13 @@ impl FromXml for Paragraph {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Paragraph"));
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Paragraph {
-                content_attribute: decoder.attribute(Self::ATTRIBUTES, 0)?,
-                content: decoder.mixed()?,
-            })
+        let outer = decoder.enter(element);
+        let value = Paragraph {
+            content_attribute: decoder.attribute(Self::ATTRIBUTES, 0)?,
+            content: decoder.mixed()?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -265,13 +265,13 @@ impl FromXml for Value {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Value {
-                paragraph: decoder.repeated(&VALUE, 0)?,
-                note: decoder.optional(&VALUE, 1)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Value {
+            paragraph: decoder.repeated(&VALUE, 0)?,
+            note: decoder.optional(&VALUE, 1)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 

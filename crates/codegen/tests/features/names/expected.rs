@@ -227,39 +227,39 @@ impl FromXml for Value {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Value {
-                r#type: decoder.optional(&VALUE, 0)?,
-                self_: decoder.optional(&VALUE, 1)?,
-                self2: decoder.optional(&VALUE, 2)?,
-                super_: decoder.optional(&VALUE, 3)?,
-                crate_: decoder.optional(&VALUE, 4)?,
-                r#gen: decoder.optional(&VALUE, 5)?,
-                r#async: decoder.optional(&VALUE, 6)?,
-                r#try: decoder.optional(&VALUE, 7)?,
-                r#dyn: decoder.optional(&VALUE, 8)?,
-                union: decoder.optional(&VALUE, 9)?,
-                r#static: decoder.optional(&VALUE, 10)?,
-                macro_rules: decoder.optional(&VALUE, 11)?,
-                order_id: decoder.optional(&VALUE, 12)?,
-                order_id2: decoder.optional(&VALUE, 13)?,
-                order_id3: decoder.optional(&VALUE, 14)?,
-                order_id4: decoder.optional(&VALUE, 15)?,
-                order_id5: decoder.optional(&VALUE, 16)?,
-                _3d: decoder.optional(&VALUE, 17)?,
-                __: decoder.optional(&VALUE, 18)?,
-                _2: decoder.optional(&VALUE, 19)?,
-                x: decoder.optional(&VALUE, 20)?,
-                é: decoder.optional(&VALUE, 21)?,
-                日本: decoder.optional(&VALUE, 22)?,
-                x_y: decoder.optional(&VALUE, 23)?,
-                i32: decoder.optional(&VALUE, 24)?,
-                string: decoder.optional(&VALUE, 25)?,
-                r#box: decoder.optional(&VALUE, 26)?,
-                null_value: decoder.optional(&VALUE, 27)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Value {
+            r#type: decoder.optional(&VALUE, 0)?,
+            self_: decoder.optional(&VALUE, 1)?,
+            self2: decoder.optional(&VALUE, 2)?,
+            super_: decoder.optional(&VALUE, 3)?,
+            crate_: decoder.optional(&VALUE, 4)?,
+            r#gen: decoder.optional(&VALUE, 5)?,
+            r#async: decoder.optional(&VALUE, 6)?,
+            r#try: decoder.optional(&VALUE, 7)?,
+            r#dyn: decoder.optional(&VALUE, 8)?,
+            union: decoder.optional(&VALUE, 9)?,
+            r#static: decoder.optional(&VALUE, 10)?,
+            macro_rules: decoder.optional(&VALUE, 11)?,
+            order_id: decoder.optional(&VALUE, 12)?,
+            order_id2: decoder.optional(&VALUE, 13)?,
+            order_id3: decoder.optional(&VALUE, 14)?,
+            order_id4: decoder.optional(&VALUE, 15)?,
+            order_id5: decoder.optional(&VALUE, 16)?,
+            _3d: decoder.optional(&VALUE, 17)?,
+            __: decoder.optional(&VALUE, 18)?,
+            _2: decoder.optional(&VALUE, 19)?,
+            x: decoder.optional(&VALUE, 20)?,
+            é: decoder.optional(&VALUE, 21)?,
+            日本: decoder.optional(&VALUE, 22)?,
+            x_y: decoder.optional(&VALUE, 23)?,
+            i32: decoder.optional(&VALUE, 24)?,
+            string: decoder.optional(&VALUE, 25)?,
+            r#box: decoder.optional(&VALUE, 26)?,
+            null_value: decoder.optional(&VALUE, 27)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -310,12 +310,12 @@ impl FromXml for ErrorType {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&ERROR_TYPE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(ErrorType {
-                error: decoder.optional(&ERROR_TYPE, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = ErrorType {
+            error: decoder.optional(&ERROR_TYPE, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -339,12 +339,12 @@ impl FromXml for OptionType {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&OPTION_TYPE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(OptionType {
-                option: decoder.optional(&OPTION_TYPE, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = OptionType {
+            option: decoder.optional(&OPTION_TYPE, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -368,12 +368,12 @@ impl FromXml for VecType {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VEC_TYPE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(VecType {
-                vec: decoder.optional(&VEC_TYPE, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = VecType {
+            vec: decoder.optional(&VEC_TYPE, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -397,12 +397,12 @@ impl FromXml for StringType {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&STRING_TYPE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(StringType {
-                string: decoder.optional(&STRING_TYPE, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = StringType {
+            string: decoder.optional(&STRING_TYPE, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -426,12 +426,12 @@ impl FromXml for SelfType {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&SELF_TYPE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(SelfType {
-                self_: decoder.optional(&SELF_TYPE, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = SelfType {
+            self_: decoder.optional(&SELF_TYPE, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -455,12 +455,12 @@ impl FromXml for Type {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&TYPE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Type {
-                r#type: decoder.optional(&TYPE, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Type {
+            r#type: decoder.optional(&TYPE, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -484,12 +484,12 @@ impl FromXml for ResultType {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&RESULT_TYPE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(ResultType {
-                result: decoder.optional(&RESULT_TYPE, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = ResultType {
+            result: decoder.optional(&RESULT_TYPE, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -513,12 +513,12 @@ impl FromXml for SomeType {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&SOME_TYPE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(SomeType {
-                some: decoder.optional(&SOME_TYPE, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = SomeType {
+            some: decoder.optional(&SOME_TYPE, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -542,12 +542,12 @@ impl FromXml for ElementType {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&ELEMENT_TYPE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(ElementType {
-                element: decoder.optional(&ELEMENT_TYPE, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = ElementType {
+            element: decoder.optional(&ELEMENT_TYPE, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -571,12 +571,12 @@ impl FromXml for OrderLine {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&ORDER_LINE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(OrderLine {
-                order_line: decoder.optional(&ORDER_LINE, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = OrderLine {
+            order_line: decoder.optional(&ORDER_LINE, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -600,12 +600,12 @@ impl FromXml for OrderLine2 {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&ORDER_LINE2);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(OrderLine2 {
-                order_line: decoder.optional(&ORDER_LINE2, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = OrderLine2 {
+            order_line: decoder.optional(&ORDER_LINE2, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -629,12 +629,12 @@ impl FromXml for OrderLine3 {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&ORDER_LINE3);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(OrderLine3 {
-                order_line: decoder.optional(&ORDER_LINE3, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = OrderLine3 {
+            order_line: decoder.optional(&ORDER_LINE3, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -658,12 +658,12 @@ impl FromXml for _3d {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&_3D);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(_3d {
-                _3d: decoder.optional(&_3D, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = _3d {
+            _3d: decoder.optional(&_3D, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -687,12 +687,12 @@ impl FromXml for I32 {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&I32);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(I32 {
-                i32: decoder.optional(&I32, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = I32 {
+            i32: decoder.optional(&I32, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -716,12 +716,12 @@ impl FromXml for FaultType {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&FAULT_TYPE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(FaultType {
-                fault: decoder.optional(&FAULT_TYPE, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = FaultType {
+            fault: decoder.optional(&FAULT_TYPE, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -745,12 +745,12 @@ impl FromXml for Type2 {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&TYPE2);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Type2 {
-                r#type: decoder.optional(&TYPE2, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Type2 {
+            r#type: decoder.optional(&TYPE2, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -774,12 +774,12 @@ impl FromXml for FromXmlType {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&FROM_XML_TYPE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(FromXmlType {
-                from_xml: decoder.optional(&FROM_XML_TYPE, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = FromXmlType {
+            from_xml: decoder.optional(&FROM_XML_TYPE, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -803,12 +803,12 @@ impl FromXml for DefaultType {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&DEFAULT_TYPE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(DefaultType {
-                default: decoder.optional(&DEFAULT_TYPE, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = DefaultType {
+            default: decoder.optional(&DEFAULT_TYPE, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -832,12 +832,12 @@ impl FromXml for RecursiveType {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&RECURSIVE_TYPE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(RecursiveType {
-                recursive: decoder.optional(&RECURSIVE_TYPE, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = RecursiveType {
+            recursive: decoder.optional(&RECURSIVE_TYPE, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -861,12 +861,12 @@ impl FromXml for TowerServiceType {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&TOWER_SERVICE_TYPE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(TowerServiceType {
-                tower_service: decoder.optional(&TOWER_SERVICE_TYPE, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = TowerServiceType {
+            tower_service: decoder.optional(&TOWER_SERVICE_TYPE, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -949,31 +949,31 @@ impl FromXml for Types {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&TYPES);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Types {
-                error: decoder.optional(&TYPES, 0)?,
-                option: decoder.optional(&TYPES, 1)?,
-                vec: decoder.optional(&TYPES, 2)?,
-                string: decoder.optional(&TYPES, 3)?,
-                self_: decoder.optional(&TYPES, 4)?,
-                r#type: decoder.optional(&TYPES, 5)?,
-                result: decoder.optional(&TYPES, 6)?,
-                some: decoder.optional(&TYPES, 7)?,
-                element: decoder.optional(&TYPES, 8)?,
-                order_line: decoder.optional(&TYPES, 9)?,
-                order_line2: decoder.optional(&TYPES, 10)?,
-                order_line3: decoder.optional(&TYPES, 11)?,
-                _3d: decoder.optional(&TYPES, 12)?,
-                i32: decoder.optional(&TYPES, 13)?,
-                fault: decoder.optional(&TYPES, 14)?,
-                type2: decoder.optional(&TYPES, 15)?,
-                from_xml: decoder.optional(&TYPES, 16)?,
-                default: decoder.optional(&TYPES, 17)?,
-                recursive: decoder.optional(&TYPES, 18)?,
-                tower_service: decoder.optional(&TYPES, 19)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Types {
+            error: decoder.optional(&TYPES, 0)?,
+            option: decoder.optional(&TYPES, 1)?,
+            vec: decoder.optional(&TYPES, 2)?,
+            string: decoder.optional(&TYPES, 3)?,
+            self_: decoder.optional(&TYPES, 4)?,
+            r#type: decoder.optional(&TYPES, 5)?,
+            result: decoder.optional(&TYPES, 6)?,
+            some: decoder.optional(&TYPES, 7)?,
+            element: decoder.optional(&TYPES, 8)?,
+            order_line: decoder.optional(&TYPES, 9)?,
+            order_line2: decoder.optional(&TYPES, 10)?,
+            order_line3: decoder.optional(&TYPES, 11)?,
+            _3d: decoder.optional(&TYPES, 12)?,
+            i32: decoder.optional(&TYPES, 13)?,
+            fault: decoder.optional(&TYPES, 14)?,
+            type2: decoder.optional(&TYPES, 15)?,
+            from_xml: decoder.optional(&TYPES, 16)?,
+            default: decoder.optional(&TYPES, 17)?,
+            recursive: decoder.optional(&TYPES, 18)?,
+            tower_service: decoder.optional(&TYPES, 19)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 

@@ -133,12 +133,12 @@ impl FromXml for Part {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&PART);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Part {
-                number: decoder.required(&PART, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Part {
+            number: decoder.required(&PART, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -173,15 +173,15 @@ impl FromXml for Value {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Value {
-                text: decoder.required(&VALUE, 0)?,
-                optional: decoder.optional(&VALUE, 1)?,
-                part: decoder.required(&VALUE, 2)?,
-                item: decoder.repeated(&VALUE, 3)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Value {
+            text: decoder.required(&VALUE, 0)?,
+            optional: decoder.optional(&VALUE, 1)?,
+            part: decoder.required(&VALUE, 2)?,
+            item: decoder.repeated(&VALUE, 3)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 

@@ -134,13 +134,13 @@ impl FromXml for Mixed {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&MIXED);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Mixed {
-                a: decoder.required(&MIXED, 0)?,
-                b: decoder.required(&MIXED, 1)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Mixed {
+            a: decoder.required(&MIXED, 0)?,
+            b: decoder.required(&MIXED, 1)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -171,6 +171,7 @@ pub static FEATURE_OPERATIONS: [Operation; 1] = [
 ];
 
 /// Types of no namespace.
+#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
 #[allow(clippy::module_inception, reason = "the module around it may be called the same")]
 pub mod no_namespace {
     use ::castile::codegen::{Decoder, Element, Encoder, Error, FromXml, ToXml, xs};
@@ -192,13 +193,13 @@ pub mod no_namespace {
         const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
 
         fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-            let children = |decoder: &mut Decoder<'_>| {
-                Ok(Value {
-                    b: decoder.required(&VALUE, 0)?,
-                    mixed: decoder.optional(&VALUE, 1)?,
-                })
+            let outer = decoder.enter(element);
+            let value = Value {
+                b: decoder.required(&VALUE, 0)?,
+                mixed: decoder.optional(&VALUE, 1)?,
             };
-            decoder.complex(element, children)
+            decoder.leave(element, outer)?;
+            Ok(value)
         }
     }
 

@@ -133,12 +133,12 @@ impl FromXml for Part {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&PART);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Part {
-                optional: decoder.optional(&PART, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Part {
+            optional: decoder.optional(&PART, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -176,16 +176,16 @@ impl FromXml for Value {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Value {
-                optional: decoder.optional(&VALUE, 0)?,
-                any: decoder.repeated(&VALUE, 1)?,
-                some: decoder.repeated(&VALUE, 2)?,
-                few: decoder.repeated(&VALUE, 3)?,
-                last: decoder.optional(&VALUE, 4)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Value {
+            optional: decoder.optional(&VALUE, 0)?,
+            any: decoder.repeated(&VALUE, 1)?,
+            some: decoder.repeated(&VALUE, 2)?,
+            few: decoder.repeated(&VALUE, 3)?,
+            last: decoder.optional(&VALUE, 4)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 

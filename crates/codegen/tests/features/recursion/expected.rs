@@ -138,13 +138,13 @@ impl FromXml for List {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&LIST);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(List {
-                number: decoder.required(&LIST, 0)?,
-                next: decoder.optional(&LIST, 1)?,
-            })
+        let outer = decoder.enter(element);
+        let value = List {
+            number: decoder.required(&LIST, 0)?,
+            next: decoder.optional(&LIST, 1)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -169,12 +169,12 @@ impl FromXml for Tree {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&TREE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Tree {
-                tree: decoder.repeated(&TREE, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Tree {
+            tree: decoder.repeated(&TREE, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -203,13 +203,13 @@ impl FromXml for Wife {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&WIFE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Wife {
-                husband: decoder.required(&WIFE, 0)?,
-                second: decoder.optional(&WIFE, 1)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Wife {
+            husband: decoder.required(&WIFE, 0)?,
+            second: decoder.optional(&WIFE, 1)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -234,12 +234,12 @@ impl FromXml for Husband {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&HUSBAND);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Husband {
-                wife: decoder.optional(&HUSBAND, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Husband {
+            wife: decoder.optional(&HUSBAND, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -263,12 +263,12 @@ impl FromXml for Nil {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&NIL);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Nil {
-                nil: decoder.required(&NIL, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Nil {
+            nil: decoder.required(&NIL, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -303,15 +303,15 @@ impl FromXml for Value {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Value {
-                list: decoder.optional(&VALUE, 0)?,
-                tree: decoder.optional(&VALUE, 1)?,
-                husband: decoder.optional(&VALUE, 2)?,
-                nil: decoder.optional(&VALUE, 3)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Value {
+            list: decoder.optional(&VALUE, 0)?,
+            tree: decoder.optional(&VALUE, 1)?,
+            husband: decoder.optional(&VALUE, 2)?,
+            nil: decoder.optional(&VALUE, 3)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 

@@ -147,16 +147,16 @@ impl FromXml for Value {
     const CONTENT: &'static xs::Content = &xs::Content::Among(&[xs::First::Elements(&VALUE)]);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Value {
-                a: decoder.required(&VALUE, 0)?,
-                b: decoder.optional(&VALUE, 1)?,
-                a2: decoder.required(&VALUE, 2)?,
-                c: decoder.counted(&VALUE, 3)?,
-                c2: decoder.optional(&VALUE, 4)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Value {
+            a: decoder.required(&VALUE, 0)?,
+            b: decoder.optional(&VALUE, 1)?,
+            a2: decoder.required(&VALUE, 2)?,
+            c: decoder.counted(&VALUE, 3)?,
+            c2: decoder.optional(&VALUE, 4)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 

@@ -127,7 +127,10 @@ impl FromXml for Nothing {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&[]);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        decoder.complex(element, |_| Ok(Nothing {}))
+        let outer = decoder.enter(element);
+        let value = Nothing {};
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -160,15 +163,15 @@ impl FromXml for Value {
     const CONTENT: &'static xs::Content = &xs::Content::Among(&[xs::First::Elements(&VALUE)]);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Value {
-                first: decoder.required(&VALUE, 0)?,
-                second: decoder.required(&VALUE, 1)?,
-                nothing: decoder.required(&VALUE, 2)?,
-                first2: decoder.required(&VALUE, 3)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Value {
+            first: decoder.required(&VALUE, 0)?,
+            second: decoder.required(&VALUE, 1)?,
+            nothing: decoder.required(&VALUE, 2)?,
+            first2: decoder.required(&VALUE, 3)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 

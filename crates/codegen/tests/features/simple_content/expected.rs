@@ -204,13 +204,13 @@ impl FromXml for Value {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Value {
-                plain: decoder.repeated(&VALUE, 0)?,
-                name: decoder.required(&VALUE, 1)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Value {
+            plain: decoder.repeated(&VALUE, 0)?,
+            name: decoder.required(&VALUE, 1)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 

@@ -180,27 +180,27 @@ impl FromXml for Value {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Value {
-                string: decoder.optional(&VALUE, 0)?,
-                boolean: decoder.optional(&VALUE, 1)?,
-                float: decoder.optional(&VALUE, 2)?,
-                double: decoder.optional(&VALUE, 3)?,
-                byte: decoder.optional(&VALUE, 4)?,
-                short: decoder.optional(&VALUE, 5)?,
-                int: decoder.optional(&VALUE, 6)?,
-                long: decoder.optional(&VALUE, 7)?,
-                unsigned_byte: decoder.optional(&VALUE, 8)?,
-                unsigned_short: decoder.optional(&VALUE, 9)?,
-                unsigned_int: decoder.optional(&VALUE, 10)?,
-                unsigned_long: decoder.optional(&VALUE, 11)?,
-                date_time: decoder.optional(&VALUE, 12)?,
-                base64_binary: decoder.optional(&VALUE, 13)?,
-                derived: decoder.optional(&VALUE, 14)?,
-                preset: decoder.optional(&VALUE, 15)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Value {
+            string: decoder.optional(&VALUE, 0)?,
+            boolean: decoder.optional(&VALUE, 1)?,
+            float: decoder.optional(&VALUE, 2)?,
+            double: decoder.optional(&VALUE, 3)?,
+            byte: decoder.optional(&VALUE, 4)?,
+            short: decoder.optional(&VALUE, 5)?,
+            int: decoder.optional(&VALUE, 6)?,
+            long: decoder.optional(&VALUE, 7)?,
+            unsigned_byte: decoder.optional(&VALUE, 8)?,
+            unsigned_short: decoder.optional(&VALUE, 9)?,
+            unsigned_int: decoder.optional(&VALUE, 10)?,
+            unsigned_long: decoder.optional(&VALUE, 11)?,
+            date_time: decoder.optional(&VALUE, 12)?,
+            base64_binary: decoder.optional(&VALUE, 13)?,
+            derived: decoder.optional(&VALUE, 14)?,
+            preset: decoder.optional(&VALUE, 15)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 

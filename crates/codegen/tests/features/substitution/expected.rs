@@ -137,13 +137,13 @@ impl FromXml for Animal {
     );
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Animal {
-                name: decoder.required(&ANIMAL, 0)?,
-                animal: decoder.optional_group()?,
-            })
+        let outer = decoder.enter(element);
+        let value = Animal {
+            name: decoder.required(&ANIMAL, 0)?,
+            animal: decoder.optional_group()?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -206,16 +206,10 @@ impl ToXml for AnimalOrDerived {
     }
 }
 
-impl From<Animal> for AnimalOrDerived {
-    fn from(value: Animal) -> Self {
-        Self::Animal(value)
-    }
-}
-
-impl From<Dog> for AnimalOrDerived {
-    fn from(value: Dog) -> Self {
-        Self::Dog(Recursive::new(value))
-    }
+::castile::codegen::conversions! {
+    AnimalOrDerived;
+    Animal = Animal,
+    Dog = Dog,
 }
 
 /// The element `animal`, or one that may stand in its place.
@@ -278,14 +272,14 @@ impl FromXml for Dog {
     );
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Dog {
-                name: decoder.required(&DOG, 0)?,
-                animal: decoder.optional_group()?,
-                barks: decoder.required(&DOG, 1)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Dog {
+            name: decoder.required(&DOG, 0)?,
+            animal: decoder.optional_group()?,
+            barks: decoder.required(&DOG, 1)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -441,15 +435,15 @@ impl FromXml for Value {
     );
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Value {
-                animal: decoder.repeated_group(1, None)?,
-                note: decoder.optional_group()?,
-                choice: decoder.optional_group()?,
-                sealed: decoder.optional(&VALUE, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Value {
+            animal: decoder.repeated_group(1, None)?,
+            note: decoder.optional_group()?,
+            choice: decoder.optional_group()?,
+            sealed: decoder.optional(&VALUE, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 

@@ -159,16 +159,16 @@ impl FromXml for Value {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Value {
-                a: decoder.required(&VALUE, 0)?,
-                note: decoder.required(&VALUE, 1)?,
-                part: decoder.required(&VALUE, 2)?,
-                parts: decoder.optional(&VALUE, 3)?,
-                b: decoder.required(&VALUE, 4)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Value {
+            a: decoder.required(&VALUE, 0)?,
+            note: decoder.required(&VALUE, 1)?,
+            part: decoder.required(&VALUE, 2)?,
+            parts: decoder.optional(&VALUE, 3)?,
+            b: decoder.required(&VALUE, 4)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -217,6 +217,7 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
 ];
 
 /// Types of the namespace `urn:two_namespaces:other`.
+#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
 #[allow(clippy::module_inception, reason = "the module around it may be called the same")]
 pub mod other {
     use ::castile::codegen::{Decoder, Element, Encoder, Error, FromXml, ToXml, xs};
@@ -236,12 +237,12 @@ pub mod other {
         const CONTENT: &'static xs::Content = &xs::Content::Sequence(&PART);
 
         fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-            let children = |decoder: &mut Decoder<'_>| {
-                Ok(Part {
-                    a: decoder.required(&PART, 0)?,
-                })
+            let outer = decoder.enter(element);
+            let value = Part {
+                a: decoder.required(&PART, 0)?,
             };
-            decoder.complex(element, children)
+            decoder.leave(element, outer)?;
+            Ok(value)
         }
     }
 
@@ -264,12 +265,12 @@ pub mod other {
         const CONTENT: &'static xs::Content = &xs::Content::Sequence(&PARTS);
 
         fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-            let children = |decoder: &mut Decoder<'_>| {
-                Ok(Parts {
-                    part: decoder.repeated(&PARTS, 0)?,
-                })
+            let outer = decoder.enter(element);
+            let value = Parts {
+                part: decoder.repeated(&PARTS, 0)?,
             };
-            decoder.complex(element, children)
+            decoder.leave(element, outer)?;
+            Ok(value)
         }
     }
 

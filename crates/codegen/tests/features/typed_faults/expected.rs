@@ -145,12 +145,12 @@ impl FromXml for Value {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Value {
-                ask: decoder.required(&VALUE, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Value {
+            ask: decoder.required(&VALUE, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -179,13 +179,13 @@ impl FromXml for OutOfStock {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&OUT_OF_STOCK);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(OutOfStock {
-                item: decoder.required(&OUT_OF_STOCK, 0)?,
-                left: decoder.optional(&OUT_OF_STOCK, 1)?,
-            })
+        let outer = decoder.enter(element);
+        let value = OutOfStock {
+            item: decoder.required(&OUT_OF_STOCK, 0)?,
+            left: decoder.optional(&OUT_OF_STOCK, 1)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 

@@ -15,26 +15,10 @@ pub enum Color {
     Other(String),
 }
 
-impl Color {
-    /// The value as it is written.
-    pub fn as_str(&self) -> &str {
-        match self {
-            Self::Red => "red",
-            Self::Other(text) => text,
-        }
-    }
+::castile::codegen::enumeration! {
+    Color: "Color", Preserve, Other;
+    Red = "red",
 }
-
-impl From<&str> for Color {
-    fn from(text: &str) -> Self {
-        match text {
-            "red" => Self::Red,
-            _ => Self::Other(text.to_owned()),
-        }
-    }
-}
-
-::castile::codegen::enumeration!(Color, "Color", Preserve);
 
 /// One of several.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,47 +68,16 @@ impl FromXml for Part {
     );
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| Ok(Part { choice: decoder.group()? });
-        decoder.complex(element, children)
+        let outer = decoder.enter(element);
+        let value = Part { choice: decoder.group()? };
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
 impl ToXml for Part {
     fn content(&self, out: &mut Encoder) {
         out.group(&self.choice);
-    }
-}
-
-/// One of several.
-#[derive(Clone, Debug, PartialEq)]
-#[allow(dead_code, reason = "a program may use some types and not the rest")]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
-pub enum FurtherChoice {
-    /// The element `color`.
-    Color(Color),
-    /// The element `size`.
-    Size(i32),
-}
-
-static FURTHER_CHOICE: [Element; 2] = [Element::new(NAMESPACE, "color", 2), Element::new(NAMESPACE, "size", 3)];
-
-impl ::castile::codegen::Group for FurtherChoice {
-    const FIRST: &'static [xs::First] = &[xs::First::Elements(&FURTHER_CHOICE)];
-
-    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
-        let Some(index) = decoder.next_of(&FURTHER_CHOICE)? else { return Ok(None) };
-        let choice = match index {
-            0 => Self::Color(decoder.required(&FURTHER_CHOICE, 0)?),
-            _ => Self::Size(decoder.required(&FURTHER_CHOICE, 1)?),
-        };
-        Ok(Some(choice))
-    }
-
-    fn write(&self, out: &mut Encoder) {
-        match self {
-            Self::Color(value) => out.element("<color>", value, "</color>"),
-            Self::Size(value) => out.element("<size>", value, "</size>"),
-        }
     }
 }
 
@@ -135,24 +88,24 @@ pub struct Further {
     /// The attribute `id`.
     pub id: Option<i32>,
     /// One of several.
-    pub choice: FurtherChoice,
+    pub choice: PartChoice,
 }
 
 impl FromXml for Further {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::new(&[xs::Attribute::new("", "id")]);
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Further"));
     const CONTENT: &'static xs::Content = &xs::Content::Among(
-        &[xs::First::Group(<FurtherChoice as ::castile::codegen::Group>::ALL)],
+        &[xs::First::Group(<PartChoice as ::castile::codegen::Group>::ALL)],
     );
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Further {
-                id: decoder.attribute(Self::ATTRIBUTES, 0)?,
-                choice: decoder.group()?,
-            })
+        let outer = decoder.enter(element);
+        let value = Further {
+            id: decoder.attribute(Self::ATTRIBUTES, 0)?,
+            choice: decoder.group()?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -221,16 +174,10 @@ impl ToXml for PartOrDerived {
     }
 }
 
-impl From<Part> for PartOrDerived {
-    fn from(value: Part) -> Self {
-        Self::Part(value)
-    }
-}
-
-impl From<Further> for PartOrDerived {
-    fn from(value: Further) -> Self {
-        Self::Further(value)
-    }
+::castile::codegen::conversions! {
+    PartOrDerived;
+    Part = Part,
+    Further = Further,
 }
 
 /// The element `Parts`.
@@ -241,18 +188,18 @@ pub struct Parts {
     pub part: Vec<PartOrDerived>,
 }
 
-static PARTS: [Element; 1] = [Element::new(NAMESPACE, "part", 4).occurs(1, None)];
+static PARTS: [Element; 1] = [Element::new(NAMESPACE, "part", 2).occurs(1, None)];
 
 impl FromXml for Parts {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&PARTS);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Parts {
-                part: decoder.repeated(&PARTS, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Parts {
+            part: decoder.repeated(&PARTS, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 

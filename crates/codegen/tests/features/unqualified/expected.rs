@@ -132,12 +132,12 @@ impl FromXml for Part {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&PART);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Part {
-                b: decoder.required(&PART, 0)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Part {
+            b: decoder.required(&PART, 0)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -172,15 +172,15 @@ impl FromXml for Value {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Value {
-                head: decoder.required(&VALUE, 0)?,
-                a: decoder.required(&VALUE, 1)?,
-                qualified: decoder.required(&VALUE, 2)?,
-                part: decoder.optional(&VALUE, 3)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Value {
+            head: decoder.required(&VALUE, 0)?,
+            a: decoder.required(&VALUE, 1)?,
+            qualified: decoder.required(&VALUE, 2)?,
+            part: decoder.optional(&VALUE, 3)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 

@@ -145,17 +145,17 @@ impl FromXml for Extensible {
     );
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Extensible {
-                any_attributes: decoder.any_attributes(Self::ATTRIBUTES),
-                a: decoder.required(&EXTENSIBLE, 0)?,
-                any: decoder
-                    .repeated_any(const {
-                        &xs::Wildcard::new(xs::Namespaces::Not("urn:wildcards")).occurs(0, None)
-                    })?,
-            })
+        let outer = decoder.enter(element);
+        let value = Extensible {
+            any_attributes: decoder.any_attributes(Self::ATTRIBUTES),
+            a: decoder.required(&EXTENSIBLE, 0)?,
+            any: decoder
+                .repeated_any(const {
+                    &xs::Wildcard::new(xs::Namespaces::Not("urn:wildcards")).occurs(0, None)
+                })?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 
@@ -251,20 +251,20 @@ impl FromXml for Value {
     );
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let children = |decoder: &mut Decoder<'_>| {
-            Ok(Value {
-                extensible: decoder.optional(&VALUE, 0)?,
-                choice: decoder.repeated_group(0, None)?,
-                c: decoder.optional(&VALUE, 1)?,
-                any: decoder
-                    .optional_any(const {
-                        &xs::Wildcard::new(xs::Namespaces::OneOf(&["urn:wildcards"]))
-                    })?,
-                anything: decoder.repeated(&VALUE, 2)?,
-                untyped: decoder.optional(&VALUE, 3)?,
-            })
+        let outer = decoder.enter(element);
+        let value = Value {
+            extensible: decoder.optional(&VALUE, 0)?,
+            choice: decoder.repeated_group(0, None)?,
+            c: decoder.optional(&VALUE, 1)?,
+            any: decoder
+                .optional_any(const {
+                    &xs::Wildcard::new(xs::Namespaces::OneOf(&["urn:wildcards"]))
+                })?,
+            anything: decoder.repeated(&VALUE, 2)?,
+            untyped: decoder.optional(&VALUE, 3)?,
         };
-        decoder.complex(element, children)
+        decoder.leave(element, outer)?;
+        Ok(value)
     }
 }
 

@@ -1,0 +1,144 @@
+/// Makes a simple type of an enum whose variants are the values that a schema lists, and one for any other text:
+///
+/// ```
+/// #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// pub enum Color {
+///     Red,
+///     DarkBlue,
+///     Other(String),
+/// }
+///
+/// castile_databinding::enumeration! {
+///     Color: "Color", Collapse, Other;
+///     Red = "red",
+///     DarkBlue = "dark blue",
+/// }
+///
+/// assert_eq!(Color::from("dark blue"), Color::DarkBlue);
+/// assert_eq!(Color::Other("pink".to_owned()).as_str(), "pink");
+/// ```
+///
+/// What follows the type is its name in the schema, and what becomes of white space (XSD Part 2 §4.3.6). With `no Other`,
+/// what would be `Other` is refused when it is read.
+#[macro_export]
+macro_rules! enumeration {
+    ($type:ident: $name:literal, $white_space:ident, no $other:ident; $($variant:ident = $text:literal,)*) => {
+        $crate::enumeration!(@ $type $name $white_space $other [$($variant $text)*] [$($text)*]);
+    };
+    ($type:ident: $name:literal, $white_space:ident, $other:ident; $($variant:ident = $text:literal,)*) => {
+        $crate::enumeration!(@ $type $name $white_space $other [$($variant $text)*]);
+    };
+    (@ $type:ident $name:literal $white_space:ident $other:ident [$($variant:ident $text:literal)*] $([$($listed:literal)*])?) => {
+        impl $type {
+            /// The value as it is written.
+            pub fn as_str(&self) -> &str {
+                match self {
+                    $(Self::$variant => $text,)*
+                    Self::$other(text) => text,
+                }
+            }
+        }
+
+        impl From<&str> for $type {
+            fn from(text: &str) -> Self {
+                match text {
+                    $($text => Self::$variant,)*
+                    _ => Self::$other(text.to_owned()),
+                }
+            }
+        }
+
+        impl $crate::datatypes::SimpleType for $type {
+            const NAME: &'static str = $name;
+            const IS_OF_CONTRACT: bool = true;
+
+            fn parse(text: &str) -> Result<Self, Option<String>> {
+                let value = Self::from(&*$crate::datatypes::WhiteSpace::$white_space.normalise(text));
+                $(if matches!(value, Self::$other(_)) {
+                    return Err(Some($crate::facets::not_listed(&[$($listed),*])));
+                })?
+                Ok(value)
+            }
+
+            $(fn parse_beyond_facets(text: &str) -> Option<Self> {
+                let _: &[&str] = &[$($listed),*];
+                Some(Self::from(&*$crate::datatypes::WhiteSpace::$white_space.normalise(text)))
+            })?
+
+            fn write(&self, out: &mut Vec<u8>) -> bool {
+                $crate::escape::push_text(out, self.as_str()).is_ok()
+            }
+        }
+
+        impl $crate::facets::FacetValue for $type {
+            fn compare(&self, other: &Self) -> Option<std::cmp::Ordering> {
+                (self == other).then_some(std::cmp::Ordering::Equal)
+            }
+
+            fn length(&self) -> Option<$crate::facets::Length> {
+                $crate::facets::FacetValue::length(&self.as_str().to_owned())
+            }
+        }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl std::str::FromStr for $type {
+            type Err = std::convert::Infallible;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                Ok(Self::from(text))
+            }
+        }
+    };
+}
+
+/// Makes an enum for a union, which is a simple type, a value that facets can look at.
+#[macro_export]
+macro_rules! union_value {
+    ($type:ty) => {
+        impl $crate::facets::FacetValue for $type {
+            fn compare(&self, other: &Self) -> Option<std::cmp::Ordering> {
+                (self == other).then_some(std::cmp::Ordering::Equal)
+            }
+        }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                let mut out = Vec::new();
+                $crate::datatypes::SimpleType::write(self, &mut out);
+                f.write_str(&String::from_utf8_lossy(&out))
+            }
+        }
+    };
+}
+
+/// Makes conversions to an enum of what its variants hold, boxed or not:
+///
+/// ```
+/// enum Thing {
+///     Number(i32),
+///     Name(castile_databinding::Recursive<String>),
+/// }
+///
+/// castile_databinding::conversions! {
+///     Thing;
+///     Number = i32,
+///     Name = String,
+/// }
+///
+/// assert!(matches!(Thing::from(1), Thing::Number(1)));
+/// ```
+#[macro_export]
+macro_rules! conversions {
+    ($type:ident; $($variant:ident = $of:ty,)*) => {$(
+        impl From<$of> for $type {
+            fn from(value: $of) -> Self {
+                Self::$variant(value.into())
+            }
+        }
+    )*};
+}

@@ -56,7 +56,7 @@ pub mod codegen {
     pub use castile_http::server::{Endpoint, Options as EndpointOptions};
     pub use castile_soap::{
         Description, Dispatch, Error as SoapError, Fault, FaultDetail, NoDetail, Operation, Payload, Pending, Root,
-        Service as SoapService, SizeHint,
+        Service as SoapService, SizeHint, Version as SoapVersion,
     };
     pub use castile_xml::Limits;
     pub use http::Request as HttpRequest;

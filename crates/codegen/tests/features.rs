@@ -173,7 +173,7 @@ async fn faults_arrive_as_the_types_that_were_sent() {
         let answer = client.echo(&Value { ask: ask.into() }).await;
         let Err(CallError::Fault(fault)) = answer else { panic!("{answer:?}") };
         assert_eq!(fault.code, FaultCode::Receiver);
-        assert_eq!(fault.reason, "nothing doing");
+        assert_eq!(fault.reason.as_str(), "nothing doing");
         assert_eq!(fault.detail, expected);
     }
     let answer = client.plain(&Value { ask: "plain".into() }).await;

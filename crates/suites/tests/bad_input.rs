@@ -165,9 +165,9 @@ fn what_http_refuses() {
             "this is a SOAP endpoint: POST a message to it, or GET its contract with ?wsdl\n",
         ),
         (
-            request("POST", "/", "application/soap+xml"),
+            request("POST", "/", "application/json"),
             415,
-            "found content type application/soap+xml, expected text/xml (SOAP 1.1)\n",
+            "found content type application/json, expected text/xml (SOAP 1.1) or application/soap+xml (SOAP 1.2)\n",
         ),
         (
             request("POST", "/", "text/xml; charset=klingon"),

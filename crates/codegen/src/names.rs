@@ -6,7 +6,7 @@ use heck::{ToShoutySnakeCase, ToSnakeCase, ToUpperCamelCase};
 use proc_macro2::{Ident, Span};
 
 /// What generated code takes from the library, in the order in which it is imported.
-pub(crate) const IMPORTS: [&str; 39] = [
+pub(crate) const IMPORTS: [&str; 40] = [
     "Arc",
     "CallError",
     "Caller",
@@ -42,6 +42,7 @@ pub(crate) const IMPORTS: [&str; 39] = [
     "SizeHint",
     "SoapError",
     "SoapService",
+    "SoapVersion",
     "ToXml",
     "TowerService",
     "Transport",
@@ -72,7 +73,7 @@ const PRELUDE: [&str; 19] = [
 ];
 
 /// What generated clients have beside the operations.
-const CLIENT_METHODS: [&str; 3] = ["new", "with_limits", "with_transport"];
+const CLIENT_METHODS: [&str; 4] = ["new", "with_limits", "with_transport", "with_version"];
 
 /// The table of constants has these to itself: `NAMESPACE`, `NAMESPACE_2`.
 const NAMESPACE: &str = "NAMESPACE";

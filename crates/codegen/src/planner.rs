@@ -111,7 +111,8 @@ impl Planner<'_> {
     fn services(&mut self) -> Vec<Service> {
         let definitions = self.definitions;
         let mut named = Vec::new();
-        for service in &definitions.services {
+        let unnamed = self.unnamed_services();
+        for service in definitions.services.iter().chain(&unnamed) {
             match service.ports.iter().find(|port| self.version(port).is_some()) {
                 Some(port) => {
                     let port_type = definitions[definitions[port.binding].port_type].name.local();
@@ -129,6 +130,42 @@ impl Planner<'_> {
         let operations = services.iter_mut().flat_map(|service| &mut service.operations);
         for (name, faults) in operations.filter_map(|planned| Some((&planned.name, planned.faults.as_mut()?))) {
             faults.ident = self.names[0].faults(name);
+        }
+        services
+    }
+
+    /// What a contract without services offers: its bindings, by port type, at no address. Standards are written so, for
+    /// others to say where they are.
+    fn unnamed_services(&self) -> Vec<castile_wsdl::Service> {
+        let definitions = self.definitions;
+        let mut services: Vec<castile_wsdl::Service> = Vec::new();
+        if !definitions.services.is_empty() {
+            return services;
+        }
+        for id in definitions.binding_ids() {
+            let castile_wsdl::Binding { name, port_type, location, .. } = &definitions[id];
+            let port = Port {
+                name: name.local().to_owned(),
+                binding: id,
+                address: None,
+                documentation: None,
+                extensions: Vec::new(),
+                location: *location,
+            };
+            let is_same = |known: &&mut castile_wsdl::Service| {
+                known.ports.iter().any(|known| definitions[known.binding].port_type == *port_type)
+            };
+            match services.iter_mut().find(is_same) {
+                _ if self.version(&port).is_none() => {}
+                Some(service) => service.ports.push(port),
+                None => services.push(castile_wsdl::Service {
+                    name: name.clone(),
+                    ports: vec![port],
+                    documentation: None,
+                    extensions: Vec::new(),
+                    location: *location,
+                }),
+            }
         }
         services
     }

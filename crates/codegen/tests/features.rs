@@ -60,6 +60,7 @@ macro_rules! echo {
 
 echo!(all);
 echo!(attributes);
+echo!(binding_alone);
 echo!(both_versions { echo(both_versions::Value), with_version2(both_versions::Value) });
 echo!(choice);
 echo!(collisions {

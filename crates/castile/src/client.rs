@@ -5,7 +5,7 @@ use std::fmt;
 use bytes::Bytes;
 use castile_databinding::{FromXml, ToXml};
 use castile_http::client::{self, Transport};
-use castile_soap::{Fault, FaultDetail, NoDetail, Operation, Version};
+use castile_soap::{Fault, FaultDetail, Leniency, NoDetail, Operation, Options, Version};
 use castile_xml::Limits;
 use http::{Request, Response, Uri};
 use http_body_util::Full;
@@ -75,7 +75,7 @@ where
 pub struct Caller<S = Transport> {
     url: Uri,
     transport: S,
-    limits: Limits,
+    options: Options,
     version: Version,
 }
 
@@ -86,7 +86,7 @@ impl Caller {
     /// That `url` is not an absolute `http` URL.
     pub fn new(url: &str) -> Result<Self, castile_http::Error> {
         let url = client::http_url(url)?;
-        Ok(Caller { url, transport: Transport::new(), limits: Limits::default(), version: Version::default() })
+        Ok(Caller { url, transport: Transport::new(), options: Options::default(), version: Version::default() })
     }
 }
 
@@ -96,12 +96,19 @@ impl<S: HttpService> Caller<S> {
     /// # Errors
     /// That `url` is not an absolute URL.
     pub fn with_transport(url: &str, transport: S) -> Result<Self, castile_http::Error> {
-        Ok(Caller { url: client::url(url)?, transport, limits: Limits::default(), version: Version::default() })
+        Ok(Caller { url: client::url(url)?, transport, options: Options::default(), version: Version::default() })
     }
 
     /// The same with other limits on what responses may take.
-    pub fn with_limits(self, limits: Limits) -> Self {
-        Caller { limits, ..self }
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.options.limits = limits;
+        self
+    }
+
+    /// The same that takes responses which deviate from the contract.
+    pub fn with_leniency(mut self, leniency: Leniency) -> Self {
+        self.options.leniency = Some(leniency);
+        self
     }
 
     /// The same in this version of SOAP; it is SOAP 1.1 otherwise.
@@ -118,13 +125,13 @@ impl<S: HttpService> Caller<S> {
         operation: &'static Operation,
         request: &Q,
     ) -> Result<R, CallError<D>> {
-        let Caller { url, version, limits, .. } = self;
+        let Caller { url, version, options, .. } = self;
         let message = castile_soap::client::request(*version, operation, request).map_err(CallError::Protocol)?;
         let transport = self.transport.service();
-        let reply = client::call(transport, url, *version, operation.action, message, limits.message_size)
+        let reply = client::call(transport, url, *version, operation.action, message, options.limits.message_size)
             .await
             .map_err(CallError::Transport)?;
-        match castile_soap::client::response(operation, &reply.message, reply.charset, self.limits) {
+        match castile_soap::client::response(operation, &reply.message, reply.charset, options) {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(fault)) => Err(CallError::Fault(fault)),
             Err(error) => Err(CallError::Protocol(error)),

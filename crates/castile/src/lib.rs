@@ -21,10 +21,12 @@
 
 mod client;
 
-pub use castile_databinding::{Any, AnyAttribute, AnyContent, AnyType, ExpandedName, Nillable, Recursive, datatypes};
+pub use castile_databinding::{
+    Any, AnyAttribute, AnyContent, AnyType, Deviations, ExpandedName, Nillable, Recursive, datatypes,
+};
 pub use castile_http as http;
 pub use castile_soap as soap;
-pub use castile_soap::{Detail, Fault, FaultCode, NoDetail};
+pub use castile_soap::{Detail, Fault, FaultCode, Leniency, NoDetail};
 pub use castile_xml as xml;
 pub use client::{CallError, HttpService};
 pub use codegen::RequestBody;
@@ -55,8 +57,8 @@ pub mod codegen {
     pub use castile_http::client::Transport;
     pub use castile_http::server::{Endpoint, Options as EndpointOptions};
     pub use castile_soap::{
-        Description, Dispatch, Error as SoapError, Fault, FaultDetail, NoDetail, Operation, Payload, Pending, Root,
-        Service as SoapService, SizeHint, Version as SoapVersion,
+        Description, Dispatch, Error as SoapError, Fault, FaultDetail, Leniency, NoDetail, Operation, Payload, Pending,
+        Root, Service as SoapService, SizeHint, Version as SoapVersion,
     };
     pub use castile_xml::Limits;
     pub use http::Request as HttpRequest;

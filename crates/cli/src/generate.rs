@@ -26,6 +26,9 @@ pub(crate) struct Arguments {
     /// Generate the server, with the trait to implement [default: client and server]
     #[arg(long)]
     server: bool,
+    /// Hold values against the facets of their types while messages are read (lengths, patterns, bounds, enumerations)
+    #[arg(long)]
+    facets: bool,
     #[command(flatten)]
     catalogs: source::Catalogs,
     /// Show notes as well as errors and warnings: what was passed over without harm
@@ -42,6 +45,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
         (options.client, options.server) = (arguments.client, arguments.server);
     }
     options.operations = arguments.operations;
+    options.facets = arguments.facets;
     let shown = arguments.wsdl.display().to_string();
     let (generated, diagnostics) = match castile_codegen::generate_from(&arguments.wsdl, &files, &options) {
         Ok(generated) => {

@@ -67,6 +67,20 @@ fn an_operation_comes_with_the_types_that_it_reaches() {
 }
 
 #[test]
+fn facets_are_checked_where_they_are_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let wsdl = Path::new(env!("CARGO_MANIFEST_DIR")).join("../codegen/tests/features/facets/service.wsdl");
+    for (more, has_facets) in [(&[][..], false), (&["--facets"][..], true)] {
+        succeeded(&generate(&wsdl, folder.path(), more));
+        let mut options = castile_codegen::Options::default();
+        options.facets = has_facets;
+        let expected = castile_codegen::generate(&wsdl, &options).unwrap().source;
+        assert_eq!(fs::read_to_string(folder.path().join("service.rs")).unwrap(), expected, "{more:?}");
+        assert_eq!(expected.contains("xs::Facets"), has_facets);
+    }
+}
+
+#[test]
 fn what_others_wrote_is_not_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let own = folder.path().join("main.rs");

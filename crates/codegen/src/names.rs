@@ -6,7 +6,7 @@ use heck::{ToShoutySnakeCase, ToSnakeCase, ToUpperCamelCase};
 use proc_macro2::{Ident, Span};
 
 /// What generated code takes from the library, in the order in which it is imported.
-pub(crate) const IMPORTS: [&str; 40] = [
+pub(crate) const IMPORTS: [&str; 41] = [
     "Arc",
     "CallError",
     "Caller",
@@ -28,6 +28,7 @@ pub(crate) const IMPORTS: [&str; 40] = [
     "HttpResponse",
     "HttpService",
     "Infallible",
+    "Leniency",
     "Limits",
     "Nillable",
     "Operation",
@@ -73,7 +74,7 @@ const PRELUDE: [&str; 19] = [
 ];
 
 /// What generated clients have beside the operations.
-const CLIENT_METHODS: [&str; 4] = ["new", "with_limits", "with_transport", "with_version"];
+const CLIENT_METHODS: [&str; 5] = ["new", "with_leniency", "with_limits", "with_transport", "with_version"];
 
 /// The table of constants has these to itself: `NAMESPACE`, `NAMESPACE_2`.
 const NAMESPACE: &str = "NAMESPACE";

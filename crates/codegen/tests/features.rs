@@ -7,17 +7,21 @@
 
 mod support;
 
+use std::convert::Infallible;
 use std::fs;
+use std::future::{Ready, ready};
 use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use castile::codegen::{Decoder, Encoder, FromXml, HttpService, ToXml};
 use castile::datatypes::{DateTime, QName};
 use castile::http::server::Endpoint;
 use castile::soap::{Reason, Version};
-use castile::{Any, CallError, Detail, Fault, FaultCode};
+use castile::{Any, CallError, Detail, Fault, FaultCode, Leniency};
 use castile_xml::tree::{Attribute, Document, Element, Node};
-use http::Request;
+use http::{Request, Response};
 use http_body_util::{BodyExt, Full};
 use tower_service::Service;
 
@@ -81,6 +85,7 @@ echo!(extension);
 echo!(facets { echo(facets::Value), rate(i32) });
 echo!(groups);
 echo!(imports);
+echo!(lenient);
 echo!(mixed);
 echo!(names { echo(names::Value), r#type(names::Types) });
 echo!(nillable);
@@ -194,6 +199,70 @@ async fn clients_speak_the_first_version_or_the_one_that_they_are_told() {
         let answer = client.echo(&both_versions::Value { a: 2 }).await;
         let Err(CallError::Fault(fault)) = answer else { panic!("{answer:?}") };
         assert_eq!((fault.code, fault.reason), (FaultCode::Sender, Reason::new(language, "2")));
+    }
+}
+
+/// Messages that a strict server refuses, and what a lenient one makes of them: what it tells, and what it answers. What
+/// is wrong in other messages is wrong for it too.
+#[tokio::test]
+async fn leniency_tolerates_what_loses_nothing_and_tells() {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let listener = told.clone();
+    let leniency = Leniency::new(move |operation, deviations| {
+        listener.lock().unwrap().push(format!("{}\n{deviations}\n", operation.name));
+    });
+    let mut options = castile::http::server::Options::default();
+    options.leniency = Some(leniency.clone());
+    let strict = lenient::FeatureServer::new(Echo);
+    let server = lenient::FeatureServer::with_options(Echo, options);
+    exchange("lenient", server.clone()).await;
+    assert!(told.lock().unwrap().is_empty());
+
+    let mut different = Vec::new();
+    let files: Vec<_> = fs::read_dir("tests/features/lenient").unwrap().map(|entry| entry.unwrap().path()).collect();
+    for file in files.iter().filter(|file| {
+        let name = file.file_name().unwrap().to_str().unwrap();
+        name.starts_with("lenient-") && name.ends_with(".xml")
+    }) {
+        let message = fs::read_to_string(file).unwrap();
+        let (status, refusal) = post(&strict, message.clone()).await;
+        assert_eq!(status, 500, "{}: {refusal}", file.display());
+        let (status, answer) = post(&server, message).await;
+        assert_eq!(status, 200, "{}: {answer}", file.display());
+        let answer = Document::parse(&answer).unwrap();
+        let [deviations] = &std::mem::take(&mut *told.lock().unwrap())[..] else { panic!("{}", file.display()) };
+        let found = format!("{deviations}\n{}", infoset(payload(&answer)));
+        different.extend(support::compare(&file.with_extension("tolerated"), Some(&found)));
+    }
+    assert!(different.is_empty(), "{}", different.join("\n"));
+
+    // A client that is lenient with what a server answers.
+    let answer = "<s:Envelope xmlns:s='http://schemas.xmlsoap.org/soap/envelope/'><s:Body>\
+        <echoResponse xmlns='urn:lenient'><added/><number>7</number></echoResponse></s:Body></s:Envelope>";
+    let client = lenient::FeatureClient::with_transport("http://localhost/", Says(answer)).unwrap();
+    let request = lenient::Value::default();
+    let refused = client.echo(&request).await.unwrap_err().to_string();
+    let response = client.with_leniency(leniency).echo(&request).await.unwrap();
+    assert_eq!(response.number, Some(7));
+    assert_eq!(*told.lock().unwrap(), [format!("echo\n{refused}\n")]);
+}
+
+/// A server that answers one thing.
+#[derive(Clone)]
+struct Says(&'static str);
+
+impl Service<Request<Full<Bytes>>> for Says {
+    type Response = Response<Full<Bytes>>;
+    type Error = Infallible;
+    type Future = Ready<Result<Response<Full<Bytes>>, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, _: Request<Full<Bytes>>) -> Self::Future {
+        let response = Response::builder().header("content-type", "text/xml");
+        ready(Ok(response.body(Full::from(self.0)).unwrap()))
     }
 }
 

@@ -27,7 +27,7 @@ fn options(feature: &str) -> Options {
     let mut options = Options::default();
     options.server = feature != "client_only";
     options.client = feature != "server_only";
-    options.facets = feature == "facets";
+    options.facets = matches!(feature, "facets" | "lenient");
     options
 }
 

@@ -5,10 +5,10 @@ use std::fmt;
 
 use castile_xml::{Limits, Reader, Token};
 
-use crate::Error;
 use crate::from_xml::{Decoder, FromXml, Group, Mixed};
 use crate::schema::{Attributes, Element, First, Namespaces, Wildcard};
 use crate::to_xml::{Encoder, ToXml};
+use crate::{Deviations, Error};
 
 /// The name of an element or attribute with its namespace (Namespaces in XML 1.0 §2.1).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -108,21 +108,31 @@ impl Any {
     /// # Errors
     /// What it is instead.
     pub fn read<T: FromXml>(&self) -> Result<T, Error> {
-        read(&self.xml)
+        read(&self.xml, Decoder::new).map(|(value, _)| value)
+    }
+
+    /// The same where what deviates is tolerated and told ([`Decoder::lenient`]).
+    ///
+    /// # Errors
+    /// What can't be tolerated.
+    pub fn read_lenient<T: FromXml>(&self) -> Result<(T, Deviations), Error> {
+        read(&self.xml, Decoder::lenient)
     }
 }
 
 /// The element that is read where no schema says which one comes: any other stands in its place. Its tags are not kept.
 static ELEMENT: Element = Element::new("", "*", u16::MAX);
 
-fn read<T: FromXml>(xml: &str) -> Result<T, Error> {
+fn read<'a, T: FromXml>(xml: &'a str, decoder: fn(Reader<'a>) -> Decoder<'a>) -> Result<(T, Deviations), Error> {
     // It was read before, within the limits of that time.
     let mut limits = Limits::default();
     (limits.message_size, limits.text_length, limits.depth) = (usize::MAX, usize::MAX, usize::MAX);
     let read = || {
         let mut reader = Reader::new(xml.as_bytes(), limits)?;
         while !matches!(reader.next()?, Token::StartTag(_)) {}
-        Decoder::new(reader).root(&ELEMENT)
+        let mut decoder = decoder(reader);
+        let value = decoder.root(&ELEMENT)?;
+        Ok((value, decoder.take_deviations().locate(xml.as_bytes(), limits, None)))
     };
     read().map_err(|error: Error| error.locate(xml.as_bytes(), limits, None))
 }
@@ -179,6 +189,19 @@ impl AnyType {
     /// # Errors
     /// What it is instead, or that it holds what XML can't carry.
     pub fn read<T: FromXml>(&self) -> Result<T, Error> {
+        read(&self.to_text()?, Decoder::new).map(|(value, _)| value)
+    }
+
+    /// The same where what deviates is tolerated and told ([`Decoder::lenient`]).
+    ///
+    /// # Errors
+    /// What can't be tolerated, or that it holds what XML can't carry.
+    pub fn read_lenient<T: FromXml>(&self) -> Result<(T, Deviations), Error> {
+        read(&self.to_text()?, Decoder::lenient)
+    }
+
+    /// An element with its attributes and content.
+    fn to_text(&self) -> Result<String, Error> {
         let mut out = Encoder::default();
         // Its type was asked for by whoever says what `T` is.
         let AnyType { attributes, content, .. } = self;
@@ -187,7 +210,7 @@ impl AnyType {
         out.raw(">");
         out.groups(content);
         out.raw("</any>");
-        read(&String::from_utf8_lossy(&out.finish()?))
+        Ok(String::from_utf8_lossy(&out.finish()?).into_owned())
     }
 }
 

@@ -62,6 +62,13 @@ pub trait SimpleType: Sized + PartialEq + 'static {
         Self::parse(text)
     }
 
+    /// The value of a text that [`parse`](Self::parse) refuses only for facets that it checks itself: one that an
+    /// enumeration doesn't list, or one that members of a union exclude.
+    fn parse_beyond_facets(text: &str) -> Option<Self> {
+        let _ = text;
+        None
+    }
+
     /// The value that stands at `at` and ends at a `<`, and where that is. `None` leaves the matter to
     /// [`parse`](Self::parse), and must be the answer wherever that would give something else, and wherever a byte
     /// before the `<` is not plain character data.

@@ -15,6 +15,11 @@ macro_rules! enumeration {
                 Ok(value)
             }
 
+            $(fn parse_beyond_facets(text: &str) -> Option<Self> {
+                let _ = stringify!($other);
+                Some(Self::from(&*$crate::datatypes::WhiteSpace::$white_space.normalise(text)))
+            })?
+
             fn write(&self, out: &mut Vec<u8>) -> bool {
                 $crate::escape::push_text(out, self.as_str()).is_ok()
             }

@@ -56,9 +56,20 @@ impl Error {
 
     /// Finds path, line and column of the error in the document that was read. The path begins below the first
     /// element named `within`.
-    pub fn locate(mut self, input: &[u8], limits: Limits, within: Option<&str>) -> Self {
-        self.0.location = Some(Location::of(input, self.0.offset, limits, within));
+    pub fn locate(self, input: &[u8], limits: Limits, within: Option<&str>) -> Self {
+        let location = Location::of(input, self.0.offset, limits, within);
+        self.located(location)
+    }
+
+    pub(crate) fn located(mut self, location: Location) -> Self {
+        self.0.location = Some(location);
         self
+    }
+
+    /// Whether the document is XML and not what its schema says, so that a lenient [`Decoder`](crate::Decoder) may make
+    /// something of it.
+    pub fn is_deviation(&self) -> bool {
+        matches!(self.0.kind, ErrorKind::Structure | ErrorKind::Lexical)
     }
 }
 

@@ -30,6 +30,7 @@
 
 mod any;
 pub mod datatypes;
+mod deviations;
 mod enumeration;
 mod error;
 pub mod facets;
@@ -44,6 +45,7 @@ mod to_xml;
 pub use castile_xml::escape;
 
 pub use any::{Any, AnyAttribute, AnyContent, AnyType, ExpandedName};
+pub use deviations::Deviations;
 pub use error::{Error, ErrorKind};
 pub use from_xml::{Decoder, FromXml, Group, Mixed};
 pub use nillable::Nillable;

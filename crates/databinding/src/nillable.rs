@@ -1,6 +1,6 @@
 use crate::Error;
 use crate::from_xml::{Decoder, FromXml};
-use crate::schema::{Attributes, Element, TypeName};
+use crate::schema::{Attributes, Content, Element, TypeName};
 use crate::to_xml::{Encoder, ToXml};
 
 /// The value of an element that may be there and have none: `xsi:nil="true"` (XSD Part 1 §2.6.2).
@@ -50,6 +50,7 @@ impl<T: FromXml> FromXml for Nillable<T> {
     const NILLABLE: bool = true;
     const ATTRIBUTES: &'static Attributes = T::ATTRIBUTES;
     const TYPE: Option<TypeName> = T::TYPE;
+    const CONTENT: &'static Content = T::CONTENT;
 
     #[inline(always)]
     fn known(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {

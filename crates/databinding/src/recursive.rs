@@ -4,7 +4,7 @@ use std::ops::{Deref, DerefMut};
 
 use crate::Error;
 use crate::from_xml::{Decoder, FromXml, Group};
-use crate::schema::{Attributes, Element, First, TypeName};
+use crate::schema::{Attributes, Content, Element, First, TypeName};
 use crate::to_xml::{Encoder, ToXml};
 
 /// A value inside a value of its own type.
@@ -115,6 +115,7 @@ impl<T: FromXml> FromXml for Recursive<T> {
     const NILLABLE: bool = T::NILLABLE;
     const ATTRIBUTES: &'static Attributes = T::ATTRIBUTES;
     const TYPE: Option<TypeName> = T::TYPE;
+    const CONTENT: &'static Content = T::CONTENT;
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         deeper::<T, _>(|| T::content(decoder, element).map(Recursive::new))
@@ -139,6 +140,7 @@ impl<T: ToXml> ToXml for Recursive<T> {
 
 impl<G: Group> Group for Recursive<G> {
     const FIRST: &'static [First] = G::FIRST;
+    const ALL: &'static [First] = G::ALL;
 
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         deeper::<G, _>(|| Ok(G::read(decoder)?.map(Recursive::new)))

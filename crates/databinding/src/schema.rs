@@ -168,6 +168,12 @@ impl Attributes {
         self
     }
 
+    /// Whether an attribute of this name may be there.
+    pub(crate) fn takes(&self, namespace: &str, name: &str) -> bool {
+        self.declares(namespace, name)
+            || self.wildcard.as_ref().is_some_and(|wildcard| wildcard.namespaces.allow(namespace))
+    }
+
     /// Whether there is an attribute of this name among those that are declared.
     pub(crate) fn declares(&self, namespace: &str, name: &str) -> bool {
         self.declared.iter().any(|attribute| attribute.name == name && attribute.namespace == namespace)
@@ -244,6 +250,17 @@ pub enum First {
     Wildcard(&'static Wildcard),
     /// What another group may begin with.
     Group(&'static [First]),
+}
+
+/// What the children of an element may be, for a decoder that is lenient.
+#[derive(Debug)]
+pub enum Content {
+    /// They are taken as they come: what is wrong with them is an error.
+    Open,
+    /// A sequence of these elements, whose local names differ, and of nothing else.
+    Sequence(&'static [Element]),
+    /// These, in an order that isn't said here.
+    Among(&'static [First]),
 }
 
 /// A type that `xsi:type` may name (XSD Part 1 §2.6.1).

@@ -12,8 +12,8 @@ use crate::{documents, limits_for, shown};
 /// Any bytes as messages of the suites' contracts.
 ///
 /// A message gives the same value, or the same error at the same place, when every tag goes through the tokeniser, when
-/// tags are learned from this message alone, and when its like was read before. A value that came out is written, and
-/// reads as itself.
+/// tags are learned from this message alone, and when its like was read before. A lenient decoder reads the same value
+/// without a deviation; what it reads beside that deviates. A value that came out is written, and reads as itself.
 pub fn decode(input: &[u8]) {
     let documents = documents(input);
     let kinds = kinds();
@@ -96,6 +96,18 @@ fn check<T: FromXml + ToXml + Debug>(root: &'static Root, document: &[u8], limit
     let slow_text = format!("{slow:?}");
     assert_eq!(format!("{fresh:?}"), slow_text, "tags learned here, and not learned, in {}", shown(document));
     assert_eq!(format!("{fast:?}"), slow_text, "tags learned before, and not learned, in {}", shown(document));
+    let tolerated = read_lenient::<T>(root, document, limits);
+    match (&slow, &tolerated) {
+        (Ok(_), Ok((value, deviations))) => {
+            assert_eq!(format!("{:?}", Ok::<_, Error>(value)), slow_text, "read leniently, in {}", shown(document));
+            assert!(deviations.is_empty(), "{deviations} in {}", shown(document));
+        }
+        (Err(error), Ok((_, deviations))) => {
+            assert!(!deviations.is_empty(), "{error} was tolerated silently in {}", shown(document));
+        }
+        (Ok(_), Err(error)) => panic!("leniency refuses {}: {error}", shown(document)),
+        (Err(_), Err(_)) => {}
+    }
     if let Ok(value) = slow {
         let written = message::write(Version::Soap11, root, &value, Vec::new())
             .unwrap_or_else(|error| panic!("what was read from {} can't be written: {error}", shown(document)));
@@ -103,6 +115,21 @@ fn check<T: FromXml + ToXml + Debug>(root: &'static Root, document: &[u8], limit
         assert_eq!(format!("{again:?}"), slow_text, "read, written as {} and read again", shown(&written));
     }
     memory
+}
+
+/// Reads a message and what is tolerated in it.
+fn read_lenient<T: FromXml>(
+    root: &'static Root,
+    document: &[u8],
+    limits: Limits,
+) -> Result<(T, castile::Deviations), Error> {
+    let mut reader = Reader::new(document, limits)?;
+    Envelope::read(&mut reader)?.0.check_understood(|_, _| false)?;
+    let mut decoder = Decoder::lenient(reader);
+    let value = decoder.root::<T>(&root.element)?;
+    Envelope::read_end(decoder.reader())?;
+    let deviations = decoder.take_deviations().locate(document, limits, None);
+    Ok((value, deviations))
 }
 
 /// Reads a message as servers and clients do. The memory comes back in any case, as it does there.

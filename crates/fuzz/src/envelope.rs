@@ -42,8 +42,8 @@ pub fn envelope(input: &[u8]) {
 fn call(service: &dyn Service, action: &str, message: Bytes, limits: Limits) -> Reply {
     let shown = shown(&message);
     // The services of the suites wait for nothing.
-    let reply =
-        service.call(Request { action, version: Version::Soap11, charset: None, message }, limits).now_or_never();
+    let request = Request { action, version: Version::Soap11, charset: None, message };
+    let reply = service.call(request, &limits.into()).now_or_never();
     reply.unwrap_or_else(|| panic!("the service is still at work on {shown}"))
 }
 
@@ -68,7 +68,7 @@ fn check_client(document: &[u8], limits: Limits) {
     let operation = operation.expect("the contract has the operation");
     let read = || {
         let answer: Result<Result<EchoStructResponse, Fault<NoDetail>>, _> =
-            client::response(operation, document, None, limits);
+            client::response(operation, document, None, &limits.into());
         format!("{answer:?}")
     };
     assert_eq!(read(), read(), "the same answer, read twice: {}", shown(document));

@@ -3,11 +3,11 @@
 mod fault;
 
 use bytes::Bytes;
-use castile_databinding::{Decoder, FromXml, ToXml};
-use castile_xml::{Charset, Limits, Reader};
+use castile_databinding::{FromXml, ToXml};
+use castile_xml::{Charset, Reader};
 
 use crate::envelope::end_tag;
-use crate::{Envelope, Error, ErrorKind, Fault, FaultDetail, Operation, Version, message};
+use crate::{Envelope, Error, ErrorKind, Fault, FaultDetail, Operation, Options, Version, message};
 
 /// Writes a request message.
 ///
@@ -26,13 +26,17 @@ pub fn response<R: FromXml, D: FaultDetail>(
     operation: &'static Operation,
     message: &[u8],
     charset: Option<Charset>,
-    limits: Limits,
+    options: &Options,
 ) -> Result<Result<R, Fault<D>>, Error> {
-    message::read_with(message, charset, limits, |mut reader| {
+    message::read_with(message, charset, options, |mut reader, leniency| {
         let answer = match answer(&mut reader, operation) {
-            Ok(Answer::Response) => return message::read_payload(Decoder::new(reader), &operation.response).map(Ok),
+            Ok(Answer::Response) => {
+                let decoder = message::decoder(reader, leniency);
+                let tell = |deviations: &_| leniency.iter().for_each(|leniency| leniency.tell(operation, deviations));
+                return message::read_payload(decoder, &operation.response, tell).map(Ok);
+            }
             Ok(Answer::Fault(version)) => {
-                let fault = fault::read(&mut reader, version, limits);
+                let fault = fault::read(&mut reader, version, options.limits);
                 fault.and_then(|fault| Envelope::read_end(&mut reader).map(|()| Err(fault)))
             }
             Err(error) => Err(error),

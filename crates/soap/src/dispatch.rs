@@ -3,14 +3,14 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use castile_databinding::{Decoder, Encoder, FromXml, ToXml};
-use castile_xml::{Limits, Reader};
+use castile_xml::Reader;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use crate::envelope::end_tag;
 use crate::{
-    Description, Envelope, Error, ErrorKind, Fault, FaultDetail, NoDetail, Operation, Reply, Request, Service, Version,
-    header, message,
+    Description, Envelope, Error, ErrorKind, Fault, FaultDetail, Leniency, NoDetail, Operation, Options, Reply,
+    Request, Service, Version, header, message,
 };
 
 /// A service as generated code writes it: which operations there are, and a handler for each.
@@ -39,6 +39,7 @@ pub struct Payload<'a> {
     decoder: Decoder<'a>,
     operation: &'static Operation,
     version: Version,
+    leniency: Option<Leniency>,
 }
 
 impl<D: Dispatch> Service for D {
@@ -46,24 +47,28 @@ impl<D: Dispatch> Service for D {
         D::DESCRIPTION
     }
 
-    fn call(&self, request: Request<'_>, limits: Limits) -> Pending {
+    fn call(&self, request: Request<'_>, options: &Options) -> Pending {
         // A panic while reading is an error of this engine or of a handler's own types; it ends this request only.
-        let error = match catch_unwind(AssertUnwindSafe(|| start(self, &request, limits))) {
+        let error = match catch_unwind(AssertUnwindSafe(|| start(self, &request, options))) {
             Ok(Ok(pending)) => return pending,
             Ok(Err(error)) => Some(error),
             Err(_) => None,
         };
-        std::future::ready(refuse(&request, limits, error)).boxed()
+        std::future::ready(refuse(&request, options, error)).boxed()
     }
 }
 
 /// Reads a request as far as it needs to be to find its operation, and hands it on.
-fn start<D: Dispatch>(service: &D, request: &Request<'_>, limits: Limits) -> Result<Pending, Error> {
-    message::read_with(&request.message, request.charset, limits, |mut reader| {
+fn start<D: Dispatch>(service: &D, request: &Request<'_>, options: &Options) -> Result<Pending, Error> {
+    message::read_with(&request.message, request.charset, options, |mut reader, leniency| {
         match open(service, request.action, &mut reader) {
             Ok((envelope, operation)) => {
-                let (decoder, version) = (Decoder::new(reader), envelope.version);
-                let payload = Payload { decoder, operation: &D::DESCRIPTION.operations[operation], version };
+                let payload = Payload {
+                    decoder: message::decoder(reader, leniency),
+                    operation: &D::DESCRIPTION.operations[operation],
+                    version: envelope.version,
+                    leniency: leniency.cloned(),
+                };
                 service.dispatch(operation, payload)
             }
             Err(error) => {
@@ -76,8 +81,8 @@ fn start<D: Dispatch>(service: &D, request: &Request<'_>, limits: Limits) -> Res
 
 /// The answer to a message that can't be read, or to one that makes us panic, in the version that it is in.
 #[cold]
-fn refuse(request: &Request<'_>, limits: Limits, error: Option<Error>) -> Reply {
-    let version = message::version(&request.message, request.charset, limits).unwrap_or(request.version);
+fn refuse(request: &Request<'_>, options: &Options, error: Option<Error>) -> Reply {
+    let version = message::version(&request.message, request.charset, options.limits).unwrap_or(request.version);
     match error {
         None => fault_reply(version, &panicked()),
         Some(error) => {
@@ -140,8 +145,10 @@ impl Payload<'_> {
         D: FaultDetail,
         F: Future<Output = Result<R, Fault<D>>> + Send,
     {
-        let (operation, version) = (self.operation, self.version);
-        let request: Q = message::read_payload(self.decoder, &operation.request)?;
+        let Payload { decoder, operation, version, leniency } = self;
+        let request: Q = message::read_payload(decoder, &operation.request, |deviations| {
+            leniency.iter().for_each(|leniency| leniency.tell(operation, deviations));
+        })?;
         Ok(Box::pin(async move {
             // A handler's panic is its own affair: it answers with a fault and leaves no state of ours behind. So is
             // one of its types while they are written.

@@ -65,6 +65,11 @@ impl Error {
         self.0.source.as_ref().is_some_and(|source| source.kind() == Xml(castile_xml::ErrorKind::Encoding))
     }
 
+    /// Whether the message could be read by a decoder that is lenient.
+    pub(crate) fn is_deviation(&self) -> bool {
+        self.0.source.as_ref().is_some_and(castile_databinding::Error::is_deviation)
+    }
+
     /// The same error with path, line and column, where it has a place in the document that was read.
     pub(crate) fn locate(mut self, message: &[u8], limits: Limits) -> Self {
         if let Some(source) = self.0.source.take() {

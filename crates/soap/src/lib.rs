@@ -12,6 +12,7 @@ mod error;
 mod fault;
 mod header;
 pub mod message;
+mod options;
 mod service;
 mod version;
 
@@ -20,5 +21,6 @@ pub use dispatch::{Dispatch, Payload, Pending};
 pub use envelope::{Envelope, HeaderBlock};
 pub use error::{Error, ErrorKind};
 pub use fault::{Detail, Fault, FaultCode, FaultDetail, NoDetail, Reason, ReasonText};
+pub use options::{Leniency, Options};
 pub use service::{Reply, Request, Service};
 pub use version::Version;

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
-use castile_databinding::{Decoder, Encoder, FromXml, ToXml};
+use castile_databinding::{Decoder, Deviations, Encoder, FromXml, ToXml};
 use castile_xml::{Charset, Limits, Memory, Reader};
 
 use crate::envelope::{self, end_tag};
-use crate::{Envelope, Error, ErrorKind, Root, Version};
+use crate::{Envelope, Error, ErrorKind, Leniency, Options, Root, Version};
 
 thread_local! {
     /// The buffers of the last reader on this thread, with the tags that were learned.
@@ -17,25 +17,32 @@ thread_local! {
 /// What `read` makes of a message.
 ///
 /// Nearly all messages are UTF-8 and are read as they came. Others are decoded first, once: those whose `charset` says
-/// so, and those that the reader finds in another encoding, which it does before the root element.
+/// so, and those that the reader finds in another encoding, which it does before the root element. Nearly all are also
+/// what the contract says; others are read again with leniency, if there is some.
 ///
 /// # Errors
 /// What `read` says, with its place in the decoded text, or that the message can't be decoded.
 pub(crate) fn read_with<T>(
     message: &[u8],
     charset: Option<Charset>,
-    limits: Limits,
-    read: impl Fn(Reader<'_>) -> Result<T, Error>,
+    options: &Options,
+    read: impl Fn(Reader<'_>, Option<&Leniency>) -> Result<T, Error>,
 ) -> Result<T, Error> {
+    let limits = options.limits;
+    let mut leniency = None;
     let mut text = None;
     if charset.is_some_and(|charset| charset != Charset::UTF_8) || is_utf16_without_mark(message) {
         text = Some(castile_xml::decode(message, charset)?);
     }
     loop {
-        let error = match reader(message, text.as_deref(), limits).and_then(&read) {
+        let error = match reader(message, text.as_deref(), limits).and_then(|reader| read(reader, leniency)) {
             Ok(value) => return Ok(value),
             Err(error) => error,
         };
+        if leniency.is_none() && options.leniency.is_some() && error.is_deviation() {
+            leniency = options.leniency.as_ref();
+            continue;
+        }
         match &text {
             Some(text) => return Err(error.locate(text.as_bytes(), limits)),
             None if error.is_of_encoding() => text = Some(decode(message, charset, error, limits)?),
@@ -81,7 +88,7 @@ pub(crate) fn keep(memory: Memory) {
 /// The version that a message is in, if it begins as an envelope.
 #[cold]
 pub(crate) fn version(message: &[u8], charset: Option<Charset>, limits: Limits) -> Option<Version> {
-    let version = read_with(message, charset, limits, |mut reader| {
+    let version = read_with(message, charset, &limits.into(), |mut reader, _| {
         let version = envelope::version(&mut reader);
         keep(reader.into_memory());
         Ok(version)
@@ -108,8 +115,8 @@ pub fn write<T: ToXml>(version: Version, root: &Root, value: &T, mut out: Vec<u8
 /// # Errors
 /// That it is something else, with the place.
 pub fn read<T: FromXml>(root: &'static Root, message: &[u8], limits: Limits) -> Result<T, Error> {
-    read_with(message, None, limits, |mut reader| match find(&mut reader, root) {
-        Ok(()) => read_payload(Decoder::new(reader), root),
+    read_with(message, None, &Options::from(limits), |mut reader, _| match find(&mut reader, root) {
+        Ok(()) => read_payload(Decoder::new(reader), root, |_| ()),
         Err(error) => {
             keep(reader.into_memory());
             Err(error)
@@ -131,10 +138,28 @@ fn find(reader: &mut Reader<'_>, root: &'static Root) -> Result<(), Error> {
     }
 }
 
-/// Reads the payload, whose start tag was read and found to be `root`, and the rest of the message.
-pub(crate) fn read_payload<T: FromXml>(mut decoder: Decoder<'_>, root: &'static Root) -> Result<T, Error> {
+/// A decoder that is as lenient as it may be.
+pub(crate) fn decoder<'a>(reader: Reader<'a>, leniency: Option<&Leniency>) -> Decoder<'a> {
+    match leniency {
+        None => Decoder::new(reader),
+        Some(_) => Decoder::lenient(reader),
+    }
+}
+
+/// Reads the payload, whose start tag was read and found to be `root`, and the rest of the message. `tell` is told what
+/// was tolerated, if anything was.
+pub(crate) fn read_payload<T: FromXml>(
+    mut decoder: Decoder<'_>,
+    root: &'static Root,
+    tell: impl FnOnce(&Deviations),
+) -> Result<T, Error> {
     let value = decoder.root(&root.element).map_err(Error::from);
     let value = value.and_then(|value| Envelope::read_end(decoder.reader()).map(|()| value));
+    let deviations = decoder.take_deviations();
+    if value.is_ok() && !deviations.is_empty() {
+        let (input, limits) = (decoder.reader().input(), decoder.reader().limits());
+        tell(&deviations.locate(input.as_bytes(), limits, Some("Body")));
+    }
     keep(decoder.into_memory());
     value
 }

@@ -1,20 +1,20 @@
 //! The seam between messages and whatever carries them.
 
 use bytes::Bytes;
-use castile_xml::{Charset, Limits};
+use castile_xml::Charset;
 use futures_util::future::BoxFuture;
 
-use crate::{Description, FaultCode, Version};
+use crate::{Description, FaultCode, Options, Version};
 
 /// A SOAP service: messages in, messages out. Generated servers implement it; `castile-http` carries it.
 pub trait Service: Send + Sync + 'static {
     /// What the service offers, known before any message comes.
     fn description(&self) -> &'static Description;
 
-    /// Answers one request, whose message may take what `limits` say.
+    /// Answers one request, whose message is read as `options` say.
     ///
     /// Every failure, a handler's panic included, is a fault in the [`Reply`].
-    fn call(&self, request: Request<'_>, limits: Limits) -> BoxFuture<'static, Reply>;
+    fn call(&self, request: Request<'_>, options: &Options) -> BoxFuture<'static, Reply>;
 }
 
 /// A message that asks for something, and what its carrier says of it.

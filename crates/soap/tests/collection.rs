@@ -13,8 +13,8 @@ use std::path::PathBuf;
 
 use castile_databinding::schema::Element;
 use castile_soap::{
-    Description, Dispatch, Envelope, Error, Fault, NoDetail, Operation, Payload, Pending, Request, Root, Service,
-    SizeHint, Version,
+    Description, Dispatch, Envelope, Error, Fault, NoDetail, Operation, Options, Payload, Pending, Request, Root,
+    Service, SizeHint, Version,
 };
 use castile_xml::tree::{self, Document};
 use castile_xml::{Limits, Reader};
@@ -123,7 +123,7 @@ fn answer(message: &str) -> Answer {
         return Answer { version: envelope.version.namespace().to_owned(), ..Answer::default() };
     }
     let request = Request { action: "", version: Version::Soap12, charset: None, message: message.to_owned().into() };
-    let reply = Collection.call(request, Limits::default()).now_or_never().unwrap();
+    let reply = Collection.call(request, &Options::default()).now_or_never().unwrap();
     Answer::read(std::str::from_utf8(&reply.message).unwrap())
 }
 

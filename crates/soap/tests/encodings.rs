@@ -4,7 +4,7 @@
 
 mod common;
 
-use castile_soap::{Envelope, NoDetail, Request, Service, Version, client};
+use castile_soap::{Envelope, NoDetail, Options, Request, Service, Version, client};
 use castile_xml::{Charset, Limits, Reader, decode};
 use common::{Note, Notes, OK, OPERATIONS, ask, ask_in, envelope, note};
 use futures_util::FutureExt;
@@ -126,7 +126,7 @@ fn the_limit_holds_for_what_is_decoded() {
         assert!(message.len() < limits.message_size);
         let request =
             Request { action: "", version: Version::Soap11, charset: charset("windows-1252"), message: message.into() };
-        Notes.call(request, limits).now_or_never().unwrap()
+        Notes.call(request, &limits.into()).now_or_never().unwrap()
     };
     assert!(!call(message(1_000)).is_fault());
     let reply = call(message(1_500));
@@ -144,11 +144,12 @@ fn answers_are_read_as_requests_are() {
         ("utf-16", utf16(&answer, u16::to_le_bytes)),
         ("", utf16(&declared, u16::to_le_bytes)),
     ] {
-        let response = client::response::<Note, NoDetail>(&OPERATIONS[0], &message, charset(label), Limits::default());
+        let response =
+            client::response::<Note, NoDetail>(&OPERATIONS[0], &message, charset(label), &Options::default());
         assert_eq!(response.unwrap().unwrap(), Note { text: "é€".into() });
     }
     let error =
-        client::response::<Note, NoDetail>(&OPERATIONS[0], "é".as_bytes(), charset("us-ascii"), Limits::default());
+        client::response::<Note, NoDetail>(&OPERATIONS[0], "é".as_bytes(), charset("us-ascii"), &Options::default());
     let expected = "byte 0xC3 is not US-ASCII, the encoding that was expected (byte 0)";
     assert_eq!(error.unwrap_err().to_string(), expected);
 }

@@ -4,8 +4,7 @@
 mod common;
 
 use castile_databinding::datatypes::QName;
-use castile_soap::{Detail, Fault, FaultCode, NoDetail, Reason, Version, client};
-use castile_xml::Limits;
+use castile_soap::{Detail, Fault, FaultCode, NoDetail, Options, Reason, Version, client};
 use common::{ENVELOPE, Note, OPERATIONS, Trouble, ask, ask_as, body, in_version, note};
 
 /// A fault that says no more than this; messages of SOAP 1.1 don't say in which language.
@@ -19,7 +18,7 @@ fn name(namespace: &str, local: &str) -> QName {
 
 /// What a client of `echo` makes of an answer.
 fn read(answer: &str) -> Fault<Trouble> {
-    client::response::<Note, Trouble>(&OPERATIONS[0], answer.as_bytes(), None, Limits::default())
+    client::response::<Note, Trouble>(&OPERATIONS[0], answer.as_bytes(), None, &Options::default())
         .expect(answer)
         .expect_err(answer)
 }
@@ -261,8 +260,8 @@ fn what_is_no_answer_is_an_error_with_its_place() {
             "answer[2]: found <answer> of \"urn:n\", where </Body> was expected (line 2, column 1)",
         ),
     ] {
-        let error =
-            client::response::<Note, NoDetail>(&OPERATIONS[0], answer.as_bytes(), None, Limits::default()).unwrap_err();
+        let error = client::response::<Note, NoDetail>(&OPERATIONS[0], answer.as_bytes(), None, &Options::default())
+            .unwrap_err();
         assert!(error.to_string().contains(expected), "{answer}\n{error}");
     }
 }

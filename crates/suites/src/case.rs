@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use castile::codegen::{FromXml, NoDetail, Operation, SoapVersion, ToXml};
-use castile::xml::Limits;
+use castile::soap::Options;
 use castile_load::Case;
 
 /// The operation of this name in a contract's table.
@@ -34,7 +34,7 @@ pub(crate) fn case<Q: ToXml, R: FromXml + 'static>(
         operation,
         message,
         None,
-        Limits::default(),
+        &Options::default(),
     ) {
         Ok(Ok(response)) if is_right(&response) => Ok(()),
         Ok(Ok(_)) => Err("the answer is not what was sent".to_owned()),

@@ -26,30 +26,46 @@ fn read<T: FromXml>(
     mut memory: Memory,
 ) -> Result<(T, Memory), Error> {
     let mut reader = Reader::with_memory(input, limits, &mut memory)?;
-    let (envelope, payload) = Envelope::read(&mut reader)?;
-    envelope.check_understood(|_, _| false)?;
-    let name = payload.map(|tag| (reader.namespace(tag.namespace).to_owned(), tag.name.local().to_owned()));
+    begin(&mut reader, root, limits)?;
     let mut decoder = Decoder::new(reader);
-    let value = match name {
-        Some((namespace, local)) if (&*namespace, &*local) == (root.element.namespace, root.element.name) => {
-            decoder.root(&root.element)?
-        }
-        // Not for this root: what the body holds is told by the error of a document that can't be.
-        other => {
-            return Reader::new(format!("{other:?}").as_bytes(), limits)?
-                .next()
-                .map(|_| unreachable!())
-                .map_err(Into::into);
-        }
-    };
+    let value = decoder.root(&root.element)?;
     Envelope::read_end(decoder.reader())?;
     Ok((value, decoder.into_memory()))
+}
+
+/// Reads up to the payload, which must be `root`.
+fn begin(reader: &mut Reader<'_>, root: &'static Root, limits: Limits) -> Result<(), Error> {
+    let (envelope, payload) = Envelope::read(reader)?;
+    envelope.check_understood(|_, _| false)?;
+    let name = payload.map(|tag| (reader.namespace(tag.namespace).to_owned(), tag.name.local().to_owned()));
+    match name {
+        Some((namespace, local)) if (&*namespace, &*local) == (root.element.namespace, root.element.name) => Ok(()),
+        // Not for this root: what the body holds is told by the error of a document that can't be.
+        other => {
+            let error = Reader::new(format!("{other:?}").as_bytes(), limits)?.next().map(|_| unreachable!());
+            error.map_err(Into::into)
+        }
+    }
+}
+
+/// Reads a message and what is tolerated in it.
+fn read_lenient<T: FromXml>(
+    root: &'static Root,
+    message: &[u8],
+    limits: Limits,
+) -> Result<(T, castile::Deviations), Error> {
+    let mut reader = Reader::new(message, limits)?;
+    begin(&mut reader, root, limits)?;
+    let mut decoder = Decoder::lenient(reader);
+    let value = decoder.root::<T>(&root.element)?;
+    Envelope::read_end(decoder.reader())?;
+    Ok((value, decoder.take_deviations().locate(message, limits, None)))
 }
 
 /// Sends messages of one type in many layouts, right ones and broken ones.
 fn attack<T: FromXml + ToXml + Debug>(seed: u64, root: &'static Root, make: fn(&mut Random) -> T) {
     let mut random = Random::new(seed);
-    let mut refused = 0;
+    let (mut refused, mut tolerated) = (0, 0);
     for _ in 0..SENDERS {
         let layout = Layout::random(&mut random);
         let mut limits = Limits::default();
@@ -76,6 +92,19 @@ fn attack<T: FromXml + ToXml + Debug>(seed: u64, root: &'static Root, make: fn(&
             let text = || String::from_utf8_lossy(&message).into_owned();
             let fresh = read::<T>(root, &message, limits, Memory::default()).map(|(value, _)| value);
             refused += usize::from(fresh.is_err());
+            let leniently = read_lenient::<T>(root, &message, limits);
+            match (&fresh, &leniently) {
+                (Ok(value), Ok((same, deviations))) => {
+                    assert_eq!(format!("{same:?}"), format!("{value:?}"), "{}", text());
+                    assert!(deviations.is_empty(), "{deviations} in {}", text());
+                }
+                (Ok(_), Err(error)) => panic!("{error}, for a lenient decoder alone, in {}", text()),
+                (Err(error), Ok((_, deviations))) => {
+                    tolerated += 1;
+                    assert!(!deviations.is_empty(), "{error} is tolerated silently in {}", text());
+                }
+                (Err(_), Err(_)) => {}
+            }
             match read::<T>(root, &message, limits, memory) {
                 Ok((value, rest)) => {
                     assert_eq!(format!("{:?}", Ok::<_, Error>(&value)), format!("{fresh:?}"), "{}", text());
@@ -90,6 +119,7 @@ fn attack<T: FromXml + ToXml + Debug>(seed: u64, root: &'static Root, make: fn(&
     }
     let all = SENDERS * BROKEN;
     assert!((all / 4..all * 9 / 10).contains(&refused), "{refused} of {all} messages were refused: no fair attack");
+    assert!(tolerated > 0, "{tolerated} of {refused} were tolerated: no fair attack");
 }
 
 /// Breaks a message, or changes it in a way that does no harm.

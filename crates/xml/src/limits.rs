@@ -25,6 +25,9 @@ pub struct Limits {
     /// How many bytes entities and attribute defaults may add to a document, those within others counted again. Only
     /// a [`DocumentEntity`](crate::DocumentEntity) has any.
     pub entity_expansion: usize,
+    /// How many deviations from its schema are kept of a document that is read leniently; further ones are counted. A
+    /// reader has no use for it.
+    pub deviations: usize,
 }
 
 impl Default for Limits {
@@ -38,6 +41,7 @@ impl Default for Limits {
             text_length: 16 << 20,
             markup_length: 16 << 20,
             entity_expansion: 1 << 20,
+            deviations: 100,
         }
     }
 }

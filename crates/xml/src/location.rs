@@ -1,3 +1,4 @@
+use std::collections::HashMap;
 use std::fmt;
 
 use crate::{Limits, Memory, Reader, StartTag, Token};
@@ -24,13 +25,19 @@ impl Location {
     /// The location of the byte at `offset`. `within` is the local name of an element: the path begins below the
     /// first one of that name, so that a SOAP envelope doesn't stand before every path.
     pub fn of(input: &[u8], offset: usize, limits: Limits, within: Option<&str>) -> Location {
-        let before = &input[..offset.min(input.len())];
-        let line_start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
-        Location {
-            path: path_to(input, offset, limits, within),
-            line: 1 + before.iter().filter(|&&byte| byte == b'\n').count(),
-            column: 1 + String::from_utf8_lossy(&before[line_start..]).chars().count(),
-        }
+        let location = Location::of_each(input, &[offset], limits, within).pop();
+        location.unwrap_or_else(|| unreachable!("an offset has a location"))
+    }
+
+    /// The locations of the bytes at `offsets`, as [`of`](Self::of) gives them, in the time of one.
+    pub fn of_each(input: &[u8], offsets: &[usize], limits: Limits, within: Option<&str>) -> Vec<Location> {
+        let mut sorted = offsets.to_vec();
+        sorted.sort_unstable();
+        sorted.dedup();
+        let located = paths(input, &sorted, limits, within).into_iter().zip(lines(input, &sorted));
+        let located: Vec<Location> = located.map(|(path, (line, column))| Location { path, line, column }).collect();
+        let found = |offset| sorted.binary_search(offset).ok().and_then(|at| located.get(at)).cloned();
+        offsets.iter().filter_map(found).collect()
     }
 }
 
@@ -40,42 +47,108 @@ impl fmt::Display for Location {
     }
 }
 
-/// Reads the document twice: first for what is open at the place, then for the siblings of that. So the memory it takes
-/// is that of the path, however many elements of however many names there are.
-fn path_to(input: &[u8], offset: usize, limits: Limits, within: Option<&str>) -> String {
-    let mut open: Vec<StartTag<'_>> = Vec::new();
-    read_to(input, offset, limits, |tag| match tag {
-        Some(tag) => open.push(tag),
-        None => drop(open.pop()),
-    });
-    let mut steps: Vec<(&str, u32)> = open.iter().map(|tag| (tag.name.local(), 0)).collect();
-    let (mut depth, mut on_path) = (0, 0);
-    read_to(input, offset, limits, |tag| match tag {
-        Some(tag) => {
-            if depth == on_path
-                && let Some((local, number)) = steps.get_mut(depth)
-            {
-                *number += u32::from(*local == tag.name.local());
-                on_path += usize::from(open[depth].offset == tag.offset);
-            }
-            depth += 1;
-        }
-        None => depth -= 1,
-    });
-    let first = within.and_then(|name| steps.iter().position(|(local, _)| *local == name)).map_or(0, |at| at + 1);
-    render(&steps[first..])
+/// Line and column of each offset; they are sorted.
+fn lines(input: &[u8], offsets: &[usize]) -> Vec<(usize, usize)> {
+    let (mut from, mut line, mut column) = (0, 1, 1);
+    let next = |&offset: &usize| {
+        let passed = &input[from..offset.min(input.len())];
+        from += passed.len();
+        let newlines = passed.iter().filter(|&&byte| byte == b'\n').count();
+        let in_line = passed.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+        line += newlines;
+        column = if newlines > 0 { 1 } else { column } + String::from_utf8_lossy(&passed[in_line..]).chars().count();
+        (line, column)
+    };
+    offsets.iter().map(next).collect()
 }
 
-/// Tells `tell` of the tags up to `offset`; `None` is an end tag.
-fn read_to<'a>(input: &'a [u8], offset: usize, limits: Limits, mut tell: impl FnMut(Option<StartTag<'a>>)) {
+/// An element on the way to a place.
+struct Step<'a> {
+    parent: usize,
+    local: &'a str,
+    /// Which it is among the siblings of its name.
+    number: u32,
+    /// How many children have come of the names that steps below have.
+    counts: HashMap<&'a str, u32>,
+}
+
+/// The path to each offset; they are sorted.
+///
+/// Reads the document twice: first for what is open at the places, then for the siblings of that. So the memory it takes
+/// is that of the paths, however many elements of however many names there are.
+fn paths<'a>(input: &'a [u8], offsets: &[usize], limits: Limits, within: Option<&str>) -> Vec<String> {
+    let Some(&last) = offsets.last() else { return Vec::new() };
+    // The document itself is the first step.
+    let mut steps = vec![Step { parent: 0, local: "", number: 0, counts: HashMap::new() }];
+    let mut by_offset: HashMap<usize, usize> = HashMap::new();
+    let mut ends: Vec<usize> = Vec::new();
+    let mut open: Vec<(StartTag<'a>, Option<usize>)> = Vec::new();
+    let mut reach = |open: &mut Vec<(StartTag<'a>, Option<usize>)>, until: usize| {
+        while offsets.get(ends.len()).is_some_and(|&offset| offset < until) {
+            let known = open.iter().rposition(|(_, step)| step.is_some());
+            let mut parent = known.and_then(|at| open[at].1).unwrap_or(0);
+            for (tag, step) in &mut open[known.map_or(0, |at| at + 1)..] {
+                let local = tag.name.local();
+                steps[parent].counts.insert(local, 0);
+                steps.push(Step { parent, local, number: 0, counts: HashMap::new() });
+                parent = steps.len() - 1;
+                by_offset.insert(tag.offset, parent);
+                *step = Some(parent);
+            }
+            ends.push(parent);
+        }
+    };
+    read_to(input, last, limits, |tag, at| {
+        reach(&mut open, at);
+        match tag {
+            Some(tag) => open.push((tag, None)),
+            None => drop(open.pop()),
+        }
+    });
+    reach(&mut open, usize::MAX);
+    let mut open: Vec<Option<usize>> = vec![Some(0)];
+    read_to(input, last, limits, |tag, _| {
+        let Some(tag) = tag else {
+            open.pop();
+            return;
+        };
+        let count = open.last().copied().flatten().and_then(|parent| steps[parent].counts.get_mut(tag.name.local()));
+        let number = count.map(|count| {
+            *count += 1;
+            *count
+        });
+        let step = number.and_then(|number| {
+            let step = *by_offset.get(&tag.offset)?;
+            steps[step].number = number;
+            Some(step)
+        });
+        open.push(step);
+    });
+    let path = |&end: &usize| {
+        let mut path: Vec<(&str, u32)> = Vec::new();
+        let mut step = end;
+        while step != 0 {
+            path.push((steps[step].local, steps[step].number));
+            step = steps[step].parent;
+        }
+        path.reverse();
+        let first = within.and_then(|name| path.iter().position(|(local, _)| *local == name)).map_or(0, |at| at + 1);
+        render(&path[first..])
+    };
+    ends.iter().map(path).collect()
+}
+
+/// Tells `tell` of the tags up to `offset`, each with the first place that is behind its begin, or its end if it is an
+/// end tag, which is `None`.
+fn read_to<'a>(input: &'a [u8], offset: usize, limits: Limits, mut tell: impl FnMut(Option<StartTag<'a>>, usize)) {
     // What stands before a byte that is not UTF-8 can be read all the same.
     let readable = input.utf8_chunks().next().map_or("", |chunk| chunk.valid());
     let Ok(mut reader) = Reader::decoded(readable, limits, &mut Memory::default()) else { return };
     while reader.offset() <= offset {
         match reader.next() {
-            Ok(Token::StartTag(tag)) if tag.offset <= offset => tell(Some(tag)),
+            Ok(Token::StartTag(tag)) if tag.offset <= offset => tell(Some(tag), tag.offset),
             // The end tag itself still belongs to its element.
-            Ok(Token::EndTag(_)) if reader.offset() <= offset => tell(None),
+            Ok(Token::EndTag(_)) if reader.offset() <= offset => tell(None, reader.offset()),
             Ok(Token::Text(_) | Token::Comment(_) | Token::Instruction { .. }) => {}
             _ => break,
         }
@@ -113,6 +186,22 @@ mod tests {
         let location = Location::of(input.as_bytes(), offset, Limits::default(), Some("Body"));
         assert_eq!(location, Location { path: "o/l[2]/q".into(), line: 2, column: 15 });
         assert_eq!(Location::of(input.as_bytes(), 0, Limits::default(), None).path, "e");
+    }
+
+    /// Each place is that which it has alone, whatever others are asked for.
+    #[test]
+    fn many_places_are_found_in_one_reading() {
+        let input = "<e><Body>\n<o a='é'><l/><l>é<q>ten</q>\n<q/>t</l><m/></o><l/> <o><l>1</l></o></Body></e>";
+        let offsets = (0..input.len() + 3).rev().chain([7, 7]);
+        let offsets: Vec<usize> = offsets.filter(|&at| at > input.len() || input.is_char_boundary(at)).collect();
+        for (limits, within) in [(Limits::default(), Some("Body")), (Limits { depth: 3, ..Limits::default() }, None)] {
+            let each = Location::of_each(input.as_bytes(), &offsets, limits, within);
+            assert_eq!(each.len(), offsets.len());
+            for (&offset, found) in offsets.iter().zip(&each) {
+                assert_eq!(*found, Location::of(input.as_bytes(), offset, limits, within), "{offset}");
+            }
+        }
+        assert_eq!(Location::of_each(input.as_bytes(), &[], Limits::default(), None), []);
     }
 
     #[test]

@@ -306,6 +306,25 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    /// Goes on at `offset`, where something begins that stands directly in the element that is open: text, a child or
+    /// its own end tag. Another reader of this document has found it there; without that, what comes is not defined.
+    pub fn go_to(&mut self, offset: usize) {
+        debug_assert!(self.document.is_none(), "places in entities are not places in the document");
+        if self.input.is_char_boundary(offset) {
+            self.end_is_due = false;
+            self.at = offset;
+            self.closed = 0;
+            self.note_tag();
+        }
+    }
+
+    /// Passes over what is left of the element that was opened last, which ends before `offset`: another reader of this
+    /// document has checked it.
+    pub fn leave_for(&mut self, offset: usize) {
+        self.go_to(offset);
+        self.close();
+    }
+
     /// What begins with `<`, end tags apart.
     fn markup(&mut self) -> Result<Token<'a>, Error> {
         let offset = self.at;

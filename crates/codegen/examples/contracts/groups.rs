@@ -27,6 +27,11 @@ pub(crate) struct Group {
 }
 
 impl Group {
+    /// The folders that its contracts are in.
+    pub(crate) fn folders(&self) -> BTreeSet<&Path> {
+        self.members.iter().filter_map(|(path, _)| path.parent()).collect()
+    }
+
     /// Writes the contract that imports all, and nothing else.
     fn write(&self) -> Result<(), Error> {
         Ok(std::fs::write(&self.path, document(&self.members, ""))?)

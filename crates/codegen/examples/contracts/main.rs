@@ -1,5 +1,5 @@
-//! Makes a cargo project of a family of contracts: what is generated from them, messages made from their schemas, and a
-//! program that reads and writes each message. `tests/contracts/run` calls it and goes on from there.
+//! Makes a cargo project of a family of contracts: what is generated from them, messages made from their schemas or put
+//! beside them by somebody, and a program that reads and writes each message. `tests/contracts/run` calls it and goes on from there.
 //!
 //!     cargo run -p castile-codegen --example contracts -- FAMILY CASTILE OUT [MOST]
 //!
@@ -13,6 +13,7 @@
 
 mod cases;
 mod contracts;
+mod given;
 mod groups;
 mod judge;
 mod project;

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::cases::{Case, cases};
 use crate::groups::{Group, elements};
-use crate::{Error, contracts};
+use crate::{Error, contracts, given};
 
 /// Writes the modules of a group, its messages and its schemas, and says what there is.
 pub(crate) fn write_group(group: &Group, files: &Files, out: &Path, most: usize) -> Result<Value, Error> {
@@ -66,6 +66,7 @@ fn write_cases(
 ) -> Result<Vec<Value>, Error> {
     let (mut calls, mut facts) = (String::new(), Vec::new());
     let elements = elements(definitions);
+    let given = given::messages(group)?;
     std::fs::create_dir_all(out.join("samples"))?;
     for (number, Case { operation, element, call }) in cases.iter().enumerate() {
         let id = format!("{}-{number}", group.name);
@@ -85,6 +86,11 @@ fn write_cases(
                 }
             }
             None => problem = Some("the element is not declared".to_owned()),
+        }
+        for message in given.get(element).into_iter().flatten() {
+            messages += message;
+            messages.push('\0');
+            count += 1;
         }
         std::fs::write(out.join("samples").join(&id), messages)?;
         writeln!(calls, "    crate::round_trip::Case {{ id: {id:?}, run: |document| crate::round_trip::{call} }},")?;

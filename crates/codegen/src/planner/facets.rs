@@ -1,7 +1,7 @@
 //! What facets say of simple types: a restriction for each type that has some.
 
+use castile_xsd::TypeId;
 use castile_xsd::components::{Facet as SchemaFacet, FacetKind, SimpleType, Variety, WhiteSpace};
-use castile_xsd::{Severity, TypeId};
 
 use super::Planner;
 use crate::plan::{Base, Facet, Item, Path, Restriction, Rule};
@@ -23,26 +23,13 @@ impl Planner<'_> {
 
     fn restriction(&mut self, type_id: TypeId, simple: &SimpleType) -> Option<Path> {
         let name = self.simple_name(type_id);
-        let definition = match self.schema.simple_type_definition(type_id) {
-            Ok(definition) => definition,
-            Err(problem) => {
-                let message = format!("the facets of {name} are not checked: {problem}");
-                return self.refuse(simple.location, message);
-            }
-        };
-        if simple.variety == Variety::Atomic && self.lists_texts(type_id) {
-            // It refuses itself what it doesn't list.
-            let listed = self.schema.enumeration(type_id);
-            if listed.iter().any(|facet| definition.read(&facet.value, *facet).is_err()) {
-                let message =
-                    format!("some values that {name} lists are excluded by its other facets, and not refused");
-                return self.refuse(simple.location, message);
-            }
-            return None;
+        if let Err(problem) = self.schema.simple_type_definition(type_id) {
+            let message = format!("the facets of {name} are not checked: {problem}");
+            return self.refuse(simple.location, message);
         }
-        if self.has_restricted_union(&simple.variety) {
-            let message = format!("the facets of a union that is a member of {name} are not checked");
-            self.report(Severity::Warning, simple.location, message);
+        if simple.variety == Variety::Atomic && self.lists_texts(type_id) {
+            // It refuses itself what it doesn't list, and lists nothing that other facets exclude.
+            return None;
         }
         let base = self.simple(type_id);
         let of = match &simple.variety {
@@ -58,15 +45,6 @@ impl Planner<'_> {
             return of;
         }
         Some(self.add(type_id, &name, &base, Rule::Facets { facets, of }))
-    }
-
-    /// Whether a member of a union is a union with facets, which its own members don't have.
-    fn has_restricted_union(&self, variety: &Variety) -> bool {
-        let Variety::Union { members } = variety else { return false };
-        members.iter().any(|&member| {
-            let member_variety = self.schema[member].as_simple().map(|simple| &simple.variety);
-            matches!(member_variety, Some(Variety::Union { .. })) && !self.schema.facets(member).is_empty()
-        })
     }
 
     /// What a text must be so that one of the `members` of a union takes it, which all are read as `base`. The first is

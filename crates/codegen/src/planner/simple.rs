@@ -1,6 +1,6 @@
 //! Simple types: those that are built in, enumerations, lists and unions.
 
-use castile_xsd::components::{Owner, SimpleType, TypeDefinition, Variety, WhiteSpace};
+use castile_xsd::components::{Facet, FacetKind, Owner, SimpleType, TypeDefinition, Variety, WhiteSpace};
 use castile_xsd::{Builtin, Severity, TypeId};
 use proc_macro2::Ident;
 
@@ -39,8 +39,13 @@ impl Planner<'_> {
         let mut names = Scope::default();
         let other = names.variant("Other");
         let mut variants: Vec<EnumerationVariant> = Vec::new();
+        // Values that other facets exclude are none of the type.
+        let is_other = |facet: &&Facet| !matches!(facet.kind, FacetKind::Enumeration | FacetKind::WhiteSpace);
+        let has_others = schema.facets(type_id).iter().any(is_other);
+        let definition = if has_others { schema.simple_type_definition(type_id).ok() } else { None };
         for facet in schema.enumeration(type_id) {
-            if variants.iter().any(|variant| variant.value == facet.value) {
+            let is_excluded = definition.as_ref().is_some_and(|it| it.read(&facet.value, facet).is_err());
+            if is_excluded || variants.iter().any(|variant| variant.value == facet.value) {
                 continue;
             }
             let documentation = facet.annotation.documentation.clone();
@@ -122,11 +127,13 @@ impl Planner<'_> {
         Some(bases)
     }
 
-    /// The members of a union, those of unions in it in their place.
+    /// The members of a union, those of unions in it in their place, unless these have facets of their own.
     fn members(&self, members: &[TypeId], found: &mut Vec<TypeId>) {
         for &member in members {
             match &self.schema[member] {
-                TypeDefinition::Simple(SimpleType { variety: Variety::Union { members }, .. }) => {
+                TypeDefinition::Simple(SimpleType { variety: Variety::Union { members }, .. })
+                    if self.schema.facets(member).is_empty() =>
+                {
                     self.members(members, found);
                 }
                 _ => found.push(member),

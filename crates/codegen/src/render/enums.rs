@@ -4,9 +4,9 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use super::documentation::documentation;
-use super::types::{first_of, read};
+use super::types::{all_of, first_of, particle, read};
 use super::{Context, base, by_index, element_table, group_trait, recursive, variant_held};
-use crate::plan::{Choice, Derived, Enumeration, Field, Member, Occurrence, Term, Union};
+use crate::plan::{Base, Choice, Derived, Enumeration, Field, Member, Occurrence, Term, Union};
 
 /// What clippy thinks of enums that a contract gives.
 fn allow(context: Context<'_>) -> TokenStream {
@@ -38,7 +38,11 @@ pub(super) fn choice(plan: &Choice, context: Context<'_>) -> TokenStream {
     let table_item = element_table(table, variants, context);
     let group = group_trait();
     let elements = table_item.is_some().then(|| quote! { xs::First::Elements(&#table) });
+    let particles = variants.iter().filter_map(|variant| particle(variant, context));
+    let all: Vec<TokenStream> = elements.clone().into_iter().chain(particles).collect();
     let first = elements.into_iter().chain(variants.iter().filter_map(|variant| first_of(variant, context)));
+    let first: Vec<TokenStream> = first.collect();
+    let all = all_of(&first, all);
     let mixed = plan.text.iter().map(|text| {
         quote! {
             impl ::castile::codegen::Mixed for #ident {
@@ -61,6 +65,7 @@ pub(super) fn choice(plan: &Choice, context: Context<'_>) -> TokenStream {
 
         impl #group for #ident {
             const FIRST: &'static [xs::First] = &[#(#first),*];
+            #all
 
             fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
                 #read
@@ -350,6 +355,29 @@ pub(super) fn union(plan: &Union, context: Context<'_>) -> TokenStream {
     });
     let idents = members.iter().map(|member| &member.ident);
     let facets = plan.has_facets.then(|| quote! { ::castile::codegen::union_value!(#ident); });
+    let beyond_facets = plan.has_facets.then(|| {
+        let allowed = members.iter().map(|Member { ident, base: of, .. }| {
+            let of = base(of, context);
+            quote! {
+                if let Ok(value) = <#of as SimpleType>::parse(text) {
+                    return Some(Self::#ident(value));
+                }
+            }
+        });
+        let items = members.iter().filter(|member| matches!(member.base, Base::Item(_)));
+        let items = items.map(|Member { ident, base: of, .. }| {
+            let of = base(of, context);
+            quote! { <#of as SimpleType>::parse_beyond_facets(text).map(Self::#ident) }
+        });
+        let rest = items.reduce(|one, other| quote! { #one.or_else(|| #other) }).unwrap_or_else(|| quote! { None });
+        quote! {
+
+            fn parse_beyond_facets(text: &str) -> Option<Self> {
+                #(#allowed)*
+                #rest
+            }
+        }
+    });
     quote! {
         #documentation
         #[derive(Clone, Debug, PartialEq)]
@@ -363,6 +391,7 @@ pub(super) fn union(plan: &Union, context: Context<'_>) -> TokenStream {
                 #(#reads)*
                 Err(None)
             }
+            #beyond_facets
 
             fn write(&self, out: &mut Vec<u8>) -> bool {
                 match self { #(Self::#idents(value) => value.write(out),)* }

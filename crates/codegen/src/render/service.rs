@@ -231,6 +231,11 @@ fn client(plan: &Service, context: Context<'_>) -> TokenStream {
                 Self(self.0.with_limits(limits))
             }
 
+            /// The same that takes responses which deviate from the contract, and tells what it tolerated.
+            pub fn with_leniency(self, leniency: Leniency) -> Self {
+                Self(self.0.with_leniency(leniency))
+            }
+
             #with_version
 
             #(#methods)*

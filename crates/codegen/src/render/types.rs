@@ -1,5 +1,7 @@
 //! Structs: complex types and groups inside them, their tables, and how they are read and written.
 
+use std::collections::HashSet;
+
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
@@ -142,10 +144,12 @@ fn from_xml(plan: &Struct, name: &Option<crate::plan::TypeName>, context: Contex
             children(&quote! { #(#checks)* #(#locals)* #all Ok(#value) })
         }
     };
+    let content = content(plan, context);
     quote! {
         impl FromXml for #ident {
             #attributes
             #type_name
+            #content
 
             fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
                 #read
@@ -311,6 +315,7 @@ fn group(plan: &Struct, fields: &[Field], context: Context<'_>) -> TokenStream {
     let ident = &path.ident;
     let group = group_trait();
     let first = first(table, fields, context);
+    let whole = all_of(&first, particles(table, fields, context));
     let read = match &plan.content {
         Content::All(fields) => {
             let (all, value) = all(ident, table, fields, &[]);
@@ -328,6 +333,7 @@ fn group(plan: &Struct, fields: &[Field], context: Context<'_>) -> TokenStream {
     quote! {
         impl #group for #ident {
             const FIRST: &'static [xs::First] = &[#(#first),*];
+            #whole
 
             fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
                 if !decoder.begins(Self::FIRST)? {
@@ -357,6 +363,54 @@ fn first(table: &Ident, fields: &[Field], context: Context<'_>) -> Vec<TokenStre
         }
     };
     elements.into_iter().chain(fields[..end].iter().filter_map(|field| first_of(field, context))).collect()
+}
+
+// ---- what may be there at all ----
+
+/// What the children of a type may be.
+fn content(plan: &Struct, context: Context<'_>) -> Option<TokenStream> {
+    let table = &plan.table;
+    let content = match &plan.content {
+        Content::Simple { .. } | Content::Mixed { .. } => return None,
+        Content::Sequence(fields) if fields.is_empty() => quote! { Sequence(&[]) },
+        Content::Sequence(fields) if is_told_by_names(fields) => quote! { Sequence(&#table) },
+        Content::Sequence(fields) | Content::All(fields) => {
+            let particles = particles(table, fields, context);
+            quote! { Among(&[#(#particles),*]) }
+        }
+    };
+    Some(quote! { const CONTENT: &'static xs::Content = &xs::Content::#content; })
+}
+
+/// Whether all fields are elements whose local names differ, so that the name of a child tells which it is.
+fn is_told_by_names(fields: &[Field]) -> bool {
+    let mut names = HashSet::new();
+    fields.iter().all(|field| field.element().is_some_and(|element| names.insert(&element.name)))
+}
+
+/// All that fields may be.
+fn particles(table: &Ident, fields: &[Field], context: Context<'_>) -> Vec<TokenStream> {
+    let elements =
+        fields.iter().any(|field| field.element().is_some()).then(|| quote! { xs::First::Elements(&#table) });
+    elements.into_iter().chain(fields.iter().filter_map(|field| particle(field, context))).collect()
+}
+
+/// What may be in a group, or what a wildcard takes.
+pub(super) fn particle(field: &Field, context: Context<'_>) -> Option<TokenStream> {
+    match &field.term {
+        Term::Group { path, .. } => {
+            let (path, group) = (context.path(path), group_trait());
+            Some(quote! { xs::First::Group(<#path as #group>::ALL) })
+        }
+        _ => first_of(field, context),
+    }
+}
+
+/// What a group says of all that may be in it, if that isn't what it may begin with.
+pub(super) fn all_of(first: &[TokenStream], all: Vec<TokenStream>) -> Option<TokenStream> {
+    let text = |tokens: &[TokenStream]| tokens.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let is_same = text(first) == text(&all);
+    (!is_same).then(|| quote! { const ALL: &'static [xs::First] = &[#(#all),*]; })
 }
 
 /// What a group or a wildcard may begin with.

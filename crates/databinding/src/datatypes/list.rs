@@ -41,6 +41,12 @@ impl<T: SimpleType, const MIN: usize> SimpleType for List<T, MIN> {
         Ok(List(items))
     }
 
+    fn parse_beyond_facets(text: &str) -> Option<Self> {
+        let item = |text| T::parse(text).ok().or_else(|| T::parse_beyond_facets(text));
+        let items: Vec<T> = words(text).map(item).collect::<Option<_>>()?;
+        (items.len() >= MIN).then_some(List(items))
+    }
+
     fn write(&self, out: &mut Vec<u8>) -> bool {
         self.write_items(out, |item, out| item.write(out))
     }

@@ -4,7 +4,9 @@
 use crate::any::{AnyAttribute, ExpandedName};
 use crate::datatypes::SimpleType;
 use crate::error::{Error, ErrorKind};
-use crate::schema::{Attributes, Element, TypeName, ValueConstraint};
+use castile_xml::Attribute;
+
+use crate::schema::{self, Attributes, Element, TypeName, ValueConstraint};
 
 use super::{Decoder, FromXml, invalid, is_fixed, quoted};
 
@@ -27,19 +29,38 @@ impl Decoder<'_> {
             return Ok(None);
         }
         let declared = &attributes.declared[index];
-        let found = self
-            .reader
-            .attributes()
-            .find(|found| found.name.local() == declared.name && found.namespace == declared.namespace);
+        let is_it =
+            |found: &Attribute<'_>| found.name.local() == declared.name && found.namespace == declared.namespace;
+        let found = self.reader.attributes().find(is_it);
+        let found = match found {
+            None if self.lenient.is_some() => self.of_another_form(attributes, declared),
+            found => found,
+        };
         let Some(found) = found else { return Ok(None) };
-        let (text, offset) = (found.value, found.offset);
+        match self.attribute_value(declared, &found) {
+            Ok(value) => Ok(Some(value)),
+            Err((error, Some(value))) => self.tolerate(error).map(|()| Some(value)),
+            Err((error, None)) => Err(error),
+        }
+    }
+
+    /// The value of an attribute, or what is wrong with it, and the value nevertheless if there is one.
+    fn attribute_value<T: SimpleType>(
+        &self,
+        declared: &'static schema::Attribute,
+        found: &Attribute<'_>,
+    ) -> Result<T, (Error, Option<T>)> {
+        let text = found.value;
         let failure = |message: String| {
             let message = format!("{message}, as which the attribute \"{}\" was expected", declared.name);
-            Error::new(ErrorKind::Lexical, offset, message)
+            Error::new(ErrorKind::Lexical, found.offset, message)
         };
-        let value = T::parse_in(text, &self.reader).map_err(|problem| failure(invalid::<T>(text, problem)))?;
-        if let Some(facets) = declared.facets {
-            facets.check(text, &value).map_err(|problem| failure(problem.message().to_owned()))?;
+        let value = T::parse_in(text, &self.reader)
+            .map_err(|problem| (failure(invalid::<T>(text, problem)), T::parse_beyond_facets(text)))?;
+        if let Some(facets) = declared.facets
+            && let Err(problem) = facets.check(text, &value)
+        {
+            return Err((failure(problem.message().to_owned()), Some(value)));
         }
         match declared.constraint {
             Some(ValueConstraint::Fixed(fixed)) if !is_fixed(&value, fixed) => {
@@ -49,10 +70,27 @@ impl Decoder<'_> {
                     declared.name,
                     quoted(fixed)
                 );
-                Err(Error::new(ErrorKind::Lexical, offset, message))
+                Err((Error::new(ErrorKind::Lexical, found.offset, message), Some(value)))
             }
-            _ => Ok(Some(value)),
+            _ => Ok(value),
         }
+    }
+
+    /// The attribute that stands for one that is declared with a namespace and has none, or the other way round
+    /// (`attributeFormDefault`).
+    #[cold]
+    fn of_another_form(
+        &self,
+        attributes: &'static Attributes,
+        declared: &'static schema::Attribute,
+    ) -> Option<Attribute<'_>> {
+        self.reader.attributes().find(|found| {
+            let (namespace, local) = (found.namespace, found.name.local());
+            local == declared.name
+                && namespace.is_empty() != declared.namespace.is_empty()
+                && !is_ours(namespace)
+                && !attributes.takes(namespace, local)
+        })
     }
 
     /// The value of an attribute that must be there.
@@ -141,11 +179,22 @@ impl Decoder<'_> {
         if !self.reader.is_plain() {
             self.attributes(element, T::ATTRIBUTES)?;
         }
+        if self.lenient.is_some() {
+            self.plan(element, T::CONTENT);
+        }
         T::content(self, element)
     }
 
     /// What `xsi:type` says.
-    pub(crate) fn type_name(&self) -> Result<Option<ExpandedName>, Error> {
+    pub(crate) fn type_name(&mut self) -> Result<Option<ExpandedName>, Error> {
+        let error = match self.said_type() {
+            Ok(name) => return Ok(name),
+            Err(error) => error,
+        };
+        self.tolerate(error).map(|()| None)
+    }
+
+    fn said_type(&self) -> Result<Option<ExpandedName>, Error> {
         let mut attributes = self.reader.attributes();
         let found = attributes.find(|found| found.namespace == XSI_NAMESPACE && found.name.local() == "type");
         let Some(found) = found else { return Ok(None) };
@@ -161,7 +210,11 @@ impl Decoder<'_> {
         }
     }
 
-    pub(super) fn refuse_other_type(&self, element: &'static Element, expected: Option<TypeName>) -> Result<(), Error> {
+    pub(super) fn refuse_other_type(
+        &mut self,
+        element: &'static Element,
+        expected: Option<TypeName>,
+    ) -> Result<(), Error> {
         let Some(expected) = expected else { return Ok(()) };
         match self.type_name()? {
             Some(found) if !found.is(expected.namespace, expected.name) => {
@@ -170,7 +223,8 @@ impl Decoder<'_> {
                     element.name,
                     ExpandedName::new(expected.namespace, expected.name)
                 );
-                Err(Error::new(ErrorKind::Structure, self.inside_tag(), message))
+                let error = Error::new(ErrorKind::Structure, self.inside_tag(), message);
+                self.tolerate(error)
             }
             _ => Ok(()),
         }
@@ -188,7 +242,7 @@ impl Decoder<'_> {
         if self.reader.is_plain() {
             return Ok(());
         }
-        let mut nil = false;
+        let (mut nil, mut unknown) = (false, 0);
         for attribute in self.reader.attributes() {
             let (namespace, name) = (attribute.namespace, attribute.name.local());
             if (namespace, name) == (XSI_NAMESPACE, "nil") {
@@ -197,19 +251,37 @@ impl Decoder<'_> {
                     Error::new(ErrorKind::Lexical, attribute.offset, message)
                 })?;
             }
-            let is_ours = matches!(namespace, XSI_NAMESPACE | SOAP_NAMESPACE | castile_xml::XML_NAMESPACE);
-            let is_taken = || {
-                attributes.declares(namespace, name)
-                    || attributes.wildcard.as_ref().is_some_and(|wildcard| wildcard.namespaces.allow(namespace))
-            };
-            if !is_ours && !is_taken() {
-                let message =
-                    format!("an attribute \"{}\", which <{}> does not have", attribute.name.as_str(), element.name);
-                return Err(Error::new(ErrorKind::Structure, attribute.offset, message));
-            }
+            unknown += usize::from(!is_ours(namespace) && !attributes.takes(namespace, name));
+        }
+        if unknown > 0 {
+            self.unknown_attributes(element, attributes)?;
         }
         self.nil = nil;
         Ok(())
+    }
+
+    /// That there are attributes which the element does not have.
+    #[cold]
+    fn unknown_attributes(&mut self, element: &'static Element, attributes: &'static Attributes) -> Result<(), Error> {
+        let unknown = self.reader.attributes().filter(|attribute| {
+            !is_ours(attribute.namespace) && !attributes.takes(attribute.namespace, attribute.name.local())
+        });
+        let errors = unknown.map(|attribute| {
+            let message =
+                format!("an attribute \"{}\", which <{}> does not have", attribute.name.as_str(), element.name);
+            Error::new(ErrorKind::Structure, attribute.offset, message)
+        });
+        let errors: Vec<Error> = errors.collect();
+        errors.into_iter().try_for_each(|error| self.tolerate(error))
+    }
+
+    /// Whether the start tag that was read last says `xsi:nil="true"`.
+    pub(super) fn says_nil(&self) -> bool {
+        let is_nil = |attribute: &Attribute<'_>| {
+            (attribute.namespace, attribute.name.local()) == (XSI_NAMESPACE, "nil")
+                && bool::parse(attribute.value) == Ok(true)
+        };
+        self.reader.attributes().any(|attribute| is_nil(&attribute))
     }
 
     /// A place in the start tag that was read last.
@@ -218,6 +290,11 @@ impl Decoder<'_> {
         let offset = self.reader.offset();
         if self.inside(offset) == offset { offset.saturating_sub(1) } else { self.inside(offset) }
     }
+}
+
+/// Whether attributes of a namespace may stand anywhere.
+fn is_ours(namespace: &str) -> bool {
+    matches!(namespace, XSI_NAMESPACE | SOAP_NAMESPACE | castile_xml::XML_NAMESPACE)
 }
 
 fn index_of(types: &[TypeName], name: &ExpandedName) -> usize {

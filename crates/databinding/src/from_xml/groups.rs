@@ -18,6 +18,8 @@ use super::{Decoder, Next, Piece};
 pub trait Group: Sized {
     /// What it may begin with.
     const FIRST: &'static [First];
+    /// All that may stand in it, where it doesn't begin with each. Only a lenient decoder asks.
+    const ALL: &'static [First] = Self::FIRST;
 
     /// Reads one if one begins with what comes next.
     ///
@@ -69,7 +71,11 @@ impl<'a> Decoder<'a> {
         {
             groups.push(group);
         }
-        if groups.len() < min as usize { Err(self.missing(G::FIRST)) } else { Ok(groups) }
+        if groups.len() < min as usize {
+            let error = self.missing(G::FIRST);
+            self.tolerate(error)?;
+        }
+        Ok(groups)
     }
 
     /// Whether what comes next is among what a group may begin with.
@@ -87,7 +93,10 @@ impl<'a> Decoder<'a> {
         }
         match self.peek()? {
             Next::End { .. } => Ok(false),
-            Next::Start(tag) => Ok(takes(first, self.reader.namespace(tag.namespace), tag.name.local())),
+            Next::Start(tag) => {
+                let (namespace, local) = self.name(&tag);
+                Ok(takes(first, namespace, local))
+            }
         }
     }
 
@@ -149,11 +158,14 @@ impl<'a> Decoder<'a> {
     pub fn any(&mut self, wildcard: &'static Wildcard) -> Result<Any, Error> {
         match self.optional_any(wildcard)? {
             Some(any) => Ok(any),
-            None => {
-                let expected = format!("an element of {}", wildcard.namespaces);
-                Err(self.not_begun(&expected))
-            }
+            None => Err(self.no_element_of(wildcard)),
         }
+    }
+
+    #[cold]
+    fn no_element_of(&mut self, wildcard: &'static Wildcard) -> Error {
+        let expected = format!("an element of {}", wildcard.namespaces);
+        self.not_begun(&expected)
     }
 
     /// Reads an element that the wildcard takes, if one comes next.
@@ -162,7 +174,7 @@ impl<'a> Decoder<'a> {
     /// That the document is not well-formed.
     pub fn optional_any(&mut self, wildcard: &'static Wildcard) -> Result<Option<Any>, Error> {
         match self.peek()? {
-            Next::Start(tag) if wildcard.namespaces.allow(self.reader.namespace(tag.namespace)) => {
+            Next::Start(tag) if wildcard.namespaces.allow(self.name(&tag).0) => {
                 self.next = None;
                 self.raw(tag).map(Some)
             }
@@ -177,14 +189,14 @@ impl<'a> Decoder<'a> {
     pub fn repeated_any(&mut self, wildcard: &'static Wildcard) -> Result<Vec<Any>, Error> {
         let mut values = Vec::new();
         let max = wildcard.max_occurs.map_or(usize::MAX, |max| max as usize);
-        while values.len() < max {
-            if values.len() < wildcard.min_occurs as usize {
-                values.push(self.any(wildcard)?);
-            } else if let Some(value) = self.optional_any(wildcard)? {
-                values.push(value);
-            } else {
-                break;
-            }
+        while values.len() < max
+            && let Some(value) = self.optional_any(wildcard)?
+        {
+            values.push(value);
+        }
+        if values.len() < wildcard.min_occurs as usize {
+            let error = self.no_element_of(wildcard);
+            self.tolerate(error)?;
         }
         Ok(values)
     }
@@ -254,6 +266,7 @@ impl<'a> Decoder<'a> {
             }
             match G::read(self)? {
                 Some(group) => content.push(group),
+                None if self.lenient.is_some() && self.is_without_place::<G>()? => {}
                 None => return Ok(content),
             }
         }
@@ -261,7 +274,7 @@ impl<'a> Decoder<'a> {
 }
 
 /// Whether an element is among what a group may begin with.
-fn takes(first: &[First], namespace: &str, name: &str) -> bool {
+pub(super) fn takes(first: &[First], namespace: &str, name: &str) -> bool {
     first.iter().any(|first| match first {
         First::Elements(table) => table.iter().any(|element| element.is(namespace, name)),
         First::Wildcard(wildcard) => wildcard.namespaces.allow(namespace),
@@ -271,7 +284,7 @@ fn takes(first: &[First], namespace: &str, name: &str) -> bool {
 
 /// What a group may begin with, for messages: `<a>, <b> or <c>`.
 #[cold]
-fn expected(first: &[First]) -> String {
+pub(super) fn expected(first: &[First]) -> String {
     fn collect(first: &[First], names: &mut Vec<String>) {
         for first in first {
             match first {

@@ -4,8 +4,8 @@
 
 use std::fmt::Debug;
 
-use castile_databinding::schema::Element;
-use castile_databinding::{Decoder, Encoder, Error, ErrorKind, FromXml, Nillable, Recursive, ToXml};
+use castile_databinding::schema::{Content, Element, First};
+use castile_databinding::{Decoder, Deviations, Encoder, Error, ErrorKind, FromXml, Nillable, Recursive, ToXml};
 use castile_xml::{Limits, Memory, Reader, Token};
 
 /// Declares a struct whose content is a sequence, and where its elements stand in a table.
@@ -15,6 +15,8 @@ macro_rules! sequence {
         pub struct $type { $(pub $field: $of),* }
         static $table: [Element; [$(stringify!($element)),*].len()] = [$($element),*];
         impl FromXml for $type {
+            const CONTENT: &'static Content = &Content::Sequence(&$table);
+
             fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
                 decoder.complex(element, |decoder| Ok($type { $($field: decoder.$how(&$table, $index)?),* }))
             }
@@ -56,6 +58,8 @@ static ALL: [Element; 3] =
     [Element::new("urn:t", "a", 20), Element::new("urn:t", "b", 21), Element::new("urn:t", "c", 22).occurs(0, Some(1))];
 
 impl FromXml for All {
+    const CONTENT: &'static Content = &Content::Among(&[First::Elements(&ALL)]);
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         decoder.complex(element, |decoder| {
             let (mut a, mut b, mut c) =
@@ -82,6 +86,8 @@ pub struct List {
 static LIST: [Element; 2] = [Element::new("urn:t", "i", 30), Element::new("urn:t", "next", 31).occurs(0, Some(1))];
 
 impl FromXml for List {
+    const CONTENT: &'static Content = &Content::Sequence(&LIST);
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         decoder
             .complex(element, |decoder| Ok(List { i: decoder.required(&LIST, 0)?, next: decoder.optional(&LIST, 1)? }))
@@ -104,6 +110,8 @@ pub struct Tree {
 static TREE: [Element; 1] = [Element::new("urn:t", "n", 40).occurs(0, None)];
 
 impl FromXml for Tree {
+    const CONTENT: &'static Content = &Content::Sequence(&TREE);
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         decoder.complex(element, |decoder| Ok(Tree { node: decoder.repeated(&TREE, 0)? }))
     }
@@ -122,6 +130,8 @@ pub struct Item<T>(pub T);
 static ITEM: [Element; 1] = [Element::new("urn:t", "item", 49)];
 
 impl<T: FromXml> FromXml for Item<T> {
+    const CONTENT: &'static Content = &Content::Sequence(&ITEM);
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         decoder.complex(element, |decoder| decoder.required(&ITEM, 0).map(Item))
     }
@@ -139,8 +149,29 @@ pub fn decode_with<T: FromXml>(input: &str, limits: Limits, mut memory: Memory) 
     Ok((value, decoder.into_memory()))
 }
 
+/// Reads a document whose root element is a `T`, and what was tolerated.
+pub fn decode_lenient<T: FromXml>(input: &str, limits: Limits) -> Result<(T, Deviations), Error> {
+    let mut reader = Reader::new(input.as_bytes(), limits)?;
+    while !matches!(reader.next()?, Token::StartTag(_)) {}
+    let mut decoder = Decoder::lenient(reader);
+    let value = decoder.root(&ROOT)?;
+    while decoder.reader().next()? != Token::End {}
+    Ok((value, decoder.take_deviations()))
+}
+
+/// What reading `content` brings where deviations are tolerated: its value and the deviations, or the error.
+pub fn lenient<T: FromXml + Debug>(content: &str) -> Result<(T, Vec<String>), String> {
+    let input = document(content);
+    let limits = Limits::default();
+    let read = decode_lenient::<Item<T>>(&input, limits);
+    let (Item(value), deviations) =
+        read.map_err(|error| error.locate(input.as_bytes(), limits, Some("item")).to_string())?;
+    let deviations = deviations.locate(input.as_bytes(), limits, Some("item"));
+    Ok((value, deviations.iter().map(ToString::to_string).collect()))
+}
+
 /// What reading `content` brings: its value, or the error as users see it. It is read anew and after the `familiar`
-/// contents, which must make no difference.
+/// contents, which must make no difference. What is read so is read as the same by a lenient decoder.
 pub fn decode<T: FromXml + Debug>(familiar: &[&str], content: &str) -> Result<T, String> {
     let input = document(content);
     let limits = Limits::default();
@@ -155,6 +186,16 @@ pub fn decode<T: FromXml + Debug>(familiar: &[&str], content: &str) -> Result<T,
             .map_err(|error| error.locate(input.as_bytes(), limits, Some("item")))
     });
     assert_eq!(format!("{fresh:?}"), format!("{warm:?}"), "left: read anew, right: with knowledge\n{input}");
+    let tolerated = lenient::<T>(content);
+    match &fresh {
+        Ok(value) => {
+            assert_eq!(format!("{tolerated:?}"), format!("{:?}", Ok::<_, String>((value, [""; 0]))), "{input}")
+        }
+        Err(error) => {
+            let is_told = tolerated.is_ok_and(|(_, deviations)| deviations.is_empty());
+            assert!(!is_told, "{error} is tolerated silently in\n{input}");
+        }
+    }
     fresh.map_err(|error| {
         assert_ne!(error.kind(), ErrorKind::Unwritable, "{input}");
         error.to_string()

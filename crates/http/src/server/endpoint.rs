@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use castile_soap::{Description, Reply};
+use castile_soap::{Description, Leniency, Reply};
 use castile_xml::Limits;
 use futures_util::future::BoxFuture;
 use http::request::Parts;
@@ -55,6 +55,9 @@ struct Shared<S: ?Sized> {
 pub struct Options {
     /// What a message may take: its size in bytes, 16 MiB by default, its depth and more.
     pub limits: Limits,
+    /// Whether messages may deviate from the contract, and who is told. `None`, the default, answers those that do with
+    /// a fault.
+    pub leniency: Option<Leniency>,
     /// How long a body may take from its head to its end. 30 s by default.
     pub body_read_timeout: Duration,
     /// How long the service may take to answer; its future is dropped then. 60 s by default.
@@ -67,6 +70,7 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             limits: Limits::default(),
+            leniency: None,
             body_read_timeout: Duration::from_secs(30),
             request_timeout: Duration::from_secs(60),
             address: Address::default(),
@@ -153,7 +157,9 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
             None => soap_action(action.as_ref())?,
         };
         let request = castile_soap::Request { action, version, charset, message };
-        within(request_timeout, self.service.call(request, limits))
+        let mut options = castile_soap::Options::from(limits);
+        options.leniency.clone_from(&self.options.leniency);
+        within(request_timeout, self.service.call(request, &options))
             .await
             .map_err(|_| Refusal::HandlerTimeout { limit: request_timeout })
     }

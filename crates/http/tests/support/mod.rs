@@ -10,7 +10,6 @@ use std::time::Duration;
 use bytes::Bytes;
 use castile_http::server::{Connection, Endpoint, Listener, Options, Server};
 use castile_soap::{Description, FaultCode, Reply, Service};
-use castile_xml::Limits;
 use futures_util::future::BoxFuture;
 use http::{Request, Response};
 use http_body::Body;
@@ -37,7 +36,7 @@ impl Service for Echo {
         &DESCRIPTION
     }
 
-    fn call(&self, request: castile_soap::Request<'_>, _: Limits) -> BoxFuture<'static, Reply> {
+    fn call(&self, request: castile_soap::Request<'_>, _: &castile_soap::Options) -> BoxFuture<'static, Reply> {
         let (action, version, message) = (request.action.to_owned(), request.version, request.message);
         Box::pin(async move {
             match action.as_str() {

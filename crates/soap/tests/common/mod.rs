@@ -5,10 +5,10 @@
 use castile_databinding::schema::Element;
 use castile_databinding::{Decoder, Encoder, Error, FromXml, ToXml};
 use castile_soap::{
-    Description, Dispatch, Error as SoapError, Fault, FaultDetail, NoDetail, Operation, Payload, Pending, Reply,
-    Request, Root, Service, SizeHint, Version,
+    Description, Dispatch, Error as SoapError, Fault, FaultDetail, NoDetail, Operation, Options, Payload, Pending,
+    Reply, Request, Root, Service, SizeHint, Version,
 };
-use castile_xml::{Charset, Limits};
+use castile_xml::Charset;
 use futures_util::FutureExt;
 
 /// The only content of all messages here: a text.
@@ -140,7 +140,7 @@ pub fn ask_as(version: Version, message: impl Into<Vec<u8>>) -> Reply {
 
 fn call(request: Request<'_>) -> Reply {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    runtime.block_on(Notes.call(request, Limits::default()).boxed())
+    runtime.block_on(Notes.call(request, &Options::default()).boxed())
 }
 
 pub const ENVELOPE: &str = "http://schemas.xmlsoap.org/soap/envelope/";
@@ -200,7 +200,7 @@ pub fn answer_with(version: Version, fault: Fault<Trouble>) -> String {
         }
     }
     let request = Request { action: "", version, charset: None, message: in_version(version, &note("t")).into() };
-    let reply = Faulty(fault).call(request, Limits::default()).now_or_never().unwrap();
+    let reply = Faulty(fault).call(request, &Options::default()).now_or_never().unwrap();
     assert!(reply.is_fault());
     String::from_utf8(reply.message.to_vec()).unwrap()
 }

@@ -3,8 +3,8 @@
 use ::castile::codegen::{
     Arc, CallError, Caller, Context, Decoder, Description, Dispatch, Element, Encoder,
     Endpoint, EndpointOptions, Error, Fault, FromXml, Future, HttpError, HttpRequest,
-    HttpResponse, HttpService, Infallible, Limits, Operation, Payload, Pending, Poll,
-    RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService, ToXml,
+    HttpResponse, HttpService, Infallible, Leniency, Limits, Operation, Payload, Pending,
+    Poll, RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService, ToXml,
     TowerService, Transport, xs,
 };
 
@@ -134,6 +134,11 @@ impl<S: HttpService> FeatureClient<S> {
         Self(self.0.with_limits(limits))
     }
 
+    /// The same that takes responses which deviate from the contract, and tells what it tolerated.
+    pub fn with_leniency(self, leniency: Leniency) -> Self {
+        Self(self.0.with_leniency(leniency))
+    }
+
     /// The operation `optional`.
     pub async fn optional(&self, request: &Optional) -> Result<Optional, CallError> {
         self.0.call(&FEATURE_OPERATIONS[0], request).await
@@ -183,6 +188,7 @@ static OPTIONAL: [Element; 2] = [Element::new(NAMESPACE, "a", 0).occurs(0, Some(
 
 impl FromXml for Optional {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Optional"));
+    const CONTENT: &'static xs::Content = &xs::Content::Among(&[xs::First::Elements(&OPTIONAL)]);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -221,6 +227,7 @@ static OVER_OPTIONAL: [Element; 3] = [
 
 impl FromXml for OverOptional {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "OverOptional"));
+    const CONTENT: &'static xs::Content = &xs::Content::Among(&[xs::First::Elements(&OVER_OPTIONAL)]);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -255,6 +262,7 @@ static FIXED: [Element; 2] = [Element::new(NAMESPACE, "a", 9).occurs(2, Some(2))
 
 impl FromXml for Fixed {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Fixed"));
+    const CONTENT: &'static xs::Content = &xs::Content::Among(&[xs::First::Elements(&FIXED)]);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -287,6 +295,7 @@ static BASE: [Element; 2] = [Element::new(NAMESPACE, "a", 13), Element::new(NAME
 
 impl FromXml for Base {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Base"));
+    const CONTENT: &'static xs::Content = &xs::Content::Among(&[xs::First::Elements(&BASE)]);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -325,6 +334,7 @@ static EXTENSION: [Element; 3] = [
 
 impl FromXml for Extension {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Extension"));
+    const CONTENT: &'static xs::Content = &xs::Content::Among(&[xs::First::Elements(&EXTENSION)]);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -429,6 +439,7 @@ static ALL: [Element; 3] = [
 
 impl FromXml for All {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "All"));
+    const CONTENT: &'static xs::Content = &xs::Content::Among(&[xs::First::Elements(&ALL)]);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -488,6 +499,7 @@ static PARTED: [Element; 6] = [
 
 impl FromXml for Parted {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Parted"));
+    const CONTENT: &'static xs::Content = &xs::Content::Among(&[xs::First::Elements(&PARTED)]);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {

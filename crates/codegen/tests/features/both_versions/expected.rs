@@ -3,9 +3,9 @@
 use ::castile::codegen::{
     Arc, CallError, Caller, Context, Decoder, Description, Dispatch, Element, Encoder,
     Endpoint, EndpointOptions, Error, Fault, FromXml, Future, HttpError, HttpRequest,
-    HttpResponse, HttpService, Infallible, Limits, Operation, Payload, Pending, Poll,
-    RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService, SoapVersion,
-    ToXml, TowerService, Transport, xs,
+    HttpResponse, HttpService, Infallible, Leniency, Limits, Operation, Payload, Pending,
+    Poll, RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService,
+    SoapVersion, ToXml, TowerService, Transport, xs,
 };
 
 const NAMESPACE: &str = "urn:both_versions";
@@ -112,6 +112,11 @@ impl<S: HttpService> FeatureClient<S> {
     /// The same with other limits on what responses may take.
     pub fn with_limits(self, limits: Limits) -> Self {
         Self(self.0.with_limits(limits))
+    }
+
+    /// The same that takes responses which deviate from the contract, and tells what it tolerated.
+    pub fn with_leniency(self, leniency: Leniency) -> Self {
+        Self(self.0.with_leniency(leniency))
     }
 
     /// The same in another version of SOAP than SOAP 1.2; the service has both.
@@ -228,6 +233,11 @@ impl<S: HttpService> OtherClient<S> {
         Self(self.0.with_limits(limits))
     }
 
+    /// The same that takes responses which deviate from the contract, and tells what it tolerated.
+    pub fn with_leniency(self, leniency: Leniency) -> Self {
+        Self(self.0.with_leniency(leniency))
+    }
+
     /// The operation `echo`.
     pub async fn echo(&self, request: &Value) -> Result<Value, CallError> {
         self.0.call(&OTHER_OPERATIONS[0], request).await
@@ -245,6 +255,7 @@ static VALUE: [Element; 1] = [Element::new(NAMESPACE, "a", 0)];
 
 impl FromXml for Value {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {

@@ -3,9 +3,9 @@
 use ::castile::codegen::{
     Arc, CallError, Caller, Context, Decoder, Description, Dispatch, Element, Encoder,
     Endpoint, EndpointOptions, Error, Fault, FromXml, Future, HttpError, HttpRequest,
-    HttpResponse, HttpService, Infallible, Limits, Nillable, Operation, Payload, Pending,
-    Poll, Recursive, RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService,
-    ToXml, TowerService, Transport, xs,
+    HttpResponse, HttpService, Infallible, Leniency, Limits, Nillable, Operation,
+    Payload, Pending, Poll, Recursive, RequestBody, ResponseFuture, Root, SizeHint,
+    SoapError, SoapService, ToXml, TowerService, Transport, xs,
 };
 
 const NAMESPACE: &str = "urn:choice";
@@ -108,6 +108,11 @@ impl<S: HttpService> FeatureClient<S> {
         Self(self.0.with_limits(limits))
     }
 
+    /// The same that takes responses which deviate from the contract, and tells what it tolerated.
+    pub fn with_leniency(self, leniency: Leniency) -> Self {
+        Self(self.0.with_leniency(leniency))
+    }
+
     /// The operation `echo`.
     pub async fn echo(&self, request: &Value) -> Result<Value, CallError> {
         self.0.call(&FEATURE_OPERATIONS[0], request).await
@@ -163,6 +168,9 @@ pub struct Once {
 
 impl FromXml for Once {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Once"));
+    const CONTENT: &'static xs::Content = &xs::Content::Among(
+        &[xs::First::Group(<OnceChoice as ::castile::codegen::Group>::ALL)],
+    );
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| Ok(Once { choice: decoder.group()? });
@@ -192,6 +200,7 @@ static ORDERED_CHOICE_SEQUENCE: [Element; 2] = [
 
 impl ::castile::codegen::Group for OrderedChoiceSequence {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(ORDERED_CHOICE_SEQUENCE.split_at(1).0)];
+    const ALL: &'static [xs::First] = &[xs::First::Elements(&ORDERED_CHOICE_SEQUENCE)];
 
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         if !decoder.begins(Self::FIRST)? {
@@ -229,6 +238,10 @@ impl ::castile::codegen::Group for OrderedChoice {
         xs::First::Elements(&ORDERED_CHOICE),
         xs::First::Group(<OrderedChoiceSequence as ::castile::codegen::Group>::FIRST),
     ];
+    const ALL: &'static [xs::First] = &[
+        xs::First::Elements(&ORDERED_CHOICE),
+        xs::First::Group(<OrderedChoiceSequence as ::castile::codegen::Group>::ALL),
+    ];
 
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         if let Some(index) = decoder.next_of(&ORDERED_CHOICE)? {
@@ -262,6 +275,9 @@ pub struct Ordered {
 
 impl FromXml for Ordered {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Ordered"));
+    const CONTENT: &'static xs::Content = &xs::Content::Among(
+        &[xs::First::Group(<OrderedChoice as ::castile::codegen::Group>::ALL)],
+    );
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -356,6 +372,7 @@ static VALUE_CHOICE4_SEQUENCE: [Element; 2] = [Element::new(NAMESPACE, "p", 13),
 
 impl ::castile::codegen::Group for ValueChoice4Sequence {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(VALUE_CHOICE4_SEQUENCE.split_at(1).0)];
+    const ALL: &'static [xs::First] = &[xs::First::Elements(&VALUE_CHOICE4_SEQUENCE)];
 
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         if !decoder.begins(Self::FIRST)? {
@@ -390,6 +407,10 @@ impl ::castile::codegen::Group for ValueChoice4 {
     const FIRST: &'static [xs::First] = &[
         xs::First::Elements(&VALUE_CHOICE4),
         xs::First::Group(<ValueChoice4Sequence as ::castile::codegen::Group>::FIRST),
+    ];
+    const ALL: &'static [xs::First] = &[
+        xs::First::Elements(&VALUE_CHOICE4),
+        xs::First::Group(<ValueChoice4Sequence as ::castile::codegen::Group>::ALL),
     ];
 
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
@@ -426,6 +447,7 @@ static ADDRESS_SEQUENCE: [Element; 2] = [
 
 impl ::castile::codegen::Group for AddressSequence {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(ADDRESS_SEQUENCE.split_at(1).0)];
+    const ALL: &'static [xs::First] = &[xs::First::Elements(&ADDRESS_SEQUENCE)];
 
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         if !decoder.begins(Self::FIRST)? {
@@ -460,6 +482,10 @@ impl ::castile::codegen::Group for Address {
     const FIRST: &'static [xs::First] = &[
         xs::First::Elements(&ADDRESS),
         xs::First::Group(<AddressSequence as ::castile::codegen::Group>::FIRST),
+    ];
+    const ALL: &'static [xs::First] = &[
+        xs::First::Elements(&ADDRESS),
+        xs::First::Group(<AddressSequence as ::castile::codegen::Group>::ALL),
     ];
 
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
@@ -504,6 +530,15 @@ static VALUE: [Element; 2] = [
 
 impl FromXml for Value {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
+    const CONTENT: &'static xs::Content = &xs::Content::Among(
+        &[
+            xs::First::Elements(&VALUE),
+            xs::First::Group(<ValueChoice2 as ::castile::codegen::Group>::ALL),
+            xs::First::Group(<ValueChoice3 as ::castile::codegen::Group>::ALL),
+            xs::First::Group(<ValueChoice4 as ::castile::codegen::Group>::ALL),
+            xs::First::Group(<Address as ::castile::codegen::Group>::ALL),
+        ],
+    );
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {

@@ -2,7 +2,7 @@
 
 use ::castile::codegen::{
     CallError, Caller, Decoder, Element, Encoder, Error, FaultDetail, FromXml, HttpError,
-    HttpService, Limits, Operation, Root, SizeHint, ToXml, Transport, xs,
+    HttpService, Leniency, Limits, Operation, Root, SizeHint, ToXml, Transport, xs,
 };
 
 const NAMESPACE: &str = "urn:halves";
@@ -37,6 +37,11 @@ impl<S: HttpService> FeatureClient<S> {
         Self(self.0.with_limits(limits))
     }
 
+    /// The same that takes responses which deviate from the contract, and tells what it tolerated.
+    pub fn with_leniency(self, leniency: Leniency) -> Self {
+        Self(self.0.with_leniency(leniency))
+    }
+
     /// The operation `echo`.
     pub async fn echo(&self, request: &Value) -> Result<Value, CallError<EchoFault>> {
         self.0.call(&FEATURE_OPERATIONS[0], request).await
@@ -54,6 +59,7 @@ static VALUE: [Element; 1] = [Element::new(NAMESPACE, "a", 0)];
 
 impl FromXml for Value {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {

@@ -3,9 +3,9 @@
 use ::castile::codegen::{
     Arc, CallError, Caller, Context, Decoder, Description, Dispatch, Element, Encoder,
     Endpoint, EndpointOptions, Error, Fault, FaultDetail, FromXml, Future, HttpError,
-    HttpRequest, HttpResponse, HttpService, Infallible, Limits, Operation, Payload,
-    Pending, Poll, RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService,
-    ToXml, TowerService, Transport, xs,
+    HttpRequest, HttpResponse, HttpService, Infallible, Leniency, Limits, Operation,
+    Payload, Pending, Poll, RequestBody, ResponseFuture, Root, SizeHint, SoapError,
+    SoapService, ToXml, TowerService, Transport, xs,
 };
 
 const NAMESPACE: &str = "urn:collisions";
@@ -135,6 +135,11 @@ impl<S: HttpService> FeatureClient<S> {
         Self(self.0.with_limits(limits))
     }
 
+    /// The same that takes responses which deviate from the contract, and tells what it tolerated.
+    pub fn with_leniency(self, leniency: Leniency) -> Self {
+        Self(self.0.with_leniency(leniency))
+    }
+
     /// The operation `echo`.
     pub async fn echo(&self, request: &Value) -> Result<Value, CallError> {
         self.0.call(&FEATURE_OPERATIONS[0], request).await
@@ -182,6 +187,7 @@ static FEATURE_TYPE: [Element; 1] = [Element::new(NAMESPACE, "a", 0)];
 
 impl FromXml for FeatureType {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Feature"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&FEATURE_TYPE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -210,6 +216,7 @@ static FEATURE_SERVER_TYPE: [Element; 1] = [Element::new(NAMESPACE, "a", 2)];
 
 impl FromXml for FeatureServerType {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "FeatureServer"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&FEATURE_SERVER_TYPE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -238,6 +245,7 @@ static FEATURE_CLIENT_TYPE: [Element; 1] = [Element::new(NAMESPACE, "a", 4)];
 
 impl FromXml for FeatureClientType {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "FeatureClient"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&FEATURE_CLIENT_TYPE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -266,6 +274,7 @@ static FEATURE_DISPATCH_TYPE: [Element; 1] = [Element::new(NAMESPACE, "a", 6)];
 
 impl FromXml for FeatureDispatchType {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "feature-dispatch"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&FEATURE_DISPATCH_TYPE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -294,6 +303,7 @@ static FEATURE_OPERATIONS2: [Element; 1] = [Element::new(NAMESPACE, "a", 8)];
 
 impl FromXml for FeatureOperations {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "FeatureOperations"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&FEATURE_OPERATIONS2);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -322,6 +332,7 @@ static A1B: [Element; 1] = [Element::new(NAMESPACE, "a", 10)];
 
 impl FromXml for A1b {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "A1b"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&A1B);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -350,6 +361,7 @@ static A1B2: [Element; 1] = [Element::new(NAMESPACE, "a", 12)];
 
 impl FromXml for A1b2 {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "A1B"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&A1B2);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -378,6 +390,7 @@ static NAMESPACE_TABLE: [Element; 1] = [Element::new(NAMESPACE, "a", 14)];
 
 impl FromXml for Namespace {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Namespace"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&NAMESPACE_TABLE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -406,6 +419,7 @@ static NAMESPACE2: [Element; 1] = [Element::new(NAMESPACE, "a", 16)];
 
 impl FromXml for Namespace2 {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "NAMESPACE"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&NAMESPACE2);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -434,6 +448,7 @@ static NAMESPACE22: [Element; 1] = [Element::new(NAMESPACE, "a", 18)];
 
 impl FromXml for Namespace22 {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Namespace2"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&NAMESPACE22);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -462,6 +477,7 @@ static BOOK_FAULT: [Element; 1] = [Element::new(NAMESPACE, "a", 20)];
 
 impl FromXml for BookFault {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "BookFault"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&BOOK_FAULT);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -525,6 +541,7 @@ static VALUE: [Element; 12] = [
 
 impl FromXml for Value {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {

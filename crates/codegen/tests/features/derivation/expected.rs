@@ -3,9 +3,9 @@
 use ::castile::codegen::{
     Arc, CallError, Caller, Context, Decoder, Description, Dispatch, Element, Encoder,
     Endpoint, EndpointOptions, Error, Fault, FromXml, Future, HttpError, HttpRequest,
-    HttpResponse, HttpService, Infallible, Limits, Nillable, Operation, Payload, Pending,
-    Poll, Recursive, RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService,
-    ToXml, TowerService, Transport, xs,
+    HttpResponse, HttpService, Infallible, Leniency, Limits, Nillable, Operation,
+    Payload, Pending, Poll, Recursive, RequestBody, ResponseFuture, Root, SizeHint,
+    SoapError, SoapService, ToXml, TowerService, Transport, xs,
 };
 
 const NAMESPACE: &str = "urn:derivation";
@@ -108,6 +108,11 @@ impl<S: HttpService> FeatureClient<S> {
         Self(self.0.with_limits(limits))
     }
 
+    /// The same that takes responses which deviate from the contract, and tells what it tolerated.
+    pub fn with_leniency(self, leniency: Leniency) -> Self {
+        Self(self.0.with_leniency(leniency))
+    }
+
     /// The operation `echo`.
     pub async fn echo(&self, request: &Value) -> Result<Value, CallError> {
         self.0.call(&FEATURE_OPERATIONS[0], request).await
@@ -130,6 +135,7 @@ static CIRCLE: [Element; 2] = [Element::new(NAMESPACE, "name", 0), Element::new(
 impl FromXml for Circle {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::new(&[xs::Attribute::new("", "unit")]);
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Circle"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&CIRCLE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -169,6 +175,7 @@ static GROUP: [Element; 2] = [Element::new(NAMESPACE, "name", 2), Element::new(N
 
 impl FromXml for Group {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Group"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&GROUP);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -263,6 +270,7 @@ static BASE: [Element; 1] = [Element::new(NAMESPACE, "a", 5)];
 
 impl FromXml for Base {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Base"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&BASE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -293,6 +301,7 @@ static DERIVED: [Element; 2] = [Element::new(NAMESPACE, "a", 6), Element::new(NA
 
 impl FromXml for Derived {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Derived"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&DERIVED);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -328,6 +337,7 @@ static FURTHER: [Element; 2] = [Element::new(NAMESPACE, "a", 8), Element::new(NA
 impl FromXml for Further {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::new(&[xs::Attribute::new("", "c")]);
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Further"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&FURTHER);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -557,6 +567,7 @@ static VALUE: [Element; 5] = [
 
 impl FromXml for Value {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {

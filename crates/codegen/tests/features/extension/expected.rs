@@ -3,8 +3,8 @@
 use ::castile::codegen::{
     Arc, CallError, Caller, Context, Decoder, Description, Dispatch, Element, Encoder,
     Endpoint, EndpointOptions, Error, Fault, FromXml, Future, HttpError, HttpRequest,
-    HttpResponse, HttpService, Infallible, Limits, Operation, Payload, Pending, Poll,
-    Recursive, RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService,
+    HttpResponse, HttpService, Infallible, Leniency, Limits, Operation, Payload, Pending,
+    Poll, Recursive, RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService,
     ToXml, TowerService, Transport, xs,
 };
 
@@ -108,6 +108,11 @@ impl<S: HttpService> FeatureClient<S> {
         Self(self.0.with_limits(limits))
     }
 
+    /// The same that takes responses which deviate from the contract, and tells what it tolerated.
+    pub fn with_leniency(self, leniency: Leniency) -> Self {
+        Self(self.0.with_leniency(leniency))
+    }
+
     /// The operation `echo`.
     pub async fn echo(&self, request: &Value) -> Result<Value, CallError> {
         self.0.call(&FEATURE_OPERATIONS[0], request).await
@@ -125,6 +130,7 @@ static FROM_NOTHING: [Element; 1] = [Element::new(NAMESPACE, "c", 2)];
 
 impl FromXml for FromNothing {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "FromNothing"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&FROM_NOTHING);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -153,6 +159,7 @@ static UNCHANGED: [Element; 1] = [Element::new(NAMESPACE, "a", 4)];
 
 impl FromXml for Unchanged {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Unchanged"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&UNCHANGED);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -181,6 +188,7 @@ static BASE: [Element; 1] = [Element::new(NAMESPACE, "a", 6)];
 
 impl FromXml for Base {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Base"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&BASE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -211,6 +219,7 @@ static EXTENDED: [Element; 2] = [Element::new(NAMESPACE, "a", 7), Element::new(N
 
 impl FromXml for Extended {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Extended"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&EXTENDED);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -349,6 +358,7 @@ static VALUE: [Element; 5] = [
 
 impl FromXml for Value {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {

@@ -3,9 +3,9 @@
 use ::castile::codegen::{
     Arc, CallError, Caller, Context, Decoder, Description, Dispatch, Element, Encoder,
     Endpoint, EndpointOptions, Error, Fault, FromXml, Future, HttpError, HttpRequest,
-    HttpResponse, HttpService, Infallible, Limits, Nillable, Operation, Payload, Pending,
-    Poll, RequestBody, ResponseFuture, Root, SimpleType, SizeHint, SoapError,
-    SoapService, ToXml, TowerService, Transport, xs,
+    HttpResponse, HttpService, Infallible, Leniency, Limits, Nillable, Operation,
+    Payload, Pending, Poll, RequestBody, ResponseFuture, Root, SimpleType, SizeHint,
+    SoapError, SoapService, ToXml, TowerService, Transport, xs,
 };
 
 const NAMESPACE: &str = "urn:facets";
@@ -113,6 +113,11 @@ impl<S: HttpService> FeatureClient<S> {
     /// The same with other limits on what responses may take.
     pub fn with_limits(self, limits: Limits) -> Self {
         Self(self.0.with_limits(limits))
+    }
+
+    /// The same that takes responses which deviate from the contract, and tells what it tolerated.
+    pub fn with_leniency(self, leniency: Leniency) -> Self {
+        Self(self.0.with_leniency(leniency))
     }
 
     /// The operation `echo`.
@@ -334,6 +339,19 @@ impl SimpleType for Size {
         Err(None)
     }
 
+    fn parse_beyond_facets(text: &str) -> Option<Self> {
+        if let Ok(value) = <i32 as SimpleType>::parse(text) {
+            return Some(Self::Percent(value));
+        }
+        if let Ok(value) = <Color as SimpleType>::parse(text) {
+            return Some(Self::Color(value));
+        }
+        if let Ok(value) = <::castile::datatypes::Date as SimpleType>::parse(text) {
+            return Some(Self::Date(value));
+        }
+        <Color as SimpleType>::parse_beyond_facets(text).map(Self::Color)
+    }
+
     fn write(&self, out: &mut Vec<u8>) -> bool {
         match self {
             Self::Percent(value) => value.write(out),
@@ -375,6 +393,19 @@ impl SimpleType for SomeSize {
             return Ok(Self::Date(value));
         }
         Err(None)
+    }
+
+    fn parse_beyond_facets(text: &str) -> Option<Self> {
+        if let Ok(value) = <i32 as SimpleType>::parse(text) {
+            return Some(Self::Percent(value));
+        }
+        if let Ok(value) = <Color as SimpleType>::parse(text) {
+            return Some(Self::Color(value));
+        }
+        if let Ok(value) = <::castile::datatypes::Date as SimpleType>::parse(text) {
+            return Some(Self::Date(value));
+        }
+        <Color as SimpleType>::parse_beyond_facets(text).map(Self::Color)
     }
 
     fn write(&self, out: &mut Vec<u8>) -> bool {
@@ -484,6 +515,7 @@ impl FromXml for Marks {
         },
     );
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Marks"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&[]);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -526,8 +558,6 @@ static OWN_FACETS: xs::Restriction<f32> = xs::Restriction::new(
 pub enum Reddish {
     /// The value `red`.
     Red,
-    /// The value `green`.
-    Green,
     /// A value that the contract doesn't list.
     Other(String),
 }
@@ -537,7 +567,6 @@ impl Reddish {
     pub fn as_str(&self) -> &str {
         match self {
             Self::Red => "red",
-            Self::Green => "green",
             Self::Other(text) => text,
         }
     }
@@ -547,24 +576,19 @@ impl From<&str> for Reddish {
     fn from(text: &str) -> Self {
         match text {
             "red" => Self::Red,
-            "green" => Self::Green,
             _ => Self::Other(text.to_owned()),
         }
     }
 }
 
-::castile::codegen::enumeration!(Reddish, "Reddish", Preserve, Other, ["red", "green"]);
+::castile::codegen::enumeration!(Reddish, "Reddish", Preserve, Other, ["red"]);
 
 /// The type `SizeOrCode`.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
 pub enum SizeOrCode {
-    /// A value of `i32`.
-    Percent(i32),
-    /// A value of `Color`.
-    Color(Color),
-    /// A value of `Date`.
-    Date(::castile::datatypes::Date),
+    /// A value of `SomeSize`.
+    SomeSize(SomeSize),
     /// A value of `String`.
     Code(String),
 }
@@ -573,18 +597,10 @@ impl SimpleType for SizeOrCode {
     const NAME: &'static str = "SizeOrCode";
 
     fn parse(text: &str) -> Result<Self, Option<String>> {
-        if let Ok(value) = <i32 as SimpleType>::parse(text)
-            && xs::Check::check(&PERCENT_FACETS, text, &value).is_ok()
+        if let Ok(value) = <SomeSize as SimpleType>::parse(text)
+            && xs::Check::check(&SOME_SIZE_FACETS, text, &value).is_ok()
         {
-            return Ok(Self::Percent(value));
-        }
-        if let Ok(value) = <Color as SimpleType>::parse(text)
-            && !matches!(value, Color::Other(_))
-        {
-            return Ok(Self::Color(value));
-        }
-        if let Ok(value) = <::castile::datatypes::Date as SimpleType>::parse(text) {
-            return Ok(Self::Date(value));
+            return Ok(Self::SomeSize(value));
         }
         if let Ok(value) = <String as SimpleType>::parse(text)
             && xs::Check::check(&CODE_FACETS, text, &value).is_ok()
@@ -594,11 +610,19 @@ impl SimpleType for SizeOrCode {
         Err(None)
     }
 
+    fn parse_beyond_facets(text: &str) -> Option<Self> {
+        if let Ok(value) = <SomeSize as SimpleType>::parse(text) {
+            return Some(Self::SomeSize(value));
+        }
+        if let Ok(value) = <String as SimpleType>::parse(text) {
+            return Some(Self::Code(value));
+        }
+        <SomeSize as SimpleType>::parse_beyond_facets(text).map(Self::SomeSize)
+    }
+
     fn write(&self, out: &mut Vec<u8>) -> bool {
         match self {
-            Self::Percent(value) => value.write(out),
-            Self::Color(value) => value.write(out),
-            Self::Date(value) => value.write(out),
+            Self::SomeSize(value) => value.write(out),
             Self::Code(value) => value.write(out),
         }
     }
@@ -731,6 +755,9 @@ static VALUE: [Element; 26] = [
 
 impl FromXml for Value {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
+    const CONTENT: &'static xs::Content = &xs::Content::Among(
+        &[xs::First::Elements(&VALUE), xs::First::Group(<ValueChoice as ::castile::codegen::Group>::ALL)],
+    );
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -868,6 +895,7 @@ pub mod other {
             &const { [xs::Attribute::new("", "code").facets(&super::CODE_FACETS)] },
         );
         const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "Part"));
+        const CONTENT: &'static xs::Content = &xs::Content::Sequence(&PART);
 
         fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
             let children = |decoder: &mut Decoder<'_>| {

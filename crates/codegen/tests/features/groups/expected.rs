@@ -3,8 +3,8 @@
 use ::castile::codegen::{
     Arc, CallError, Caller, Context, Decoder, Description, Dispatch, Element, Encoder,
     Endpoint, EndpointOptions, Error, Fault, FromXml, Future, HttpError, HttpRequest,
-    HttpResponse, HttpService, Infallible, Limits, Operation, Payload, Pending, Poll,
-    Recursive, RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService,
+    HttpResponse, HttpService, Infallible, Leniency, Limits, Operation, Payload, Pending,
+    Poll, Recursive, RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService,
     ToXml, TowerService, Transport, xs,
 };
 
@@ -108,6 +108,11 @@ impl<S: HttpService> FeatureClient<S> {
         Self(self.0.with_limits(limits))
     }
 
+    /// The same that takes responses which deviate from the contract, and tells what it tolerated.
+    pub fn with_leniency(self, leniency: Leniency) -> Self {
+        Self(self.0.with_leniency(leniency))
+    }
+
     /// The operation `echo`.
     pub async fn echo(&self, request: &Value) -> Result<Value, CallError> {
         self.0.call(&FEATURE_OPERATIONS[0], request).await
@@ -127,6 +132,7 @@ static VALUE_SEQUENCE_SEQUENCE: [Element; 2] = [Element::new(NAMESPACE, "b", 3),
 
 impl ::castile::codegen::Group for ValueSequenceSequence {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(VALUE_SEQUENCE_SEQUENCE.split_at(1).0)];
+    const ALL: &'static [xs::First] = &[xs::First::Elements(&VALUE_SEQUENCE_SEQUENCE)];
 
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         if !decoder.begins(Self::FIRST)? {
@@ -166,6 +172,10 @@ impl ::castile::codegen::Group for ValueSequence {
         xs::First::Elements(&VALUE_SEQUENCE),
         xs::First::Group(<ValueSequenceSequence as ::castile::codegen::Group>::FIRST),
     ];
+    const ALL: &'static [xs::First] = &[
+        xs::First::Elements(&VALUE_SEQUENCE),
+        xs::First::Group(<ValueSequenceSequence as ::castile::codegen::Group>::ALL),
+    ];
 
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         if !decoder.begins(Self::FIRST)? {
@@ -199,6 +209,7 @@ static ALL_ALL: [Element; 2] = [Element::new(NAMESPACE, "x", 8), Element::new(NA
 
 impl ::castile::codegen::Group for AllAll {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(ALL_ALL.split_at(1).0)];
+    const ALL: &'static [xs::First] = &[xs::First::Elements(&ALL_ALL)];
 
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         if !decoder.begins(Self::FIRST)? {
@@ -234,6 +245,9 @@ pub struct All {
 
 impl FromXml for All {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "All"));
+    const CONTENT: &'static xs::Content = &xs::Content::Among(
+        &[xs::First::Group(<AllAll as ::castile::codegen::Group>::ALL)],
+    );
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -267,6 +281,7 @@ static PAIRS_SEQUENCE: [Element; 2] = [
 
 impl ::castile::codegen::Group for PairsSequence {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(PAIRS_SEQUENCE.split_at(1).0)];
+    const ALL: &'static [xs::First] = &[xs::First::Elements(&PAIRS_SEQUENCE)];
 
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         if !decoder.begins(Self::FIRST)? {
@@ -294,6 +309,9 @@ pub struct Pairs {
 
 impl FromXml for Pairs {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Pairs"));
+    const CONTENT: &'static xs::Content = &xs::Content::Among(
+        &[xs::First::Group(<PairsSequence as ::castile::codegen::Group>::ALL)],
+    );
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -327,6 +345,7 @@ static CHILDREN: [Element; 2] = [
 
 impl ::castile::codegen::Group for Children {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(CHILDREN.split_at(1).0)];
+    const ALL: &'static [xs::First] = &[xs::First::Elements(&CHILDREN)];
 
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         if !decoder.begins(Self::FIRST)? {
@@ -354,6 +373,9 @@ pub struct Node {
 
 impl FromXml for Node {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Node"));
+    const CONTENT: &'static xs::Content = &xs::Content::Among(
+        &[xs::First::Group(<Children as ::castile::codegen::Group>::ALL)],
+    );
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -418,6 +440,10 @@ static VALUE_SEQUENCE2: [Element; 1] = [Element::new(NAMESPACE, "people", 17)];
 
 impl ::castile::codegen::Group for ValueSequence2 {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(&VALUE_SEQUENCE2)];
+    const ALL: &'static [xs::First] = &[
+        xs::First::Elements(&VALUE_SEQUENCE2),
+        xs::First::Group(<Name as ::castile::codegen::Group>::ALL),
+    ];
 
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         if !decoder.begins(Self::FIRST)? {
@@ -471,6 +497,13 @@ static VALUE: [Element; 7] = [
 
 impl FromXml for Value {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
+    const CONTENT: &'static xs::Content = &xs::Content::Among(
+        &[
+            xs::First::Elements(&VALUE),
+            xs::First::Group(<ValueSequence as ::castile::codegen::Group>::ALL),
+            xs::First::Group(<ValueSequence2 as ::castile::codegen::Group>::ALL),
+        ],
+    );
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {

@@ -3,8 +3,8 @@
 use ::castile::codegen::{
     Arc, CallError, Caller, Context, Decoder, Description, Dispatch, Element, Encoder,
     Endpoint, EndpointOptions, Error, Fault, FromXml, Future, HttpError, HttpRequest,
-    HttpResponse, HttpService, Infallible, Limits, Operation, Payload, Pending, Poll,
-    Recursive, RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService,
+    HttpResponse, HttpService, Infallible, Leniency, Limits, Operation, Payload, Pending,
+    Poll, Recursive, RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService,
     ToXml, TowerService, Transport, xs,
 };
 
@@ -106,6 +106,11 @@ impl<S: HttpService> FeatureClient<S> {
     /// The same with other limits on what responses may take.
     pub fn with_limits(self, limits: Limits) -> Self {
         Self(self.0.with_limits(limits))
+    }
+
+    /// The same that takes responses which deviate from the contract, and tells what it tolerated.
+    pub fn with_leniency(self, leniency: Leniency) -> Self {
+        Self(self.0.with_leniency(leniency))
     }
 
     /// The operation `echo`.
@@ -257,6 +262,7 @@ static VALUE: [Element; 2] = [
 
 impl FromXml for Value {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {

@@ -3,8 +3,8 @@
 use ::castile::codegen::{
     Arc, CallError, Caller, Context, Decoder, Description, Dispatch, Element, Encoder,
     Endpoint, EndpointOptions, Error, Fault, FromXml, Future, HttpError, HttpRequest,
-    HttpResponse, HttpService, Infallible, Limits, Operation, Payload, Pending, Poll,
-    RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService, ToXml,
+    HttpResponse, HttpService, Infallible, Leniency, Limits, Operation, Payload, Pending,
+    Poll, RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService, ToXml,
     TowerService, Transport, xs,
 };
 
@@ -114,6 +114,11 @@ impl<S: HttpService> FeatureClient<S> {
         Self(self.0.with_limits(limits))
     }
 
+    /// The same that takes responses which deviate from the contract, and tells what it tolerated.
+    pub fn with_leniency(self, leniency: Leniency) -> Self {
+        Self(self.0.with_leniency(leniency))
+    }
+
     /// The operation `echo`.
     pub async fn echo(&self, request: &Value) -> Result<Value, CallError> {
         self.0.call(&FEATURE_OPERATIONS[0], request).await
@@ -219,6 +224,7 @@ static VALUE: [Element; 28] = [
 
 impl FromXml for Value {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -301,6 +307,7 @@ static ERROR_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Error", 30).occurs(0
 
 impl FromXml for ErrorType {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Error"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&ERROR_TYPE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -329,6 +336,7 @@ static OPTION_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Option", 32).occurs
 
 impl FromXml for OptionType {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Option"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&OPTION_TYPE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -357,6 +365,7 @@ static VEC_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Vec", 34).occurs(0, So
 
 impl FromXml for VecType {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Vec"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VEC_TYPE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -385,6 +394,7 @@ static STRING_TYPE: [Element; 1] = [Element::new(NAMESPACE, "String", 36).occurs
 
 impl FromXml for StringType {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "String"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&STRING_TYPE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -413,6 +423,7 @@ static SELF_TYPE: [Element; 1] = [Element::new(NAMESPACE, "self", 38).occurs(0, 
 
 impl FromXml for SelfType {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "self"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&SELF_TYPE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -441,6 +452,7 @@ static TYPE: [Element; 1] = [Element::new(NAMESPACE, "type", 40).occurs(0, Some(
 
 impl FromXml for Type {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "type"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&TYPE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -469,6 +481,7 @@ static RESULT_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Result", 42).occurs
 
 impl FromXml for ResultType {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Result"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&RESULT_TYPE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -497,6 +510,7 @@ static SOME_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Some", 44).occurs(0, 
 
 impl FromXml for SomeType {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Some"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&SOME_TYPE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -525,6 +539,7 @@ static ELEMENT_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Element", 46).occu
 
 impl FromXml for ElementType {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Element"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&ELEMENT_TYPE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -553,6 +568,7 @@ static ORDER_LINE: [Element; 1] = [Element::new(NAMESPACE, "order-line", 48).occ
 
 impl FromXml for OrderLine {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "order-line"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&ORDER_LINE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -581,6 +597,7 @@ static ORDER_LINE2: [Element; 1] = [Element::new(NAMESPACE, "order.line", 50).oc
 
 impl FromXml for OrderLine2 {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "order.line"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&ORDER_LINE2);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -609,6 +626,7 @@ static ORDER_LINE3: [Element; 1] = [Element::new(NAMESPACE, "OrderLine", 52).occ
 
 impl FromXml for OrderLine3 {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "OrderLine"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&ORDER_LINE3);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -637,6 +655,7 @@ static _3D: [Element; 1] = [Element::new(NAMESPACE, "_3D", 54).occurs(0, Some(1)
 
 impl FromXml for _3d {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "_3D"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&_3D);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -665,6 +684,7 @@ static I32: [Element; 1] = [Element::new(NAMESPACE, "i32", 56).occurs(0, Some(1)
 
 impl FromXml for I32 {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "i32"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&I32);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -693,6 +713,7 @@ static FAULT_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Fault", 58).occurs(0
 
 impl FromXml for FaultType {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Fault"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&FAULT_TYPE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -721,6 +742,7 @@ static TYPE2: [Element; 1] = [Element::new(NAMESPACE, "Type", 60).occurs(0, Some
 
 impl FromXml for Type2 {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Type"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&TYPE2);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -749,6 +771,7 @@ static FROM_XML_TYPE: [Element; 1] = [Element::new(NAMESPACE, "FromXml", 62).occ
 
 impl FromXml for FromXmlType {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "FromXml"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&FROM_XML_TYPE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -777,6 +800,7 @@ static DEFAULT_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Default", 64).occu
 
 impl FromXml for DefaultType {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Default"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&DEFAULT_TYPE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -805,6 +829,7 @@ static RECURSIVE_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Recursive", 66).
 
 impl FromXml for RecursiveType {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Recursive"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&RECURSIVE_TYPE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -833,6 +858,7 @@ static TOWER_SERVICE_TYPE: [Element; 1] = [Element::new(NAMESPACE, "TowerService
 
 impl FromXml for TowerServiceType {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "TowerService"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&TOWER_SERVICE_TYPE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -920,6 +946,7 @@ static TYPES: [Element; 20] = [
 
 impl FromXml for Types {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Types"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&TYPES);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {

@@ -3,9 +3,9 @@
 use ::castile::codegen::{
     Arc, CallError, Caller, Context, Decoder, Description, Dispatch, Element, Encoder,
     Endpoint, EndpointOptions, Error, Fault, FromXml, Future, HttpError, HttpRequest,
-    HttpResponse, HttpService, Infallible, Limits, Operation, Payload, Pending, Poll,
-    RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService, ToXml,
-    TowerService, Transport,
+    HttpResponse, HttpService, Infallible, Leniency, Limits, Operation, Payload, Pending,
+    Poll, RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService, ToXml,
+    TowerService, Transport, xs,
 };
 
 const NAMESPACE_2: &str = "urn:no_namespace";
@@ -108,6 +108,11 @@ impl<S: HttpService> FeatureClient<S> {
         Self(self.0.with_limits(limits))
     }
 
+    /// The same that takes responses which deviate from the contract, and tells what it tolerated.
+    pub fn with_leniency(self, leniency: Leniency) -> Self {
+        Self(self.0.with_leniency(leniency))
+    }
+
     /// The operation `echo`.
     pub async fn echo(&self, request: &no_namespace::Value) -> Result<no_namespace::Value, CallError> {
         self.0.call(&FEATURE_OPERATIONS[0], request).await
@@ -126,6 +131,8 @@ pub struct Mixed {
 static MIXED: [Element; 2] = [Element::new(NAMESPACE_2, "a", 1), Element::new("", "b", 2)];
 
 impl FromXml for Mixed {
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&MIXED);
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Mixed {
@@ -182,6 +189,7 @@ pub mod no_namespace {
 
     impl FromXml for Value {
         const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new("", "Value"));
+        const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
 
         fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
             let children = |decoder: &mut Decoder<'_>| {

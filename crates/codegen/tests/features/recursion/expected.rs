@@ -3,9 +3,9 @@
 use ::castile::codegen::{
     Arc, CallError, Caller, Context, Decoder, Description, Dispatch, Element, Encoder,
     Endpoint, EndpointOptions, Error, Fault, FromXml, Future, HttpError, HttpRequest,
-    HttpResponse, HttpService, Infallible, Limits, Nillable, Operation, Payload, Pending,
-    Poll, Recursive, RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService,
-    ToXml, TowerService, Transport, xs,
+    HttpResponse, HttpService, Infallible, Leniency, Limits, Nillable, Operation,
+    Payload, Pending, Poll, Recursive, RequestBody, ResponseFuture, Root, SizeHint,
+    SoapError, SoapService, ToXml, TowerService, Transport, xs,
 };
 
 const NAMESPACE: &str = "urn:recursion";
@@ -108,6 +108,11 @@ impl<S: HttpService> FeatureClient<S> {
         Self(self.0.with_limits(limits))
     }
 
+    /// The same that takes responses which deviate from the contract, and tells what it tolerated.
+    pub fn with_leniency(self, leniency: Leniency) -> Self {
+        Self(self.0.with_leniency(leniency))
+    }
+
     /// The operation `echo`.
     pub async fn echo(&self, request: &Value) -> Result<Value, CallError> {
         self.0.call(&FEATURE_OPERATIONS[0], request).await
@@ -130,6 +135,7 @@ static LIST: [Element; 2] = [
 
 impl FromXml for List {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "List"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&LIST);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -160,6 +166,7 @@ static TREE: [Element; 1] = [Element::new(NAMESPACE, "tree", 3).occurs(0, None)]
 
 impl FromXml for Tree {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Tree"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&TREE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -193,6 +200,7 @@ static WIFE: [Element; 2] = [
 
 impl FromXml for Wife {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Wife"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&WIFE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -223,6 +231,7 @@ static HUSBAND: [Element; 1] = [Element::new(NAMESPACE, "wife", 7).occurs(0, Som
 
 impl FromXml for Husband {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Husband"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&HUSBAND);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -251,6 +260,7 @@ static NIL: [Element; 1] = [Element::new(NAMESPACE, "nil", 9)];
 
 impl FromXml for Nil {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Nil"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&NIL);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -290,6 +300,7 @@ static VALUE: [Element; 4] = [
 
 impl FromXml for Value {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {

@@ -88,6 +88,7 @@ static VALUE: [Element; 1] = [Element::new(NAMESPACE, "a", 0)];
 
 impl FromXml for Value {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {

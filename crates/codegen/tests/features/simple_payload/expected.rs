@@ -3,8 +3,8 @@
 use ::castile::codegen::{
     Arc, CallError, Caller, Context, Description, Dispatch, Element, Endpoint,
     EndpointOptions, Fault, Future, HttpError, HttpRequest, HttpResponse, HttpService,
-    Infallible, Limits, Operation, Payload, Pending, Poll, RequestBody, ResponseFuture,
-    Root, SizeHint, SoapError, SoapService, TowerService, Transport,
+    Infallible, Leniency, Limits, Operation, Payload, Pending, Poll, RequestBody,
+    ResponseFuture, Root, SizeHint, SoapError, SoapService, TowerService, Transport,
 };
 
 const NAMESPACE: &str = "urn:simple_payload";
@@ -118,6 +118,11 @@ impl<S: HttpService> FeatureClient<S> {
     /// The same with other limits on what responses may take.
     pub fn with_limits(self, limits: Limits) -> Self {
         Self(self.0.with_limits(limits))
+    }
+
+    /// The same that takes responses which deviate from the contract, and tells what it tolerated.
+    pub fn with_leniency(self, leniency: Leniency) -> Self {
+        Self(self.0.with_leniency(leniency))
     }
 
     /// The operation `greet`.

@@ -3,9 +3,9 @@
 use ::castile::codegen::{
     Arc, CallError, Caller, Context, Decoder, Description, Dispatch, Element, Encoder,
     Endpoint, EndpointOptions, Error, Fault, FaultDetail, FromXml, Future, HttpError,
-    HttpRequest, HttpResponse, HttpService, Infallible, Limits, Operation, Payload,
-    Pending, Poll, RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService,
-    SoapVersion, ToXml, TowerService, Transport, xs,
+    HttpRequest, HttpResponse, HttpService, Infallible, Leniency, Limits, Operation,
+    Payload, Pending, Poll, RequestBody, ResponseFuture, Root, SizeHint, SoapError,
+    SoapService, SoapVersion, ToXml, TowerService, Transport, xs,
 };
 
 const NAMESPACE: &str = "urn:soap12";
@@ -114,6 +114,11 @@ impl<S: HttpService> FeatureClient<S> {
         Self(self.0.with_limits(limits))
     }
 
+    /// The same that takes responses which deviate from the contract, and tells what it tolerated.
+    pub fn with_leniency(self, leniency: Leniency) -> Self {
+        Self(self.0.with_leniency(leniency))
+    }
+
     /// The operation `echo`.
     pub async fn echo(&self, request: &Value) -> Result<Value, CallError<EchoFault>> {
         self.0.call(&FEATURE_OPERATIONS[0], request).await
@@ -136,6 +141,7 @@ static VALUE: [Element; 1] = [Element::new(NAMESPACE, "ask", 0)];
 
 impl FromXml for Value {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -164,6 +170,7 @@ static VERSION: [Element; 1] = [Element::new(NAMESPACE, "number", 3)];
 
 impl FromXml for Version {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Version"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VERSION);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -192,6 +199,7 @@ static SOAP_VERSION_TYPE: [Element; 1] = [Element::new(NAMESPACE, "version", 4).
 
 impl FromXml for SoapVersionType {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "SoapVersion"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&SOAP_VERSION_TYPE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {

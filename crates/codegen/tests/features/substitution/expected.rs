@@ -3,8 +3,8 @@
 use ::castile::codegen::{
     Arc, CallError, Caller, Context, Decoder, Description, Dispatch, Element, Encoder,
     Endpoint, EndpointOptions, Error, Fault, FromXml, Future, HttpError, HttpRequest,
-    HttpResponse, HttpService, Infallible, Limits, Operation, Payload, Pending, Poll,
-    Recursive, RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService,
+    HttpResponse, HttpService, Infallible, Leniency, Limits, Operation, Payload, Pending,
+    Poll, Recursive, RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService,
     ToXml, TowerService, Transport, xs,
 };
 
@@ -108,6 +108,11 @@ impl<S: HttpService> FeatureClient<S> {
         Self(self.0.with_limits(limits))
     }
 
+    /// The same that takes responses which deviate from the contract, and tells what it tolerated.
+    pub fn with_leniency(self, leniency: Leniency) -> Self {
+        Self(self.0.with_leniency(leniency))
+    }
+
     /// The operation `echo`.
     pub async fn echo(&self, request: &Value) -> Result<Value, CallError> {
         self.0.call(&FEATURE_OPERATIONS[0], request).await
@@ -127,6 +132,9 @@ static ANIMAL: [Element; 1] = [Element::new(NAMESPACE, "name", 2)];
 
 impl FromXml for Animal {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Animal"));
+    const CONTENT: &'static xs::Content = &xs::Content::Among(
+        &[xs::First::Elements(&ANIMAL), xs::First::Group(<AnimalElement2 as ::castile::codegen::Group>::ALL)],
+    );
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -265,6 +273,9 @@ static DOG: [Element; 2] = [Element::new(NAMESPACE, "name", 0), Element::new(NAM
 
 impl FromXml for Dog {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Dog"));
+    const CONTENT: &'static xs::Content = &xs::Content::Among(
+        &[xs::First::Elements(&DOG), xs::First::Group(<AnimalElement2 as ::castile::codegen::Group>::ALL)],
+    );
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -420,6 +431,14 @@ static VALUE: [Element; 1] = [Element::new(NAMESPACE, "sealed", 15).occurs(0, So
 
 impl FromXml for Value {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
+    const CONTENT: &'static xs::Content = &xs::Content::Among(
+        &[
+            xs::First::Elements(&VALUE),
+            xs::First::Group(<AnimalElement as ::castile::codegen::Group>::ALL),
+            xs::First::Group(<NoteElement as ::castile::codegen::Group>::ALL),
+            xs::First::Group(<ValueChoice as ::castile::codegen::Group>::ALL),
+        ],
+    );
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {

@@ -79,6 +79,9 @@ pub struct Part {
 
 impl FromXml for Part {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Part"));
+    const CONTENT: &'static xs::Content = &xs::Content::Among(
+        &[xs::First::Group(<PartChoice as ::castile::codegen::Group>::ALL)],
+    );
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| Ok(Part { choice: decoder.group()? });
@@ -138,6 +141,9 @@ pub struct Further {
 impl FromXml for Further {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::new(&[xs::Attribute::new("", "id")]);
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Further"));
+    const CONTENT: &'static xs::Content = &xs::Content::Among(
+        &[xs::First::Group(<FurtherChoice as ::castile::codegen::Group>::ALL)],
+    );
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
@@ -238,6 +244,8 @@ pub struct Parts {
 static PARTS: [Element; 1] = [Element::new(NAMESPACE, "part", 4).occurs(1, None)];
 
 impl FromXml for Parts {
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&PARTS);
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let children = |decoder: &mut Decoder<'_>| {
             Ok(Parts {

@@ -1,0 +1,218 @@
+//! In which order the children of an element are read.
+
+use castile_xml::{StartTag, Token};
+
+use super::super::groups::{expected, takes};
+use super::super::{Decoder, Error};
+use super::Extent;
+use crate::schema::{Content, Element, First};
+
+/// The order in which the children of an element are read.
+#[derive(Debug)]
+pub(super) struct Plan {
+    /// How many elements are open when one of the children comes.
+    pub(super) depth: usize,
+    element: &'static Element,
+    content: &'static Content,
+    pub(super) is_made: bool,
+    children: Vec<Child>,
+    /// How many of them were read, or are being read.
+    read: usize,
+    /// Where the end tag of the element begins.
+    end_tag: usize,
+}
+
+/// A child that is read.
+#[derive(Clone, Copy, Debug)]
+struct Child {
+    start: usize,
+    /// What it is taken for, if it is called otherwise.
+    stands_for: Option<&'static Element>,
+}
+
+/// What a child is in a sequence: the number of its particle, and whether it has the name of that.
+type Place = Option<(usize, bool)>;
+
+impl Plan {
+    pub(super) fn new(depth: usize, element: &'static Element, content: &'static Content) -> Self {
+        Plan { depth, element, content, is_made: false, children: Vec::new(), read: 0, end_tag: 0 }
+    }
+
+    /// Where the tag begins that comes next.
+    pub(super) fn advance(&mut self) -> usize {
+        let next = self.children.get(self.read).map_or(self.end_tag, |child| child.start);
+        self.read += 1;
+        next
+    }
+
+    /// What the child is taken for to which it advanced last.
+    pub(super) fn stands_for(&self) -> Option<&'static Element> {
+        self.children.get(self.read.checked_sub(1)?)?.stands_for
+    }
+}
+
+impl Decoder<'_> {
+    /// Makes the plan for an element, behind whose start tag the reader stands.
+    pub(super) fn make(&mut self, plan: &mut Plan, children: &[Extent], end_tag: usize) -> Result<(), Error> {
+        plan.is_made = true;
+        plan.end_tag = end_tag;
+        self.look_between(children, end_tag)?;
+        if children.is_empty() {
+            return Ok(());
+        }
+        plan.children = match plan.content {
+            Content::Open => Vec::new(),
+            Content::Sequence(table) => self.sequence(plan.element, table, children)?,
+            Content::Among(first) => self.among(first, children)?,
+        };
+        Ok(())
+    }
+
+    /// Looks for text between the children.
+    fn look_between(&mut self, children: &[Extent], end_tag: usize) -> Result<(), Error> {
+        let starts = children.iter().map(|child| (child.start as usize, child.end as usize));
+        let mut from = self.reader.offset();
+        for (start, end) in starts.chain([(end_tag, end_tag)]) {
+            let between = &self.reader.input().as_bytes()[from..start];
+            if !between.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')) {
+                self.reader.go_to(from);
+                while self.reader.offset() < start {
+                    let offset = self.reader.offset();
+                    if let Token::Text(text) = self.reader.next()?
+                        && let Some(error) = self.stray(&text, offset)
+                    {
+                        self.tolerate(error)?;
+                    }
+                }
+            }
+            from = end;
+        }
+        Ok(())
+    }
+
+    /// The order of a sequence: children that are not in it are left out, the others are put in order.
+    fn sequence(
+        &mut self,
+        parent: &'static Element,
+        table: &'static [Element],
+        children: &[Extent],
+    ) -> Result<Vec<Child>, Error> {
+        let mut places: Vec<Place> = Vec::with_capacity(children.len());
+        let mut total = vec![0_usize; table.len()];
+        for child in children {
+            let place = self.with_tag(child, |decoder, tag| {
+                let (namespace, local) = (decoder.reader.namespace(tag.namespace), tag.name.local());
+                place(table, namespace, local)
+            })?;
+            if let Some((index, _)) = place {
+                total[index] += 1;
+            }
+            places.push(place);
+        }
+        let mut seen = vec![0_usize; table.len()];
+        // Those that were missed where a later one came.
+        let mut is_late = vec![false; table.len()];
+        // The particle of the last child that was in order.
+        let mut at = 0;
+        let mut order: Vec<(usize, Child)> = Vec::with_capacity(children.len());
+        for (child, place) in children.iter().zip(places) {
+            let mut is_right = false;
+            let due = (at, seen.get(at).copied().unwrap_or(0));
+            if let Some((index, is_exact)) = place {
+                is_right = is_exact && (index >= at || is_late[index]);
+                // What must be there and never comes is not late but missing, as whoever reads it will say.
+                for skipped in at..index {
+                    if table[skipped].min_occurs > 0 && seen[skipped] == 0 && total[skipped] > 0 {
+                        is_late[skipped] = true;
+                        is_right = false;
+                    }
+                }
+                at = at.max(index);
+                seen[index] += 1;
+                let stands_for = if is_exact { None } else { table.get(index) };
+                order.push((index, Child { start: child.start as usize, stands_for }));
+            }
+            if !is_right {
+                self.out_of_place(child, || due_words(parent, table, due))?;
+            }
+        }
+        order.sort_by_key(|(index, _)| *index);
+        Ok(order.into_iter().map(|(_, child)| child).collect())
+    }
+
+    /// The children that may be there at all, as they come.
+    fn among(&mut self, first: &'static [First], children: &[Extent]) -> Result<Vec<Child>, Error> {
+        let mut order = Vec::with_capacity(children.len());
+        for child in children {
+            let start = child.start as usize;
+            let found = self.with_tag(child, |decoder, tag| {
+                let (namespace, local) = (decoder.reader.namespace(tag.namespace), tag.name.local());
+                let is_taken = takes(first, namespace, local);
+                (is_taken, if is_taken { None } else { similar(first, namespace, local) })
+            })?;
+            if let (true, stands_for) | (_, stands_for @ Some(_)) = found {
+                order.push(Child { start, stands_for });
+            }
+            if !found.0 {
+                self.out_of_place(child, || expected(first))?;
+            }
+        }
+        Ok(order)
+    }
+
+    /// Reads the start tag of a child, looks at it and passes over the child.
+    fn with_tag<T>(&mut self, child: &Extent, look: impl FnOnce(&Self, StartTag<'_>) -> T) -> Result<T, Error> {
+        self.reader.go_to(child.start as usize);
+        let Token::StartTag(tag) = self.reader.next()? else { return Err(self.ended()) };
+        let seen = look(self, tag);
+        self.reader.leave_for(child.end as usize);
+        Ok(seen)
+    }
+
+    /// Records that a child comes where another is due.
+    #[cold]
+    fn out_of_place(&mut self, child: &Extent, due: impl FnOnce() -> String) -> Result<(), Error> {
+        if let Some(lenient) = &mut self.lenient
+            && lenient.deviations.is_full()
+        {
+            lenient.deviations.count_one();
+            return Ok(());
+        }
+        let due = due();
+        let error = self.with_tag(child, |decoder, tag| decoder.unexpected(tag, &due))?;
+        self.tolerate(error)
+    }
+}
+
+/// Where an element belongs in a sequence. One that has a namespace where it should have none, or the other way round
+/// (`elementFormDefault`), is meant if no other has its name.
+fn place(table: &[Element], namespace: &str, local: &str) -> Place {
+    let exact = table.iter().position(|element| element.is(namespace, local)).map(|index| (index, true));
+    exact.or_else(|| table.iter().position(|element| is_similar(element, namespace, local)).map(|index| (index, false)))
+}
+
+fn is_similar(element: &Element, namespace: &str, local: &str) -> bool {
+    element.name == local && element.namespace.is_empty() != namespace.is_empty()
+}
+
+/// The element among those of a group that is meant by one of another form.
+fn similar(first: &'static [First], namespace: &str, local: &str) -> Option<&'static Element> {
+    first.iter().find_map(|first| match first {
+        First::Elements(table) => table.iter().find(|element| is_similar(element, namespace, local)),
+        First::Wildcard(_) => None,
+        First::Group(first) => similar(first, namespace, local),
+    })
+}
+
+/// What must come in a sequence of which `count` of the particle `at` came last.
+#[cold]
+fn due_words(parent: &Element, table: &[Element], (at, count): (usize, usize)) -> String {
+    let is_due = |(index, element): &(usize, &Element)| {
+        let count = if *index == at { count } else { 0 };
+        (count as u64) < u64::from(element.min_occurs)
+    };
+    match table.iter().enumerate().skip(at).find(is_due) {
+        Some((_, element)) => format!("<{}>", element.name),
+        None => format!("</{}>", parent.name),
+    }
+}

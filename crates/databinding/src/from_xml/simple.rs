@@ -1,0 +1,213 @@
+//! Simple content (XSD Part 1 §3.4.4): text as a value, its facets, and none for `xsi:nil`.
+
+use std::borrow::Cow;
+
+use castile_xml::Token;
+
+use super::{Decoder, Error, ErrorKind, FromXml};
+use crate::datatypes::{Invalid, SimpleType, quoted};
+use crate::facets::Check;
+use crate::schema::{Element, ValueConstraint};
+
+impl<'a> Decoder<'a> {
+    /// Reads text and end tag of `element` as a value of a simple type.
+    ///
+    /// # Errors
+    /// Text that is not in the type's lexical space, or an element in its place.
+    pub fn simple<T: SimpleType>(&mut self, element: &'static Element) -> Result<T, Error> {
+        self.simple_of(element, element.facets)
+    }
+
+    /// The same for the content of a complex type, whose facets are not those of `element`.
+    ///
+    /// # Errors
+    /// As for [`simple`](Self::simple), or the facet that the value breaks.
+    pub fn restricted<T: SimpleType>(
+        &mut self,
+        element: &'static Element,
+        facets: &'static dyn Check,
+    ) -> Result<T, Error> {
+        self.simple_of(element, Some(facets))
+    }
+
+    #[inline]
+    pub(super) fn simple_of<T: SimpleType>(
+        &mut self,
+        element: &'static Element,
+        facets: Option<&'static dyn Check>,
+    ) -> Result<T, Error> {
+        let offset = self.reader.offset();
+        if T::HAS_NAMES {
+            return self.simple_with_names(element, facets);
+        }
+        let text = self.text(element)?;
+        self.value(&text, element.constraint, facets, offset)
+    }
+
+    /// The same for a type with names: what the start tag declared is in scope until the end tag is read.
+    pub(super) fn simple_with_names<T: SimpleType>(
+        &mut self,
+        element: &'static Element,
+        facets: Option<&'static dyn Check>,
+    ) -> Result<T, Error> {
+        let offset = self.reader.offset();
+        let mut text = Cow::Borrowed("");
+        while !self.reader.input()[self.reader.offset()..].starts_with("</") {
+            if !self.text_piece(element, &mut text)? {
+                // An empty-element tag.
+                return self.value(&text, element.constraint, facets, offset);
+            }
+        }
+        let value = self.value(&text, element.constraint, facets, offset)?;
+        self.text_piece(element, &mut text)?;
+        Ok(value)
+    }
+
+    /// The value of the text of an element, which begins at `offset`.
+    pub(super) fn value<T: SimpleType>(
+        &mut self,
+        text: &str,
+        constraint: Option<ValueConstraint>,
+        facets: Option<&'static dyn Check>,
+        offset: usize,
+    ) -> Result<T, Error> {
+        let text = match constraint {
+            Some(constraint) if text.is_empty() => constraint.value(),
+            _ => text,
+        };
+        let place = self.inside(offset);
+        let failure = |message| Error::new(ErrorKind::Lexical, place, message);
+        let value = match T::parse_in(text, &self.reader) {
+            Ok(value) => value,
+            Err(problem) => self.beyond_facets(text, failure(invalid::<T>(text, problem)))?,
+        };
+        if let Some(facets) = facets
+            && let Err(problem) = facets.check(text, &value)
+        {
+            self.tolerate(failure(problem.message().to_owned()))?;
+        }
+        if let Some(ValueConstraint::Fixed(fixed)) = constraint
+            && !is_fixed(&value, fixed)
+        {
+            self.tolerate(failure(format!("{}, where only {} was expected", quoted(text), quoted(fixed))))?;
+        }
+        Ok(value)
+    }
+
+    /// The value of a text that is refused, if it is so for facets only and that is tolerated.
+    #[cold]
+    pub(super) fn beyond_facets<T: SimpleType>(&mut self, text: &str, error: Error) -> Result<T, Error> {
+        match T::parse_beyond_facets(text) {
+            Some(value) if self.lenient.is_some() => self.tolerate(error).map(|()| value),
+            _ => Err(error),
+        }
+    }
+
+    /// The same in one step for an element whose tags are known and whose text is plain. Otherwise reads nothing.
+    #[inline]
+    pub(crate) fn known_simple<T: SimpleType>(&mut self, element: &'static Element) -> Option<T> {
+        if !element.is_bare() {
+            return None;
+        }
+        self.reader.known_element(element.known(), T::parse_prefix)
+    }
+
+    /// The same for an element with facets. What is wrong is found the long way.
+    pub(crate) fn known_restricted<T: SimpleType>(&mut self, element: &'static Element) -> Option<T> {
+        let (None, Some(facets)) = (element.constraint, element.facets) else { return None };
+        self.reader.known_element(element.known(), |input, at| {
+            let (value, end) = T::parse_prefix(input, at)?;
+            facets.check(&input[at..end], &value).ok()?;
+            Some((value, end))
+        })
+    }
+
+    pub(super) fn text(&mut self, element: &'static Element) -> Result<Cow<'a, str>, Error> {
+        let mut text = Cow::Borrowed("");
+        while self.text_piece(element, &mut text)? {}
+        Ok(text)
+    }
+
+    /// Adds the text that comes next. `false` if the end tag came and was read.
+    #[inline(always)]
+    pub(super) fn text_piece(&mut self, element: &'static Element, text: &mut Cow<'a, str>) -> Result<bool, Error> {
+        match self.reader.next()? {
+            Token::Text(more) if text.is_empty() => *text = more,
+            Token::Text(more) => text.to_mut().push_str(&more),
+            Token::EndTag(_) => {
+                self.reader.learn_end(element.known(), true);
+                return Ok(false);
+            }
+            Token::StartTag(tag) => {
+                let error = self.unexpected(tag, "text");
+                // That a value is nil and that it has children can't both be meant.
+                if self.nil {
+                    return Err(error);
+                }
+                self.tolerate(error)?;
+                self.reader.skip_element()?;
+            }
+            Token::Comment(_) | Token::Instruction { .. } => {}
+            Token::End => return Err(self.ended()),
+        }
+        Ok(true)
+    }
+
+    // ---- nil ----
+
+    pub(crate) fn is_nil(&self) -> bool {
+        self.nil
+    }
+
+    /// Reads the end tag of an element that said it is nil and so must be empty (XSD Part 1 §3.3.4).
+    pub(crate) fn nil_content(&mut self, element: &'static Element) -> Result<(), Error> {
+        let offset = self.reader.offset();
+        let is_empty = self.text(element)?.is_empty();
+        self.nil = false;
+        if is_empty {
+            return Ok(());
+        }
+        let message = format!("<{}> is nil and has content", element.name);
+        Err(Error::new(ErrorKind::Structure, offset, message))
+    }
+
+    pub(super) fn refuse_nil<T: FromXml>(&mut self, element: &'static Element) -> Result<(), Error> {
+        if self.nil && !T::NILLABLE {
+            let error = self.is_nil_here(element);
+            self.tolerate(error)?;
+            self.nil = false;
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn is_nil_here(&self, element: &'static Element) -> Error {
+        let message = format!("<{}> is nil, where a value was expected", element.name);
+        Error::new(ErrorKind::Structure, self.inside(self.reader.offset()), message)
+    }
+
+    /// Whether the element that comes next may be absent, and says that it is nil though it may not: then it is passed
+    /// over.
+    #[cold]
+    pub(super) fn is_absent_by_nil(&mut self, element: &'static Element) -> Result<bool, Error> {
+        if element.min_occurs > 0 || element.max_occurs != Some(1) || !self.says_nil() {
+            return Ok(false);
+        }
+        let error = self.is_nil_here(element);
+        self.tolerate(error)?;
+        self.pass_over()?;
+        Ok(true)
+    }
+}
+
+/// What is wrong with a text that is none of a type's.
+#[cold]
+pub(super) fn invalid<T: SimpleType>(text: &str, problem: Option<String>) -> String {
+    Invalid::text(text, T::NAME, problem).message().to_owned()
+}
+
+/// Whether a value is the one that `fixed` stands for. Names are not looked at, since the declarations that `fixed` was
+/// written with are not here.
+pub(super) fn is_fixed<T: SimpleType>(value: &T, fixed: &str) -> bool {
+    T::HAS_NAMES || T::parse(fixed).is_ok_and(|fixed| fixed == *value)
+}

@@ -1,0 +1,167 @@
+//! Tags: those that were read before, and those that go through the tokeniser; and what is wrong at one.
+
+use castile_xml::{StartTag, Token};
+
+use super::{Decoder, Error, ErrorKind, Next, Piece, quoted};
+use crate::schema::{Attributes, Element};
+
+impl<'a> Decoder<'a> {
+    /// Reads the start tag of `element` if it is the one that stood here before.
+    #[inline]
+    pub(super) fn known_start(&mut self, element: &'static Element) -> bool {
+        let known = self.reader.known_start(element.known());
+        if known {
+            self.nil = false;
+        }
+        known
+    }
+
+    /// Reads the start tag of `element`.
+    pub(super) fn start(&mut self, element: &'static Element, attributes: &'static Attributes) -> Result<(), Error> {
+        match self.peek()? {
+            Next::Start(tag) if self.is(&tag, element) => {
+                self.next = None;
+                self.attributes(element, attributes)?;
+                self.reader.learn_start(element.known());
+                Ok(())
+            }
+            Next::Start(tag) => Err(self.unexpected(tag, &format!("<{}>", element.name))),
+            Next::End { offset } => Err(self.ends_early(offset, element)),
+        }
+    }
+
+    /// Reads the end tag of `element`.
+    pub(super) fn end(&mut self, element: &'static Element) -> Result<(), Error> {
+        match self.peek()? {
+            Next::End { .. } => {
+                self.next = None;
+                self.reader.learn_end(element.known(), false);
+                Ok(())
+            }
+            Next::Start(tag) => Err(self.unexpected(tag, &format!("</{}>", element.name))),
+        }
+    }
+
+    /// Reads on to the next tag, unless that was done before. Text that is not white space has no place here.
+    pub(super) fn peek(&mut self) -> Result<Next<'a>, Error> {
+        if let Some(next) = self.next {
+            return Ok(next);
+        }
+        if self.lenient.is_some()
+            && let Some(next) = self.planned()?
+        {
+            return Ok(next);
+        }
+        loop {
+            let offset = self.reader.offset();
+            if let Piece::Text(text) = self.piece()?
+                && let Some(error) = self.stray(&text, offset)
+            {
+                return Err(error);
+            }
+            if let Some(next) = self.next {
+                return Ok(next);
+            }
+        }
+    }
+
+    /// Reads a tag, which is next then, or what stands between tags.
+    pub(super) fn piece(&mut self) -> Result<Piece<'a>, Error> {
+        let offset = self.reader.offset();
+        self.next = Some(match self.reader.next()? {
+            Token::StartTag(tag) => Next::Start(tag),
+            // An end that took no bytes is that of an empty-element tag.
+            Token::EndTag(_) if self.reader.offset() == offset => Next::End { offset: self.inside(offset) },
+            Token::EndTag(_) => Next::End { offset },
+            Token::Text(text) => return Ok(Piece::Text(text)),
+            Token::Comment(_) | Token::Instruction { .. } => return Ok(Piece::Other),
+            Token::End => return Err(self.ended()),
+        });
+        Ok(Piece::Other)
+    }
+
+    pub(super) fn is(&self, tag: &StartTag<'_>, element: &Element) -> bool {
+        let (namespace, local) = self.name(tag);
+        element.is(namespace, local)
+    }
+
+    /// What the element is called that comes next, or what it is taken for.
+    pub(super) fn name<'s>(&'s self, tag: &'s StartTag<'_>) -> (&'s str, &'s str) {
+        if self.lenient.is_some()
+            && let Some(element) = self.stands_for()
+        {
+            return (element.namespace, element.name);
+        }
+        (self.reader.namespace(tag.namespace), tag.name.local())
+    }
+
+    // ---- errors ----
+
+    /// That text, which begins at `offset`, stands where elements do, unless it is white space.
+    pub(super) fn stray(&self, text: &str, offset: usize) -> Option<Error> {
+        const WHITE: [char; 4] = [' ', '\t', '\n', '\r'];
+        let text = text.trim_matches(WHITE);
+        if text.is_empty() {
+            return None;
+        }
+        let message = format!("text {}, where only elements were expected", quoted(text));
+        let rest = self.reader.input()[offset..].trim_start_matches(WHITE);
+        Some(Error::new(ErrorKind::Structure, self.reader.input().len() - rest.len(), message))
+    }
+
+    /// An error at the tag that comes next. That may be recognised and not read yet: it is read here, so that the place
+    /// is the same as if it had been.
+    #[cold]
+    pub(super) fn wrong_here(&mut self, message: String) -> Error {
+        match self.peek() {
+            Ok(Next::Start(StartTag { offset, .. }) | Next::End { offset }) => {
+                Error::new(ErrorKind::Structure, offset, message)
+            }
+            Err(error) => error,
+        }
+    }
+
+    /// A place in the element whose start tag ends at `offset`: behind the tag, or in it if the tag is the whole element.
+    #[cold]
+    pub(super) fn inside(&self, offset: usize) -> usize {
+        if self.reader.input()[..offset].ends_with("/>") { offset - "/>".len() } else { offset }
+    }
+
+    #[cold]
+    pub(super) fn unexpected(&self, tag: StartTag<'_>, expected: &str) -> Error {
+        let namespace = match self.reader.namespace(tag.namespace) {
+            "" => "no namespace",
+            namespace => namespace,
+        };
+        let message = format!("found <{}> of {namespace}, where {expected} was expected", tag.name.local());
+        Error::new(ErrorKind::Structure, tag.offset, message)
+    }
+
+    #[cold]
+    pub(super) fn ends_early(&self, offset: usize, element: &'static Element) -> Error {
+        let message = match self.parent {
+            Some(parent) => format!("<{}> ends, where <{}> was expected", parent.name, element.name),
+            None => format!("found an end tag, where <{}> was expected", element.name),
+        };
+        Error::new(ErrorKind::Structure, offset, message)
+    }
+
+    #[cold]
+    pub(super) fn ended(&self) -> Error {
+        Error::new(ErrorKind::Structure, self.reader.offset(), "the document ends too early")
+    }
+}
+
+/// Names of elements for messages: `<a>, <b> or <c>`.
+#[cold]
+pub(super) fn list(table: &[Element]) -> String {
+    let names: Vec<String> = table.iter().map(|element| format!("<{}>", element.name)).collect();
+    or(&names)
+}
+
+pub(super) fn or(names: &[String]) -> String {
+    match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => names.concat(),
+    }
+}

@@ -1,0 +1,61 @@
+use std::fmt;
+use std::sync::Arc;
+
+use castile_databinding::Deviations;
+use castile_xml::Limits;
+
+use crate::Operation;
+
+/// How messages are read.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Options {
+    /// What a message may take.
+    pub limits: Limits,
+    /// Whether messages may deviate from the contract. `None`, the default, refuses those that do.
+    pub leniency: Option<Leniency>,
+}
+
+impl From<Limits> for Options {
+    fn from(limits: Limits) -> Self {
+        Options { limits, leniency: None }
+    }
+}
+
+/// Takes messages that deviate from the contract where that loses nothing, and is told what was tolerated.
+///
+/// A message is read strictly first, so those that are right cost nothing more; one that deviates is read again.
+/// [`Decoder::lenient`](castile_databinding::Decoder::lenient) says what is tolerated.
+///
+/// ```
+/// use castile_soap::{Leniency, Options};
+///
+/// let mut options = Options::default();
+/// options.leniency = Some(Leniency::new(|operation, deviations| {
+///     for deviation in deviations {
+///         eprintln!("{}: {deviation}", operation.name);
+///     }
+/// }));
+/// ```
+#[derive(Clone)]
+pub struct Leniency(Arc<Tell>);
+
+type Tell = dyn Fn(&Operation, &Deviations) + Send + Sync;
+
+impl Leniency {
+    /// Leniency of which `tell` is told: once for each message that deviates, when it was read and before a handler has
+    /// it, with paths, lines and columns. It should be quick, as the message waits for it.
+    pub fn new(tell: impl Fn(&Operation, &Deviations) + Send + Sync + 'static) -> Self {
+        Leniency(Arc::new(tell))
+    }
+
+    pub(crate) fn tell(&self, operation: &Operation, deviations: &Deviations) {
+        (self.0)(operation, deviations);
+    }
+}
+
+impl fmt::Debug for Leniency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Leniency")
+    }
+}

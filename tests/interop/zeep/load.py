@@ -1,0 +1,108 @@
+"""Reads every contract of the corpus with Castile and with zeep, and says how long each takes.
+
+    python tests/interop/zeep/load.py [FAMILY…]
+
+Needs zeep (see requirements.txt) and cargo; both find imports by the catalogs of the corpus, and nothing is fetched. The
+times are those of one process each, the best of five, without what starting it takes. Fails if zeep reads a contract that
+Castile finds errors in, but for those of tests/contracts/broken.tsv. Times are told and never judged.
+"""
+
+import logging
+import os
+import statistics
+import subprocess
+import sys
+import time
+import urllib.parse
+from pathlib import Path
+
+import zeep
+from zeep.transports import Transport
+
+ROOT = Path(__file__).resolve().parents[3]
+CORPUS = ROOT.parent / "shared/corpus"
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
+RUNS = 5
+SLOWEST = 10
+# W3C's own schema of XML Signature has a document type declaration with entities.
+SETTINGS = zeep.Settings(forbid_entities=False)
+
+
+class Offline(Transport):
+    """Documents by catalogs, and no network."""
+
+    def __init__(self, catalogs):
+        super().__init__()
+        self.places = {}
+        for catalog in catalogs:
+            for line in catalog.read_text().splitlines():
+                url, place = line.split("\t")[:2]
+                self.places.setdefault(url, catalog.parent / place)
+
+    def load(self, url):
+        place = self.places.get(url) or self.places.get(url.rstrip("/") + "/") or url.removeprefix("file://")
+        if "://" in str(place):
+            raise OSError(f"{url} is in no catalog")
+        path = Path(place)
+        return (path if path.is_file() else Path(urllib.parse.unquote(str(path)))).read_bytes()
+
+
+def main():
+    if not CORPUS.is_dir():
+        print(f"skipped: {CORPUS} is absent")
+        return
+    logging.disable(logging.CRITICAL)
+    families = sys.argv[1:] or sorted(folder.name for folder in (CORPUS / "wsdl").iterdir() if folder.is_dir())
+    subprocess.run(["cargo", "build", "--profile", "tools", "-p", "castile-wsdl", "--example", "load"], cwd=ROOT, check=True)
+    broken = {line.split("\t")[0] for line in (ROOT / "tests/contracts/broken.tsv").read_text().splitlines()}
+    rows, failures = [], []
+    for family in families:
+        folder = CORPUS / "wsdl" / family
+        catalogs = [path for path in (folder / "catalog.tsv", CORPUS / "wellknown/catalog.tsv") if path.is_file()]
+        for name, ours, errors in castile(folder, catalogs):
+            theirs = by_zeep(folder / name, catalogs)
+            rows.append((f"{family}/{name}", ours if not errors else None, theirs))
+            if errors and theirs is not None and f"{family}/{name}" not in broken:
+                failures.append(f"{family}/{name}")
+    print_table(rows)
+    for failure in failures:
+        print(f"FAILED: zeep reads {failure}, Castile finds errors in it")
+    sys.exit(1 if failures else 0)
+
+
+def castile(folder, catalogs):
+    """Each file with its milliseconds and the number of errors in it."""
+    tool = TARGET / "tools/examples/load"
+    done = subprocess.run([tool, folder, *catalogs], check=True, capture_output=True, text=True)
+    for line in done.stdout.splitlines():
+        path, milliseconds, _, errors = line.split("\t")
+        yield str(Path(path).relative_to(folder)), float(milliseconds), int(errors)
+
+
+def by_zeep(path, catalogs):
+    """The milliseconds that zeep takes, or None if it fails."""
+    best = None
+    for _ in range(RUNS):
+        begun = time.perf_counter()
+        try:
+            zeep.Client(str(path), transport=Offline(catalogs), settings=SETTINGS)
+        except Exception:  # noqa: BLE001 - whatever it says, it did not read the contract
+            return None
+        took = (time.perf_counter() - begun) * 1000
+        best = took if best is None else min(best, took)
+    return best
+
+
+def print_table(rows):
+    both = [row for row in rows if row[1] is not None and row[2] is not None]
+    print(f"{len(rows)} contracts; Castile reads {sum(row[1] is not None for row in rows)}, zeep {sum(row[2] is not None for row in rows)}")
+    ratios = sorted((theirs / ours, name, ours, theirs) for name, ours, theirs in both)
+    print(f"zeep takes {statistics.median(ratio for ratio, *_ in ratios):.1f} times as long, the median of {len(both)}")
+    print(f"all together: {sum(row[1] for row in both):.0f} ms and {sum(row[2] for row in both):.0f} ms")
+    print(f"\n| least of all | Castile ms | zeep ms | ratio |\n|---|--:|--:|--:|")
+    for ratio, name, ours, theirs in ratios[:SLOWEST]:
+        print(f"| {name} | {ours:.1f} | {theirs:.1f} | {ratio:.1f} |")
+
+
+if __name__ == "__main__":
+    main()

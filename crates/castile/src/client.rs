@@ -5,7 +5,7 @@ use std::fmt;
 use bytes::Bytes;
 use castile_databinding::{FromXml, ToXml};
 use castile_http::client::{self, Transport};
-use castile_soap::{Fault, FaultDetail, Leniency, NoDetail, Operation, Options};
+use castile_soap::{Fault, FaultDetail, Leniency, NoDetail, Operation, Options, Version};
 use castile_xml::Limits;
 use http::{Request, Response, Uri};
 use http_body_util::Full;
@@ -76,6 +76,7 @@ pub struct Caller<S = Transport> {
     url: Uri,
     transport: S,
     options: Options,
+    version: Version,
 }
 
 impl Caller {
@@ -85,7 +86,7 @@ impl Caller {
     /// That `url` is not an absolute `http` URL.
     pub fn new(url: &str) -> Result<Self, castile_http::Error> {
         let url = client::http_url(url)?;
-        Ok(Caller { url, transport: Transport::new(), options: Options::default() })
+        Ok(Caller { url, transport: Transport::new(), options: Options::default(), version: Version::default() })
     }
 }
 
@@ -95,7 +96,7 @@ impl<S: HttpService> Caller<S> {
     /// # Errors
     /// That `url` is not an absolute URL.
     pub fn with_transport(url: &str, transport: S) -> Result<Self, castile_http::Error> {
-        Ok(Caller { url: client::url(url)?, transport, options: Options::default() })
+        Ok(Caller { url: client::url(url)?, transport, options: Options::default(), version: Version::default() })
     }
 
     /// The same with other limits on what responses may take.
@@ -110,6 +111,11 @@ impl<S: HttpService> Caller<S> {
         self
     }
 
+    /// The same in this version of SOAP; it is SOAP 1.1 otherwise.
+    pub fn with_version(self, version: Version) -> Self {
+        Caller { version, ..self }
+    }
+
     /// Sends a request and waits for its response.
     ///
     /// # Errors
@@ -119,12 +125,13 @@ impl<S: HttpService> Caller<S> {
         operation: &'static Operation,
         request: &Q,
     ) -> Result<R, CallError<D>> {
-        let message = castile_soap::client::request(operation, request).map_err(CallError::Protocol)?;
+        let Caller { url, version, options, .. } = self;
+        let message = castile_soap::client::request(*version, operation, request).map_err(CallError::Protocol)?;
         let transport = self.transport.service();
-        let reply = client::call(transport, &self.url, operation.action, message, self.options.limits.message_size)
+        let reply = client::call(transport, url, *version, operation.action, message, options.limits.message_size)
             .await
             .map_err(CallError::Transport)?;
-        match castile_soap::client::response(operation, &reply.message, reply.charset, &self.options) {
+        match castile_soap::client::response(operation, &reply.message, reply.charset, options) {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(fault)) => Err(CallError::Fault(fault)),
             Err(error) => Err(CallError::Protocol(error)),

@@ -59,7 +59,7 @@ pub mod codegen {
     pub use castile_http::server::{Endpoint, Options as EndpointOptions};
     pub use castile_soap::{
         Description, Dispatch, Error as SoapError, Fault, FaultDetail, Leniency, NoDetail, Operation, Payload, Pending,
-        Root, Service as SoapService, SizeHint,
+        Root, Service as SoapService, SizeHint, Version as SoapVersion,
     };
     pub use castile_xml::Limits;
     pub use http::Request as HttpRequest;

@@ -8,7 +8,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{IdentFragment, ToTokens, TokenStreamExt};
 
 /// What generated code takes from the library, in the order in which it is imported.
-pub(crate) const IMPORTS: [&str; 40] = [
+pub(crate) const IMPORTS: [&str; 41] = [
     "Arc",
     "CallError",
     "Caller",
@@ -45,6 +45,7 @@ pub(crate) const IMPORTS: [&str; 40] = [
     "SizeHint",
     "SoapError",
     "SoapService",
+    "SoapVersion",
     "ToXml",
     "TowerService",
     "Transport",
@@ -75,7 +76,7 @@ const PRELUDE: [&str; 19] = [
 ];
 
 /// What generated clients have beside the operations.
-const CLIENT_METHODS: [&str; 4] = ["new", "with_leniency", "with_limits", "with_transport"];
+const CLIENT_METHODS: [&str; 5] = ["new", "with_leniency", "with_limits", "with_transport", "with_version"];
 
 /// The table of constants has these to itself: `NAMESPACE`, `NAMESPACE_2`.
 const NAMESPACE: &str = "NAMESPACE";

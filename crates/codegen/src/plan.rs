@@ -1,5 +1,7 @@
 //! What is to be written: Rust names, types and tags, decided. Rendering knows no WSDL and no XSD.
 
+use castile_wsdl::Version;
+
 use crate::names::{Ident, ServiceNames};
 
 /// A module of generated code.
@@ -372,6 +374,8 @@ pub(crate) struct Service {
     /// The name of the `wsdl:service`.
     pub(crate) name: String,
     pub(crate) namespace: String,
+    /// The versions of SOAP that it speaks, the one that its clients speak unless they are told first.
+    pub(crate) versions: Vec<Version>,
     pub(crate) address: String,
     pub(crate) documentation: String,
     pub(crate) names: ServiceNames,

@@ -109,19 +109,15 @@ impl Planner<'_> {
     fn services(&mut self) -> Vec<Service> {
         let definitions = self.definitions;
         let mut named = Vec::new();
-        for service in &definitions.services {
-            let speaks = |port: &&Port| {
-                matches!(&definitions[port.binding].protocol,
-                    Protocol::Soap { version: Version::Soap11, transport, .. } if transport == HTTP_TRANSPORT)
-            };
-            match service.ports.iter().find(speaks) {
+        let unnamed = self.unnamed_services();
+        for service in definitions.services.iter().chain(&unnamed) {
+            match service.ports.iter().find(|port| self.version(port).is_some()) {
                 Some(port) => {
                     let port_type = definitions[definitions[port.binding].port_type].name.local();
                     named.push((service, port, self.names[0].service(port_type)));
                 }
                 None => {
-                    let message =
-                        format!("service {} has no port that speaks SOAP 1.1 over HTTP", service.name.local());
+                    let message = format!("service {} has no port that speaks SOAP over HTTP", service.name.local());
                     self.report(Severity::Warning, service.location, message);
                 }
             }
@@ -132,6 +128,42 @@ impl Planner<'_> {
         let operations = services.iter_mut().flat_map(|service| &mut service.operations);
         for (name, faults) in operations.filter_map(|planned| Some((&planned.name, planned.faults.as_mut()?))) {
             faults.ident = self.names[0].faults(name);
+        }
+        services
+    }
+
+    /// What a contract without services offers: its bindings, by port type, at no address. Standards are written so, for
+    /// others to say where they are.
+    fn unnamed_services(&self) -> Vec<castile_wsdl::Service> {
+        let definitions = self.definitions;
+        let mut services: Vec<castile_wsdl::Service> = Vec::new();
+        if !definitions.services.is_empty() {
+            return services;
+        }
+        for id in definitions.binding_ids() {
+            let castile_wsdl::Binding { name, port_type, location, .. } = &definitions[id];
+            let port = Port {
+                name: name.local().to_owned(),
+                binding: id,
+                address: None,
+                documentation: None,
+                extensions: Vec::new(),
+                location: *location,
+            };
+            let is_same = |known: &&mut castile_wsdl::Service| {
+                known.ports.iter().any(|known| definitions[known.binding].port_type == *port_type)
+            };
+            match services.iter_mut().find(is_same) {
+                _ if self.version(&port).is_none() => {}
+                Some(service) => service.ports.push(port),
+                None => services.push(castile_wsdl::Service {
+                    name: name.clone(),
+                    ports: vec![port],
+                    documentation: None,
+                    extensions: Vec::new(),
+                    location: *location,
+                }),
+            }
         }
         services
     }
@@ -155,6 +187,7 @@ impl Planner<'_> {
         Some(Service {
             name: service.name.local().to_owned(),
             namespace: self.definitions.target_namespace.clone(),
+            versions: self.versions(service, port),
             address: port.address.clone().unwrap_or_default(),
             documentation: text(&[&service.documentation, &self.definitions.documentation]).unwrap_or_default(),
             names,
@@ -162,6 +195,44 @@ impl Planner<'_> {
                 .unwrap_or_else(|| format!("The port type `{}`.", port_type.name.local())),
             operations,
         })
+    }
+
+    /// What a port speaks, if that is SOAP over HTTP.
+    fn version(&self, port: &Port) -> Option<Version> {
+        match &self.definitions[port.binding].protocol {
+            Protocol::Soap { version, transport, .. } if transport == HTTP_TRANSPORT => Some(*version),
+            _ => None,
+        }
+    }
+
+    /// The versions in which a service offers the port type of `port`, that of `port` first. All ports are taken to say
+    /// what this one says, but for the version.
+    fn versions(&mut self, service: &castile_wsdl::Service, port: &Port) -> Vec<Version> {
+        let definitions = self.definitions;
+        let binding = &definitions[port.binding];
+        let mut versions: Vec<Version> = self.version(port).into_iter().collect();
+        for other in &service.ports {
+            let other_binding = &definitions[other.binding];
+            let Some(version) = self.version(other).filter(|_| other_binding.port_type == binding.port_type) else {
+                continue;
+            };
+            if versions.contains(&version) {
+                continue;
+            }
+            versions.push(version);
+            for operation in &other_binding.operations {
+                let same = |known: &&BindingOperation| known.name == operation.name;
+                if binding.operations.iter().find(same).is_some_and(|known| known.soap_action != operation.soap_action)
+                {
+                    let (operation_name, port) = (&operation.name, &port.name);
+                    let message = format!(
+                        "operation {operation_name} has another action here than in port {port}, whose is taken"
+                    );
+                    self.report(Severity::Warning, operation.location, message);
+                }
+            }
+        }
+        versions
     }
 
     fn operation(&mut self, operation: &BindingOperation, methods: &mut Scope) -> Option<Operation> {
@@ -259,7 +330,7 @@ impl Planner<'_> {
     fn nothing(&mut self) {
         let is_broken = self.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
         let has_operations = self.definitions.bindings.iter().any(|binding| !binding.operations.is_empty());
-        let message = "no service speaks SOAP 1.1 over HTTP and there are no types, so there is nothing to generate";
+        let message = "no service speaks SOAP over HTTP and there are no types, so there is nothing to generate";
         match (is_broken, has_operations || !self.definitions.services.is_empty()) {
             (true, _) => {}
             (false, true) => self.say(Severity::Error, message.to_owned()),

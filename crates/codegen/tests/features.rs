@@ -16,8 +16,9 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use castile::codegen::{Decoder, Encoder, FromXml, HttpService, ToXml};
-use castile::datatypes::DateTime;
+use castile::datatypes::{DateTime, QName};
 use castile::http::server::Endpoint;
+use castile::soap::{Reason, Version};
 use castile::{Any, CallError, Detail, Fault, FaultCode, Leniency};
 use castile_xml::tree::{Attribute, Document, Element, Node};
 use http::{Request, Response};
@@ -63,6 +64,8 @@ macro_rules! echo {
 
 echo!(all);
 echo!(attributes);
+echo!(binding_alone);
+echo!(both_versions { echo(both_versions::Value), with_version2(both_versions::Value) });
 echo!(choice);
 echo!(collisions {
     echo(collisions::Value),
@@ -103,6 +106,7 @@ generated!(ambiguous);
 generated!(client_only);
 generated!(same_element_twice);
 generated!(server_only);
+generated!(soap12);
 generated!(typed_faults);
 generated!(types_only);
 generated!(unsupported_bindings);
@@ -141,6 +145,61 @@ async fn operations_that_share_an_element_are_told_apart_by_their_action() {
     let request = same_element_twice::Value { text: "Text".into() };
     assert_eq!(client.lower(&request).await.unwrap().text, "text");
     assert_eq!(client.upper(&request).await.unwrap().text, "TEXT");
+}
+
+/// Too old for anything else than its name.
+struct Old;
+
+impl soap12::Feature for Old {
+    async fn echo(&self, _: soap12::Value) -> Result<soap12::Value, Fault<soap12::EchoFault>> {
+        let version = Some(soap12::Version { number: 3 });
+        let detail = soap12::EchoFault::TooOld(soap12::SoapVersionType { version });
+        Err(Fault::sender("too old").with_subcode(QName::new("urn:soap12", "Age").unwrap()).with_detail(detail))
+    }
+
+    async fn other(&self, request: soap12::Value) -> Result<soap12::Value, Fault> {
+        Ok(soap12::Value { ask: format!("other {}", request.ask) })
+    }
+}
+
+#[tokio::test]
+async fn a_contract_of_soap12() {
+    let client = soap12::FeatureClient::with_transport("http://localhost/", soap12::FeatureServer::new(Old)).unwrap();
+    let request = soap12::Value { ask: "name".into() };
+    assert_eq!(client.other(&request).await.unwrap().ask, "other name");
+    let answer = client.echo(&request).await;
+    let Err(CallError::Fault(fault)) = answer else { panic!("{answer:?}") };
+    assert_eq!((fault.code, fault.reason), (FaultCode::Sender, Reason::new("en", "too old")));
+    assert_eq!(fault.subcodes, [QName::new("urn:soap12", "Age").unwrap()]);
+    let version = Some(soap12::Version { number: 3 });
+    let detail = soap12::EchoFault::TooOld(soap12::SoapVersionType { version });
+    assert_eq!(fault.detail, Detail::Declared(detail));
+}
+
+#[tokio::test]
+async fn clients_speak_the_first_version_or_the_one_that_they_are_told() {
+    struct Refuse;
+    impl both_versions::Feature for Refuse {
+        async fn echo(&self, request: both_versions::Value) -> Result<both_versions::Value, Fault> {
+            Err(Fault::sender(request.a.to_string()))
+        }
+        async fn with_version2(&self, request: both_versions::Value) -> Result<both_versions::Value, Fault> {
+            Ok(request)
+        }
+    }
+    let server = both_versions::FeatureServer::new(Refuse);
+    let client = both_versions::FeatureClient::with_transport("http://localhost/", server).unwrap();
+    // SOAP 1.2 alone says which language.
+    for (client, language) in [
+        (client.clone(), "en"),
+        (client.clone().with_version(Version::Soap11), ""),
+        (client.clone().with_version(Version::Soap12), "en"),
+    ] {
+        assert_eq!(client.with_version2(&both_versions::Value { a: 1 }).await.unwrap().a, 1);
+        let answer = client.echo(&both_versions::Value { a: 2 }).await;
+        let Err(CallError::Fault(fault)) = answer else { panic!("{answer:?}") };
+        assert_eq!((fault.code, fault.reason), (FaultCode::Sender, Reason::new(language, "2")));
+    }
 }
 
 /// Messages that a strict server refuses, and what a lenient one makes of them: what it tells, and what it answers. What
@@ -242,7 +301,7 @@ async fn faults_arrive_as_the_types_that_were_sent() {
         let answer = client.echo(&Value { ask: ask.into() }).await;
         let Err(CallError::Fault(fault)) = answer else { panic!("{answer:?}") };
         assert_eq!(fault.code, FaultCode::Receiver);
-        assert_eq!(fault.reason, "nothing doing");
+        assert_eq!(fault.reason.as_str(), "nothing doing");
         assert_eq!(fault.detail, expected);
     }
     let answer = client.plain(&Value { ask: "plain".into() }).await;

@@ -115,8 +115,9 @@ fn everything_public_is_documented() {
 #[test]
 fn rustdoc_is_content() {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let mut documented =
-        String::from("//! Documentation of generated code.\n\n/// A port type.\npub trait Feature {}\n");
+    let mut documented = String::from(
+        "//! Documentation of generated code.\n\n/// Port types.\npub trait Feature {}\n/// Another.\npub trait Other {}\n",
+    );
     let mut number = 0;
     for feature in features() {
         let Ok(source) = fs::read_to_string(format!("tests/features/{feature}/expected.rs")) else { continue };

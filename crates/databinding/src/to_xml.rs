@@ -206,7 +206,7 @@ impl Encoder {
     }
 
     /// Writes a value of a simple type as text. The start tag around it comes right before.
-    #[inline]
+    #[inline(always)]
     pub fn simple<T: SimpleType>(&mut self, value: &T) {
         if T::HAS_NAMES {
             return self.simple_with_names(value);

@@ -5,13 +5,14 @@ mod transport;
 use std::future::poll_fn;
 
 use bytes::Bytes;
+use castile_soap::Version;
 use castile_xml::Charset;
-use http::{HeaderValue, Request, Response, StatusCode, Uri, header};
+use http::{Request, Response, StatusCode, Uri, header};
 use http_body::Body;
 use http_body_util::Full;
 
 use crate::body::{self, Failure};
-use crate::headers::{MESSAGE_TYPE, SOAP_ACTION, Unread, message_charset};
+use crate::headers::{MessageType, SOAP_ACTION, Unread, request_headers};
 use crate::{BoxError, Error, ErrorKind};
 
 pub use self::transport::{Options, ResponseBody, Transport};
@@ -22,7 +23,8 @@ const EXCERPT: usize = 1024;
 /// A message that came back, fault or not.
 #[derive(Clone, Debug)]
 pub struct ClientReply {
-    /// 200, or 500 for a fault (SOAP 1.1 §6.2). Some servers send faults with 200: the message decides.
+    /// 200, or for a fault 500 (SOAP 1.1 §6.2) or 400 (SOAP 1.2 Part 2 §7.5.1). Some servers send faults with 200: the
+    /// message decides.
     pub status: StatusCode,
     /// The charset of the content type, if it has one (RFC 7303 §3.2): whoever reads the message needs it.
     pub charset: Option<Charset>,
@@ -33,16 +35,18 @@ pub struct ClientReply {
 /// Posts `message` to `url` over `transport` and waits for the message that answers it.
 ///
 /// `transport` is a [`Transport`], or anything else that answers HTTP requests: a server's
-/// [`Endpoint`](crate::server::Endpoint) in the same process, an axum router, a stack of tower layers. `action` goes
-/// into the SOAPAction header, in quotes (SOAP 1.1 §6.1.1). A reply of more than `max_message_size` bytes is an error.
+/// [`Endpoint`](crate::server::Endpoint) in the same process, an axum router, a stack of tower layers. `version` is that
+/// of the message: it tells the media type, and whether `action` goes into the SOAPAction header (SOAP 1.1 §6.1.1) or
+/// into the media type (SOAP 1.2 Part 2 §6.5). A reply of more than `max_message_size` bytes is an error.
 ///
 /// ```
 /// # use castile_http::{Error, client::{self, Transport}};
+/// # use castile_soap::Version;
 /// # async fn run() -> Result<(), Error> {
 /// let transport = Transport::new();
 /// let url = "http://127.0.0.1:8080/orders".parse().expect("this is a URL");
 /// let message = "<Envelope xmlns='http://schemas.xmlsoap.org/soap/envelope/'><Body/></Envelope>".into();
-/// let reply = client::call(transport, &url, "urn:orders/ping", message, 1 << 20).await?;
+/// let reply = client::call(transport, &url, Version::Soap11, "urn:orders/ping", message, 1 << 20).await?;
 /// # drop(reply);
 /// # Ok(())
 /// # }
@@ -50,6 +54,7 @@ pub struct ClientReply {
 pub async fn call<T, B>(
     mut transport: T,
     url: &Uri,
+    version: Version,
     action: &str,
     message: Bytes,
     max_message_size: usize,
@@ -60,24 +65,25 @@ where
     B: Body<Data = Bytes>,
     B::Error: Into<BoxError>,
 {
-    let request = request(url, action, message)?;
+    let request = request(url, version, action, message)?;
     let ready = poll_fn(|cx| transport.poll_ready(cx)).await;
     ready.map_err(|error| exchange_failed(error.into()))?;
     let response = transport.call(request).await;
     let (head, body) = response.map_err(|error| exchange_failed(error.into()))?.into_parts();
 
     let status = head.status;
-    match (status, message_charset(head.headers.get(header::CONTENT_TYPE))) {
-        (StatusCode::OK | StatusCode::INTERNAL_SERVER_ERROR, Ok(charset)) => {
+    let is_fault = matches!(status, StatusCode::INTERNAL_SERVER_ERROR | StatusCode::BAD_REQUEST);
+    match MessageType::read(head.headers.get(header::CONTENT_TYPE)) {
+        Ok(MessageType { charset, .. }) if status == StatusCode::OK || is_fault => {
             let message = body::read(body, max_message_size).await;
             let message = message.map_err(|failure| body_failed(failure, max_message_size))?;
             Ok(ClientReply { status, charset, message })
         }
-        (StatusCode::OK, Err(unread)) | (StatusCode::INTERNAL_SERVER_ERROR, Err(unread @ Unread::Charset { .. })) => {
+        Err(unread) if status == StatusCode::OK || (is_fault && matches!(unread, Unread::Charset { .. })) => {
             Err(Error::new(ErrorKind::ContentType, unread.to_string()))
         }
         _ => {
-            let mut message = format!("the server answered {status}, expected 200, or 500 with a fault");
+            let mut message = format!("the server answered {status}, expected 200, or 500 or 400 with a fault");
             let text = body::read_some(body, EXCERPT).await;
             let text = String::from_utf8_lossy(&text);
             if !text.trim().is_empty() {
@@ -109,17 +115,19 @@ fn no_url(text: &str) -> Error {
     Error::new(ErrorKind::Request, format!("found {text:?}, expected a URL such as http://host/path"))
 }
 
-fn request(url: &Uri, action: &str, message: Bytes) -> Result<Request<Full<Bytes>>, Error> {
-    let action = HeaderValue::try_from(format!("\"{action}\"")).map_err(|error| {
-        let message = format!("the action {action:?} doesn't fit in a SOAPAction header");
+fn request(url: &Uri, version: Version, action: &str, message: Bytes) -> Result<Request<Full<Bytes>>, Error> {
+    let (content_type, action) = request_headers(version, action).map_err(|error| {
+        let message = format!("the action {action:?} doesn't fit in a header");
         Error::new(ErrorKind::Request, message).because(error)
     })?;
     let mut request = Request::post(url.clone())
         .body(Full::new(message))
         .map_err(|error| Error::new(ErrorKind::Request, "the request can't be built").because(error))?;
     let headers = request.headers_mut();
-    headers.insert(header::CONTENT_TYPE, MESSAGE_TYPE);
-    headers.insert(SOAP_ACTION, action);
+    headers.insert(header::CONTENT_TYPE, content_type);
+    if let Some(action) = action {
+        headers.insert(SOAP_ACTION, action);
+    }
     Ok(request)
 }
 

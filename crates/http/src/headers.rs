@@ -1,17 +1,62 @@
-//! The headers that make an HTTP message a SOAP message (SOAP 1.1 §6).
+//! The headers that make an HTTP message a SOAP message (SOAP 1.1 §6, SOAP 1.2 Part 2 §7).
 
 use std::fmt;
 
+use castile_soap::Version;
 use castile_xml::Charset;
+use http::header::InvalidHeaderValue;
 use http::{HeaderName, HeaderValue};
 
 /// SOAPAction, the intent of a request (SOAP 1.1 §6.1.1).
 pub(crate) const SOAP_ACTION: HeaderName = HeaderName::from_static("soapaction");
 
-/// The Content-Type of the messages we send.
-pub(crate) const MESSAGE_TYPE: HeaderValue = HeaderValue::from_static("text/xml; charset=utf-8");
+/// The Content-Type of a contract.
+pub(crate) const XML_TYPE: HeaderValue = HeaderValue::from_static("text/xml; charset=utf-8");
 
-/// Why a body is not read as a SOAP 1.1 message.
+/// The Content-Type of SOAP 1.2 messages.
+const SOAP12_TYPE: HeaderValue = HeaderValue::from_static("application/soap+xml; charset=utf-8");
+
+/// The Content-Type of the messages we send.
+pub(crate) fn message_type(version: Version) -> HeaderValue {
+    match version {
+        Version::Soap12 => SOAP12_TYPE,
+        _ => XML_TYPE,
+    }
+}
+
+/// The headers that tell the action of a request: a parameter of the media type in SOAP 1.2 (Part 2 §6.5, RFC 3902),
+/// which may be left out, a header of its own before (SOAP 1.1 §6.1.1).
+pub(crate) fn request_headers(
+    version: Version,
+    action: &str,
+) -> Result<(HeaderValue, Option<HeaderValue>), InvalidHeaderValue> {
+    match (version, action) {
+        (Version::Soap12, "") => Ok((SOAP12_TYPE, None)),
+        (Version::Soap12, action) => {
+            let action = action.replace('\\', "\\\\").replace('"', "\\\"");
+            let media_type = version.media_type();
+            HeaderValue::try_from(format!("{media_type}; charset=utf-8; action=\"{action}\""))
+                .map(|value| (value, None))
+        }
+        (_, action) => {
+            HeaderValue::try_from(format!("\"{action}\"")).map(|action| (message_type(version), Some(action)))
+        }
+    }
+}
+
+/// What a Content-Type says of a message.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct MessageType {
+    /// The version whose media type it is. The envelope tells which one the message is in.
+    pub(crate) version: Version,
+    /// The parameter `charset`. Without one the document itself tells its encoding (RFC 7303 §3.2), so that is left to
+    /// whoever reads it.
+    pub(crate) charset: Option<Charset>,
+    /// The parameter `action` of SOAP 1.2's media type.
+    pub(crate) action: Option<String>,
+}
+
+/// Why a body is not read as a SOAP message.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Unread {
     /// No media type, or another one.
@@ -29,36 +74,41 @@ impl fmt::Display for Unread {
                 return write!(f, "found charset {found:?}, expected one that is known, such as utf-8 or utf-16");
             }
         };
-        write!(f, "found {found}, expected text/xml (SOAP 1.1)")
+        let [soap11, soap12] = Version::ALL.map(Version::media_type);
+        write!(f, "found {found}, expected {soap11} (SOAP 1.1) or {soap12} (SOAP 1.2)")
     }
 }
 
-/// The charset of a SOAP 1.1 message, which is text/xml.
-///
-/// Without one the document itself tells its encoding (RFC 7303 §3.2), so that is left to whoever reads it.
-pub(crate) fn message_charset(content_type: Option<&HeaderValue>) -> Result<Option<Charset>, Unread> {
-    let content_type = content_type.map_or(&b""[..], HeaderValue::as_bytes);
-    // The two spellings that nearly all senders use spare the walk.
-    if content_type == MESSAGE_TYPE.as_bytes() {
-        return Ok(Some(Charset::UTF_8));
-    }
-    if content_type == b"text/xml" {
-        return Ok(None);
-    }
-    let content_type = String::from_utf8_lossy(content_type);
-    let (media_type, parameters) = content_type.split_at(content_type.find(';').unwrap_or(content_type.len()));
-    if !media_type.trim().eq_ignore_ascii_case("text/xml") {
-        let found = (!content_type.is_empty()).then(|| content_type.into_owned());
-        return Err(Unread::MediaType { found });
-    }
-    match charset_of(parameters) {
-        None => Ok(None),
-        Some(label) => Charset::of_label(&label).map(Some).ok_or(Unread::Charset { found: label }),
+impl MessageType {
+    /// Reads the Content-Type of a message.
+    pub(crate) fn read(content_type: Option<&HeaderValue>) -> Result<Self, Unread> {
+        let content_type = content_type.map_or(&b""[..], HeaderValue::as_bytes);
+        // The spellings that nearly all senders use spare the walk.
+        if content_type == XML_TYPE.as_bytes() {
+            return Ok(MessageType { version: Version::Soap11, charset: Some(Charset::UTF_8), action: None });
+        }
+        if content_type == b"text/xml" {
+            return Ok(MessageType { version: Version::Soap11, charset: None, action: None });
+        }
+        let content_type = String::from_utf8_lossy(content_type);
+        let (media_type, parameters) = content_type.split_at(content_type.find(';').unwrap_or(content_type.len()));
+        let found = media_type.trim();
+        let version = Version::ALL.into_iter().find(|version| found.eq_ignore_ascii_case(version.media_type()));
+        let Some(version) = version else {
+            let found = (!content_type.is_empty()).then(|| content_type.into_owned());
+            return Err(Unread::MediaType { found });
+        };
+        let charset = match parameter(parameters, "charset") {
+            None => None,
+            Some(label) => Some(Charset::of_label(&label).ok_or(Unread::Charset { found: label })?),
+        };
+        let action = parameter(parameters, "action").filter(|_| version == Version::Soap12);
+        Ok(MessageType { version, charset, action })
     }
 }
 
-/// The value of the first parameter `charset` (RFC 9110 §5.6.6).
-fn charset_of(mut rest: &str) -> Option<String> {
+/// The value of the first parameter of this name (RFC 9110 §5.6.6).
+fn parameter(mut rest: &str, wanted: &str) -> Option<String> {
     loop {
         rest = rest.trim_start_matches([' ', '\t', ';']);
         if rest.is_empty() {
@@ -66,7 +116,7 @@ fn charset_of(mut rest: &str) -> Option<String> {
         }
         let (name, behind) = rest.split_at(rest.find(['=', ';']).unwrap_or(rest.len()));
         let (value, behind) = behind.strip_prefix('=').map_or_else(|| (String::new(), behind), value);
-        if name.trim().eq_ignore_ascii_case("charset") {
+        if name.trim().eq_ignore_ascii_case(wanted) {
             return Some(value);
         }
         rest = behind;
@@ -96,8 +146,12 @@ fn value(text: &str) -> (String, &str) {
 mod tests {
     use super::*;
 
+    fn read(content_type: &'static str) -> Result<MessageType, Unread> {
+        MessageType::read(Some(&HeaderValue::from_static(content_type)))
+    }
+
     fn charset(content_type: &'static str) -> Result<Option<Charset>, Unread> {
-        message_charset(Some(&HeaderValue::from_static(content_type)))
+        read(content_type).map(|message_type| message_type.charset)
     }
 
     #[test]
@@ -114,6 +168,7 @@ mod tests {
             ("text/xml ; action=\"urn:a\" ; Charset=utf-16", Some("utf-16")),
             ("text/xml; charset = \"iso-8859-\\1\" ; charset=utf-8", Some("iso-8859-1")),
             ("text/xml; charsets=utf-8; charset=Windows-1252", Some("windows-1252")),
+            ("application/soap+xml;charset=UTF-16;action=\"urn:a;charset=utf-8\"", Some("utf-16")),
         ] {
             let expected = label.map(|label| Charset::of_label(label).expect("a charset that is known"));
             assert_eq!(charset(content_type), Ok(expected), "{content_type}");
@@ -121,13 +176,47 @@ mod tests {
     }
 
     #[test]
+    fn versions_and_actions_of_messages() {
+        for (content_type, version, action) in [
+            ("text/xml", Version::Soap11, None),
+            ("text/xml; charset=utf-8", Version::Soap11, None),
+            // SOAP 1.1 has a header for it.
+            ("text/xml; action=a", Version::Soap11, None),
+            ("application/soap+xml", Version::Soap12, None),
+            ("application/soap+xml; charset=utf-8", Version::Soap12, None),
+            ("Application/SOAP+XML ;action=urn:a", Version::Soap12, Some("urn:a")),
+            ("application/soap+xml; action=\"\"", Version::Soap12, Some("")),
+            ("application/soap+xml; Action = \"a \\\"b\\\\\" ; charset=utf-8", Version::Soap12, Some("a \"b\\")),
+        ] {
+            let found = read(content_type).unwrap();
+            assert_eq!((found.version, found.action.as_deref()), (version, action), "{content_type}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        for version in Version::ALL {
+            for action in ["", "urn:a", "a \"quoted\\ one\"; charset=utf-16"] {
+                let (content_type, soap_action) = request_headers(version, action).unwrap();
+                let read = MessageType::read(Some(&content_type)).unwrap();
+                assert_eq!((read.version, read.charset), (version, Some(Charset::UTF_8)));
+                match version {
+                    Version::Soap12 => assert_eq!(read.action.unwrap_or_default(), action),
+                    _ => assert_eq!(soap_action.unwrap(), format!("\"{action}\"")),
+                }
+                assert!(request_headers(version, "a\nb").is_err());
+            }
+        }
+    }
+
+    #[test]
     fn what_is_no_message_that_can_be_read() {
-        for content_type in ["text/xmlish", "application/soap+xml", "application/xml; charset=utf-8", ";", "text"] {
+        for content_type in ["text/xmlish", "application/soap", "application/xml; charset=utf-8", ";", "text"] {
             let found = Some(content_type.to_owned());
             assert_eq!(charset(content_type), Err(Unread::MediaType { found }));
         }
         assert_eq!(charset(""), Err(Unread::MediaType { found: None }));
-        assert_eq!(message_charset(None), Err(Unread::MediaType { found: None }));
+        assert_eq!(MessageType::read(None), Err(Unread::MediaType { found: None }));
         for (content_type, found) in [
             ("text/xml; charset=klingon", "klingon"),
             ("text/xml; charset", ""),

@@ -1,4 +1,4 @@
-//! SOAP over HTTP (SOAP 1.1 §6): messages ↔ network.
+//! SOAP over HTTP (SOAP 1.1 §6, SOAP 1.2 Part 2 §7): messages ↔ network.
 //!
 //! The [`server`] side turns a [`castile_soap::Service`] into an [`Endpoint`](server::Endpoint), a tower service that
 //! mounts into axum, hyper or the [`Server`](server::Server) of this crate. The [`client`] side posts one message and

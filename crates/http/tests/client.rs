@@ -10,6 +10,7 @@ use bytes::Bytes;
 use castile_http::client::{self, ClientReply, Options, Transport};
 use castile_http::server::{Endpoint, Routes, Server};
 use castile_http::{Error, ErrorKind};
+use castile_soap::Version;
 use http::{StatusCode, Uri};
 use support::{Echo, echo};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -17,7 +18,7 @@ use tokio::net::TcpListener;
 
 async fn call(transport: Transport, url: &str, action: &str, message: &'static str) -> Result<ClientReply, Error> {
     let url: Uri = url.parse().unwrap();
-    client::call(transport, &url, action, message.into(), 1_000).await
+    client::call(transport, &url, Version::Soap11, action, message.into(), 1_000).await
 }
 
 /// Answers every connection with `response`, then closes it.
@@ -56,11 +57,28 @@ async fn messages_go_over_a_socket_and_connections_are_kept() {
 }
 
 #[tokio::test]
+async fn each_version_says_its_action_and_its_faults() {
+    let url = Uri::from_static("http://in.process/");
+    for (version, action, status) in [
+        (Version::Soap11, "sender's fault", StatusCode::INTERNAL_SERVER_ERROR),
+        (Version::Soap12, "fault", StatusCode::INTERNAL_SERVER_ERROR),
+        (Version::Soap12, "sender's fault", StatusCode::BAD_REQUEST),
+        (Version::Soap12, "", StatusCode::OK),
+    ] {
+        let reply = client::call(echo(), &url, version, action, "<a/>".into(), 1_000).await.unwrap();
+        assert_eq!((reply.status, &reply.message[..]), (status, &b"<a/>"[..]), "{version:?} {action}");
+    }
+    // A refusal is no fault.
+    let error = failure("HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\ncontent-length: 2\r\n\r\nno").await;
+    assert_eq!(error.kind(), ErrorKind::Status(StatusCode::BAD_REQUEST));
+}
+
+#[tokio::test]
 async fn a_server_in_the_same_process_is_a_transport() {
     let url = Uri::from_static("http://in.process/");
-    let reply = client::call(echo(), &url, "action", "<a/>".into(), 1_000).await.unwrap();
+    let reply = client::call(echo(), &url, Version::Soap11, "action", "<a/>".into(), 1_000).await.unwrap();
     assert_eq!(reply.message, "[action]");
-    let error = client::call(echo(), &url, "", "<a/>".into(), 3).await.unwrap_err();
+    let error = client::call(echo(), &url, Version::Soap11, "", "<a/>".into(), 3).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TooLarge);
     assert_eq!(error.to_string(), "the reply has 4 bytes, at most 3 are allowed");
 }
@@ -69,7 +87,7 @@ async fn a_server_in_the_same_process_is_a_transport() {
 async fn a_status_that_carries_no_message_is_an_error_with_its_text() {
     let error = failure("HTTP/1.1 404 Not Found\r\ncontent-length: 8\r\n\r\nnot here").await;
     assert_eq!(error.kind(), ErrorKind::Status(StatusCode::NOT_FOUND));
-    let expected = "the server answered 404 Not Found, expected 200, or 500 with a fault: not here";
+    let expected = "the server answered 404 Not Found, expected 200, or 500 or 400 with a fault: not here";
     assert_eq!(error.to_string(), expected);
     let error = failure("HTTP/1.1 500 Oops\r\ncontent-type: text/html\r\ncontent-length: 0\r\n\r\n").await;
     assert_eq!(error.kind(), ErrorKind::Status(StatusCode::INTERNAL_SERVER_ERROR));
@@ -79,7 +97,10 @@ async fn a_status_that_carries_no_message_is_an_error_with_its_text() {
 async fn another_content_type_is_an_error() {
     let error = failure("HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 4\r\n\r\n<a/>").await;
     assert_eq!(error.kind(), ErrorKind::ContentType);
-    assert_eq!(error.to_string(), "found content type text/html, expected text/xml (SOAP 1.1)");
+    assert_eq!(
+        error.to_string(),
+        "found content type text/html, expected text/xml (SOAP 1.1) or application/soap+xml (SOAP 1.2)"
+    );
 }
 
 #[tokio::test]

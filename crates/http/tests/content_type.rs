@@ -1,4 +1,5 @@
-//! Only text/xml, in an encoding that is known, is a SOAP 1.1 message (SOAP 1.1 §6).
+//! Only text/xml and application/soap+xml, in an encoding that is known, are messages (SOAP 1.1 §6, SOAP 1.2 Part 2
+//! §7.1.4).
 
 mod support;
 
@@ -7,13 +8,14 @@ use support::{ask, echo, post};
 
 #[tokio::test]
 async fn another_content_type_is_refused_in_words() {
-    for found in ["application/soap+xml", "text/plain", "application/xml; charset=utf-8"] {
+    for found in ["application/soap", "text/plain", "application/xml; charset=utf-8"] {
         let mut request = post("<a/>");
         request.headers_mut().insert("content-type", found.parse().unwrap());
         let response = ask(&echo(), request).await;
         assert_eq!(response.status(), StatusCode::UNSUPPORTED_MEDIA_TYPE);
         assert_eq!(response.headers()["content-type"], "text/plain; charset=utf-8");
-        let expected = format!("found content type {found}, expected text/xml (SOAP 1.1)\n");
+        let expected =
+            format!("found content type {found}, expected text/xml (SOAP 1.1) or application/soap+xml (SOAP 1.2)\n");
         assert_eq!(response.body(), &expected);
     }
 }
@@ -53,4 +55,19 @@ async fn a_message_is_answered_as_a_message() {
     assert_eq!(response.status(), StatusCode::OK);
     assert_eq!(response.headers()["content-type"], "text/xml; charset=utf-8");
     assert_eq!(response.body(), "<a/>");
+}
+
+#[tokio::test]
+async fn each_version_has_its_media_type() {
+    for (content_type, answered) in [
+        ("text/xml", "text/xml; charset=utf-8"),
+        ("application/soap+xml", "application/soap+xml; charset=utf-8"),
+        ("Application/SOAP+XML;charset=\"UTF-8\"; action=\"urn:a\"", "application/soap+xml; charset=utf-8"),
+    ] {
+        let mut request = post("<a/>");
+        request.headers_mut().insert("content-type", content_type.parse().unwrap());
+        let response = ask(&echo(), request).await;
+        // The toy service answers in the version of the media type; others in that of the envelope.
+        assert_eq!(response.headers()["content-type"], answered);
+    }
 }

@@ -10,7 +10,7 @@ use futures_util::future::BoxFuture;
 use crate::envelope::end_tag;
 use crate::{
     Description, Envelope, Error, ErrorKind, Fault, FaultDetail, Leniency, NoDetail, Operation, Options, Reply,
-    Request, Service, Version, message,
+    Request, Service, Version, header, message,
 };
 
 /// A service as generated code writes it: which operations there are, and a handler for each.
@@ -49,9 +49,12 @@ impl<D: Dispatch> Service for D {
 
     fn call(&self, request: Request<'_>, options: &Options) -> Pending {
         // A panic while reading is an error of this engine or of a handler's own types; it ends this request only.
-        catch_unwind(AssertUnwindSafe(|| start(self, &request, options).map_err(Fault::from)))
-            .unwrap_or_else(|_| Err(panicked()))
-            .unwrap_or_else(|fault| std::future::ready(fault_reply(Version::default(), &fault)).boxed())
+        let error = match catch_unwind(AssertUnwindSafe(|| start(self, &request, options))) {
+            Ok(Ok(pending)) => return pending,
+            Ok(Err(error)) => Some(error),
+            Err(_) => None,
+        };
+        std::future::ready(refuse(&request, options, error)).boxed()
     }
 }
 
@@ -74,6 +77,19 @@ fn start<D: Dispatch>(service: &D, request: &Request<'_>, options: &Options) -> 
             }
         }
     })
+}
+
+/// The answer to a message that can't be read, or to one that makes us panic, in the version that it is in.
+#[cold]
+fn refuse(request: &Request<'_>, options: &Options, error: Option<Error>) -> Reply {
+    let version = message::version(&request.message, request.charset, options.limits).unwrap_or(request.version);
+    match error {
+        None => fault_reply(version, &panicked()),
+        Some(error) => {
+            let header = header::of_refusal(version, &error);
+            fault_reply_with(version, &header, &Fault::<NoDetail>::from(error))
+        }
+    }
 }
 
 fn open<D: Dispatch>(service: &D, action: &str, reader: &mut Reader<'_>) -> Result<(Envelope, usize), Error> {
@@ -151,24 +167,28 @@ fn response_reply<R: ToXml>(version: Version, operation: &Operation, response: &
     match message::write(version, &operation.response, response, operation.response_size.buffer()) {
         Ok(message) => {
             operation.response_size.note(message.len());
-            Reply { version, is_fault: false, message: message.into() }
+            Reply { version, fault: None, message: message.into() }
         }
         Err(error) => fault_reply::<NoDetail>(version, &error.into()),
     }
 }
 
 fn fault_reply<D: FaultDetail>(version: Version, fault: &Fault<D>) -> Reply {
+    fault_reply_with(version, "", fault)
+}
+
+/// A fault with the content of a header, which may be empty.
+fn fault_reply_with<D: FaultDetail>(version: Version, header: &str, fault: &Fault<D>) -> Reply {
     let mut out = Encoder::default();
-    out.raw(version.prologue());
+    header::write_prologue(version, header, &mut out);
     fault.write(version, &mut out);
     out.raw(version.epilogue());
     match out.finish() {
-        Ok(message) => Reply { version, is_fault: true, message: message.into() },
-        // Only a handler's own detail can be unwritable: reasons are made printable.
-        Err(error) => fault_reply::<NoDetail>(
-            version,
-            &Fault::receiver(format!("the detail of a fault can't be written: {error}")),
-        ),
+        Ok(message) => Reply { version, fault: Some(fault.code.clone()), message: message.into() },
+        // Only what a handler said can be unwritable: reasons are made printable.
+        Err(error) => {
+            fault_reply::<NoDetail>(version, &Fault::receiver(format!("the fault can't be written: {error}")))
+        }
     }
 }
 

@@ -1,13 +1,16 @@
-//! The envelope around a payload (SOAP 1.1 §4).
+//! The envelope around a payload (SOAP 1.1 §4, SOAP 1.2 Part 1 §5).
 
 use std::ops::Range;
 
-use castile_xml::{Reader, StartTag, Token};
+use castile_databinding::datatypes::QName;
+use castile_xml::{Attribute, Reader, StartTag, Token};
 
 use crate::{Error, ErrorKind, Version};
 
 /// How many header blocks a message may have: each is some bytes to its sender and a record to us.
 const MOST_HEADER_BLOCKS: usize = 256;
+/// How many header blocks that were not understood are named: a small message must not get a large answer.
+const MOST_NOT_UNDERSTOOD: usize = 8;
 
 /// What stands before the payload of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,19 +28,33 @@ pub struct HeaderBlock {
     pub namespace: String,
     /// Its local name.
     pub local: String,
-    /// Whether it must be understood by whoever it is for (SOAP 1.1 §4.2.3).
+    /// Whether it must be understood by whoever it is for (SOAP 1.1 §4.2.3, SOAP 1.2 Part 1 §5.2.3).
     pub must_understand: bool,
-    /// Whom it is for, a URI; `None` is the ultimate recipient (SOAP 1.1 §4.2.2).
-    pub actor: Option<String>,
+    /// Whom it is for, a URI; `None` is the ultimate receiver (SOAP 1.1 §4.2.2, where it is called the actor, SOAP 1.2
+    /// Part 1 §5.2.2).
+    pub role: Option<String>,
+    /// Whether a node in between that doesn't process it sends it on (SOAP 1.2 Part 1 §5.2.4).
+    pub relay: bool,
     /// Where in the document that the reader reads it lies, from its start tag to its end tag. That is the message, or
     /// the text that was decoded from it.
     pub bytes: Range<usize>,
 }
 
 impl HeaderBlock {
-    /// Whether the block is for the ultimate recipient of the message, or for whoever reads it next.
+    /// Whether the block is for the ultimate receiver of the message, or for whoever reads it next.
     pub fn is_for_recipient(&self, version: Version) -> bool {
-        self.actor.as_deref().is_none_or(|actor| actor.is_empty() || actor == version.next_actor())
+        self.role.as_deref().is_none_or(|role| version.is_role_of_recipient(role))
+    }
+
+    /// Takes what an attribute of the envelope's namespace says.
+    fn take(&mut self, attribute: &Attribute<'_>, version: Version) -> Result<(), Error> {
+        match (attribute.name.local(), attribute.value.trim()) {
+            ("mustUnderstand", value) => self.must_understand = boolean(attribute, value)?,
+            ("relay", value) if version == Version::Soap12 => self.relay = boolean(attribute, value)?,
+            (name, value) if name == version.role_attribute() => self.role = Some(value.to_owned()),
+            _ => {}
+        }
+        Ok(())
     }
 }
 
@@ -62,26 +79,30 @@ impl Envelope {
         }
         let namespace = reader.namespace(root.namespace);
         let Some(version) = Version::of_namespace(namespace) else {
-            let message =
-                format!("found an envelope of {namespace:?}, where {:?} was expected", Version::Soap11.namespace());
+            let [one, other] = Version::ALL.map(Version::namespace);
+            let message = format!("found an envelope of {namespace:?}, where {one:?} or {other:?} was expected");
             return Err(Error::at(root.offset, ErrorKind::VersionMismatch, message));
         };
+        check_attributes(reader, root, version)?;
         let mut envelope = Envelope { version, header: Vec::new() };
         let mut child = next_tag(reader)?;
         if let Some(tag) = child
             && is(reader, tag, version, "Header")
         {
+            check_attributes(reader, tag, version)?;
             envelope.read_header(reader)?;
             child = next_tag(reader)?;
         }
         match child {
             Some(tag) if is(reader, tag, version, "Body") => {
+                check_attributes(reader, tag, version)?;
                 let payload = next_tag(reader)?;
-                // A header is for this message alone: only bare envelopes come again.
-                if let Some(payload) = payload
-                    && envelope.header.is_empty()
-                {
-                    reader.remember(payload, root.namespace);
+                if let Some(payload) = payload {
+                    check_encoding(reader, version)?;
+                    // A header is for this message alone: only bare envelopes come again.
+                    if envelope.header.is_empty() {
+                        reader.remember(payload, root.namespace);
+                    }
                 }
                 Ok((envelope, payload))
             }
@@ -100,20 +121,12 @@ impl Envelope {
                 namespace: reader.namespace(tag.namespace).to_owned(),
                 local: tag.name.local().to_owned(),
                 must_understand: false,
-                actor: None,
+                role: None,
+                relay: false,
                 bytes: tag.offset..tag.offset,
             };
             for attribute in reader.attributes().filter(|attribute| attribute.namespace == self.version.namespace()) {
-                match (attribute.name.local(), attribute.value.trim()) {
-                    ("mustUnderstand", "1" | "true") => block.must_understand = true,
-                    ("mustUnderstand", "0" | "false") => {}
-                    ("mustUnderstand", value) => {
-                        let message = format!("mustUnderstand is {}, where \"0\" or \"1\" was expected", quoted(value));
-                        return Err(Error::at(attribute.offset, ErrorKind::Document, message));
-                    }
-                    ("actor", value) => block.actor = Some(value.to_owned()),
-                    _ => {}
-                }
+                block.take(&attribute, self.version)?;
             }
             reader.skip_element()?;
             block.bytes.end = reader.offset();
@@ -125,19 +138,21 @@ impl Envelope {
     /// Refuses a message with a header block that must be understood and that `understood` doesn't know.
     ///
     /// # Errors
-    /// [`ErrorKind::MustUnderstand`], with the name of the first such block.
+    /// [`ErrorKind::MustUnderstand`], with the names of the first such blocks.
     pub fn check_understood(&self, understood: impl Fn(&str, &str) -> bool) -> Result<(), Error> {
-        let missed = self.header.iter().find(|block| {
+        let mut missed = self.header.iter().filter(|block| {
             block.must_understand && block.is_for_recipient(self.version) && !understood(&block.namespace, &block.local)
         });
-        match missed {
-            None => Ok(()),
-            Some(block) => {
-                let (namespace, local) = (&block.namespace, &block.local);
-                let message = format!("the header block <{local}> of {namespace:?} must be understood, and is not");
-                Err(Error::at(block.bytes.start, ErrorKind::MustUnderstand, message))
-            }
-        }
+        let Some(first) = missed.next() else { return Ok(()) };
+        let name = |block: &HeaderBlock| QName {
+            namespace: block.namespace.clone(),
+            local: block.local.clone(),
+            prefix: String::new(),
+        };
+        let names = std::iter::once(first).chain(missed).take(MOST_NOT_UNDERSTOOD).map(name).collect();
+        let (namespace, local) = (&first.namespace, &first.local);
+        let message = format!("the header block <{local}> of {namespace:?} must be understood, and is not");
+        Err(Error::at(first.bytes.start, ErrorKind::MustUnderstand, message).of_header(names))
     }
 
     /// Reads what may stand behind the payload: the ends of body and envelope.
@@ -157,6 +172,60 @@ impl Envelope {
             // Behind the envelope comes the end of the document, or the reader says what else.
             next_tag(reader).map(|_| ())
         })
+    }
+}
+
+/// The version of the message that begins here: that of its envelope, SOAP 1.1 for an envelope of no known one, which
+/// every node can read (SOAP 1.2 Part 1, appendix A). `None` if the document doesn't begin as an envelope.
+pub(crate) fn version(reader: &mut Reader<'_>) -> Option<Version> {
+    let root = next_tag(reader).ok()??;
+    (root.name.local() == "Envelope")
+        .then(|| Version::of_namespace(reader.namespace(root.namespace)).unwrap_or_default())
+}
+
+/// Refuses attributes that the element whose start tag was read last must not have.
+fn check_attributes(reader: &Reader<'_>, tag: StartTag<'_>, version: Version) -> Result<(), Error> {
+    if !version.restricts_attributes() {
+        return Ok(());
+    }
+    let is_wrong = |attribute: &Attribute<'_>| {
+        attribute.namespace.is_empty()
+            || (attribute.namespace == version.namespace() && attribute.name.local() == "encodingStyle")
+    };
+    match reader.attributes().find(is_wrong) {
+        None => Ok(()),
+        Some(attribute) => {
+            let (name, local) = (attribute.name.local(), tag.name.local());
+            let message = format!("found the attribute {}, which <{local}> must not have", quoted(name));
+            Err(Error::at(attribute.offset, ErrorKind::Document, message))
+        }
+    }
+}
+
+/// Refuses a payload, whose start tag was read last, in an encoding that is not known.
+fn check_encoding(reader: &Reader<'_>, version: Version) -> Result<(), Error> {
+    let mut attributes = reader.attributes().filter(|attribute| attribute.namespace == version.namespace());
+    let unknown = attributes
+        .find(|attribute| attribute.name.local() == "encodingStyle" && !version.knows_encoding(attribute.value.trim()));
+    match unknown {
+        None => Ok(()),
+        Some(attribute) => {
+            let message = format!("the encoding {} is not known", quoted(attribute.value));
+            Err(Error::at(attribute.offset, ErrorKind::DataEncodingUnknown, message))
+        }
+    }
+}
+
+/// What an attribute of a header block says. SOAP 1.1 has `0` and `1` alone; all of xs:boolean is taken for both.
+fn boolean(attribute: &Attribute<'_>, value: &str) -> Result<bool, Error> {
+    match value {
+        "1" | "true" => Ok(true),
+        "0" | "false" => Ok(false),
+        value => {
+            let name = attribute.name.local();
+            let message = format!("{name} is {}, where \"0\" or \"1\" was expected", quoted(value));
+            Err(Error::at(attribute.offset, ErrorKind::Document, message))
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 use std::fmt;
 
+use castile_databinding::datatypes::QName;
 use castile_xml::{Limits, Location};
 
 /// Why a message is not the one that was expected.
@@ -13,16 +14,20 @@ struct Inner {
     /// Where in the message, as long as path, line and column are not worked out.
     offset: Option<usize>,
     source: Option<castile_databinding::Error>,
+    /// The header blocks that were not understood.
+    not_understood: Vec<QName>,
 }
 
 /// What a message broke.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The envelope is in the namespace of no SOAP version that is spoken (SOAP 1.1 §4.1.2).
+    /// The envelope is in the namespace of no SOAP version that is spoken (SOAP 1.1 §4.1.2, SOAP 1.2 Part 1 §2.8).
     VersionMismatch,
-    /// A header block must be understood and is not (SOAP 1.1 §4.2.3).
+    /// A header block must be understood and is not (SOAP 1.1 §4.2.3, SOAP 1.2 Part 1 §2.4).
     MustUnderstand,
+    /// The payload is in an encoding that is not known (SOAP 1.2 Part 1 §5.4.6).
+    DataEncodingUnknown,
     /// The body holds no operation of the service.
     UnknownOperation,
     /// The document is not well-formed, not an envelope, or its payload not what the contract says.
@@ -34,7 +39,19 @@ pub enum ErrorKind {
 impl Error {
     /// An error at a byte of the message.
     pub(crate) fn at(offset: usize, kind: ErrorKind, message: impl Into<String>) -> Self {
-        Error(Box::new(Inner { kind, message: message.into(), offset: Some(offset), source: None }))
+        let message = message.into();
+        Error(Box::new(Inner { kind, message, offset: Some(offset), source: None, not_understood: Vec::new() }))
+    }
+
+    /// The same error with the header blocks that were not understood.
+    pub(crate) fn of_header(mut self, not_understood: Vec<QName>) -> Self {
+        self.0.not_understood = not_understood;
+        self
+    }
+
+    /// The header blocks that must be understood and are not, the first few of them.
+    pub fn not_understood(&self) -> &[QName] {
+        &self.0.not_understood
     }
 
     /// What the message broke.
@@ -75,7 +92,8 @@ impl From<castile_databinding::Error> for Error {
             castile_databinding::ErrorKind::Unwritable => ErrorKind::Unwritable,
             _ => ErrorKind::Document,
         };
-        Error(Box::new(Inner { kind, message: error.to_string(), offset: None, source: Some(error) }))
+        let message = error.to_string();
+        Error(Box::new(Inner { kind, message, offset: None, source: Some(error), not_understood: Vec::new() }))
     }
 }
 

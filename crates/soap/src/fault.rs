@@ -1,28 +1,41 @@
-//! Faults (SOAP 1.1 §4.4).
+//! Faults (SOAP 1.1 §4.4, SOAP 1.2 Part 1 §5.4).
+
+mod reason;
 
 use std::fmt;
 
+use castile_databinding::datatypes::QName;
 use castile_databinding::schema::Element;
 use castile_databinding::{Decoder, Encoder};
 
 use crate::{Error, ErrorKind, Version};
 
+pub use reason::{Reason, ReasonText};
+
 /// What a service answers instead of a result: a value on the wire, never an error of the engine.
+///
+/// It has all that a fault of SOAP 1.2 has. SOAP 1.1 has one name for `code` and `subcodes`, which is the last of the
+/// subcodes where there are any, and neither a node nor a reason in several languages.
 ///
 /// `D` is the type of the details that the contract declares for the operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault<D = NoDetail> {
-    /// Who is to blame: `faultcode`.
+    /// Who is to blame: `faultcode`, `Code`.
     pub code: FaultCode,
-    /// What happened, for people: `faultstring`.
-    pub reason: String,
-    /// Who found it: `faultactor`, a URI.
-    pub role: Option<String>,
+    /// What it was, each name more exact than the one before: `Subcode`, and codes of SOAP 1.1 with a dot, such as
+    /// `Client.Authentication`.
+    pub subcodes: Vec<QName>,
+    /// What happened, for people: `faultstring`, `Reason`.
+    pub reason: Reason,
+    /// Who found it: `Node`, a URI.
+    pub node: Option<Box<str>>,
+    /// In which role: `faultactor`, `Role`, a URI.
+    pub role: Option<Box<str>>,
     /// What the application says about it: `detail`.
     pub detail: Detail<D>,
 }
 
-/// Who is to blame (SOAP 1.1 §4.4.1, by the names of SOAP 1.2).
+/// Who is to blame (SOAP 1.1 §4.4.1, SOAP 1.2 Part 1 §5.4.6, by the names of SOAP 1.2).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FaultCode {
@@ -30,12 +43,14 @@ pub enum FaultCode {
     VersionMismatch,
     /// A header block that must be understood was not.
     MustUnderstand,
+    /// The payload is in an encoding that is not known. SOAP 1.1 has no such code: `Client` is written there.
+    DataEncodingUnknown,
     /// The message was wrong; sent again unchanged it will fail again. `Client` in SOAP 1.1.
     Sender,
     /// The message was right and could not be processed; it may succeed later. `Server` in SOAP 1.1.
     Receiver,
-    /// Another code, by its local name.
-    Other(String),
+    /// Another code. SOAP 1.2 has no others: there it is written as a subcode of `Receiver`.
+    Other(Box<QName>),
 }
 
 /// The detail of a fault.
@@ -82,9 +97,16 @@ impl FaultDetail for NoDetail {
 }
 
 impl<D> Fault<D> {
-    /// A fault without role and detail.
+    /// A fault with a code and a reason in English, and no more.
     pub fn new(code: FaultCode, reason: impl Into<String>) -> Self {
-        Fault { code, reason: reason.into(), role: None, detail: Detail::None }
+        Fault {
+            code,
+            subcodes: Vec::new(),
+            reason: Reason::new("en", reason),
+            node: None,
+            role: None,
+            detail: Detail::None,
+        }
     }
 
     /// The request was wrong.
@@ -97,6 +119,12 @@ impl<D> Fault<D> {
         Fault::new(FaultCode::Receiver, reason)
     }
 
+    /// The same fault with one more subcode.
+    pub fn with_subcode(mut self, name: QName) -> Self {
+        self.subcodes.push(name);
+        self
+    }
+
     /// The same fault with a detail.
     pub fn with_detail(mut self, detail: D) -> Self {
         self.detail = Detail::Declared(detail);
@@ -107,31 +135,105 @@ impl<D> Fault<D> {
 impl<D: FaultDetail> Fault<D> {
     /// Writes the fault as the payload of a message.
     pub(crate) fn write(&self, version: Version, out: &mut Encoder) {
-        out.raw("<soap:Fault><faultcode>soap:");
-        out.text(version.fault_code(&self.code));
-        out.raw("</faultcode><faultstring>");
-        out.text(&printable(&self.reason));
-        out.raw("</faultstring>");
-        if let Some(role) = &self.role {
-            out.raw("<faultactor>");
-            out.text(&printable(role));
-            out.raw("</faultactor>");
-        }
-        match &self.detail {
-            Detail::None => {}
-            Detail::Declared(detail) => {
-                out.raw("<detail>");
-                detail.write(out);
-                out.raw("</detail>");
-            }
-            Detail::Other(xml) => {
-                out.raw("<detail>");
-                out.raw(xml);
-                out.raw("</detail>");
-            }
+        out.raw("<soap:Fault>");
+        match version {
+            Version::Soap11 => self.write_soap11(out),
+            Version::Soap12 => self.write_soap12(out),
         }
         out.raw("</soap:Fault>");
     }
+
+    /// SOAP 1.1 §4.4.
+    fn write_soap11(&self, out: &mut Encoder) {
+        let code = match &self.code {
+            FaultCode::Other(name) => Some(&**name),
+            _ => None,
+        };
+        let name = CodeName { version: Version::Soap11, code: &self.code, name: self.subcodes.last().or(code) };
+        name.write("<faultcode>", "</faultcode>", out);
+        write_text("<faultstring>", self.reason.as_str(), "</faultstring>", out);
+        if let Some(role) = &self.role {
+            write_text("<faultactor>", role, "</faultactor>", out);
+        }
+        self.write_detail("<detail>", "</detail>", out);
+    }
+
+    /// SOAP 1.2 Part 1 §5.4.
+    fn write_soap12(&self, out: &mut Encoder) {
+        let name = |name| CodeName { version: Version::Soap12, code: &self.code, name };
+        out.raw("<soap:Code>");
+        name(None).write("<soap:Value>", "</soap:Value>", out);
+        let other = match &self.code {
+            FaultCode::Other(name) => Some(&**name),
+            _ => None,
+        };
+        let subcodes = || other.into_iter().chain(&self.subcodes);
+        for subcode in subcodes() {
+            out.raw("<soap:Subcode>");
+            name(Some(subcode)).write("<soap:Value>", "</soap:Value>", out);
+        }
+        for _ in subcodes() {
+            out.raw("</soap:Subcode>");
+        }
+        out.raw("</soap:Code><soap:Reason>");
+        for ReasonText { language, text } in self.reason.texts() {
+            out.raw("<soap:Text");
+            out.attribute("xml:lang", &printable(language));
+            write_text(">", text, "</soap:Text>", out);
+        }
+        out.raw("</soap:Reason>");
+        if let Some(node) = &self.node {
+            write_text("<soap:Node>", node, "</soap:Node>", out);
+        }
+        if let Some(role) = &self.role {
+            write_text("<soap:Role>", role, "</soap:Role>", out);
+        }
+        self.write_detail("<soap:Detail>", "</soap:Detail>", out);
+    }
+
+    fn write_detail(&self, start: &str, end: &str, out: &mut Encoder) {
+        match &self.detail {
+            Detail::None => {}
+            Detail::Declared(detail) => {
+                out.raw(start);
+                detail.write(out);
+                out.raw(end);
+            }
+            Detail::Other(xml) => {
+                out.raw(start);
+                out.raw(xml);
+                out.raw(end);
+            }
+        }
+    }
+}
+
+/// The name of a fault, as a version writes it.
+struct CodeName<'a> {
+    version: Version,
+    code: &'a FaultCode,
+    /// A name instead of the code's own.
+    name: Option<&'a QName>,
+}
+
+impl CodeName<'_> {
+    fn write(&self, start: &str, end: &str, out: &mut Encoder) {
+        let local = match self.name {
+            None => self.version.fault_code(self.code),
+            Some(name) if name.namespace == self.version.namespace() => &name.local,
+            Some(name) => return out.element(start, name, end),
+        };
+        out.raw(start);
+        out.raw("soap:");
+        out.text(local);
+        out.raw(end);
+    }
+}
+
+fn write_text(start: &str, text: &str, end: &str, out: &mut Encoder) {
+    out.raw(start);
+    out.text(&printable(text));
+    out.raw(end);
 }
 
 /// Reasons quote what came in; what XML can't carry is replaced, so that a fault can always be written.
@@ -145,6 +247,7 @@ impl<D> From<Error> for Fault<D> {
         let code = match error.kind() {
             ErrorKind::VersionMismatch => FaultCode::VersionMismatch,
             ErrorKind::MustUnderstand => FaultCode::MustUnderstand,
+            ErrorKind::DataEncodingUnknown => FaultCode::DataEncodingUnknown,
             ErrorKind::UnknownOperation | ErrorKind::Document => FaultCode::Sender,
             ErrorKind::Unwritable => FaultCode::Receiver,
         };
@@ -154,7 +257,12 @@ impl<D> From<Error> for Fault<D> {
 
 impl<D> fmt::Display for Fault<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", Version::Soap11.fault_code(&self.code), self.reason)
+        let code = match &self.code {
+            FaultCode::Other(name) => &name.local,
+            code => Version::Soap12.fault_code(code),
+        };
+        let subcodes: String = self.subcodes.iter().map(|name| format!("/{}", name.local)).collect();
+        write!(f, "{code}{subcodes}: {}", self.reason)
     }
 }
 

@@ -1,4 +1,4 @@
-//! SOAP messages: values ↔ envelopes, without I/O (SOAP 1.1).
+//! SOAP messages: values ↔ envelopes, without I/O (SOAP 1.1, SOAP 1.2).
 //!
 //! A server is a [`Dispatch`]: it tells which [`Operation`]s it has and hands each [`Payload`] to a handler. Every
 //! `Dispatch` is a [`Service`], which turns a [`Request`] into a [`Reply`]; `castile-http` carries those. A client
@@ -10,6 +10,7 @@ mod dispatch;
 mod envelope;
 mod error;
 mod fault;
+mod header;
 pub mod message;
 mod options;
 mod service;
@@ -19,7 +20,7 @@ pub use description::{Description, Operation, Root, SizeHint};
 pub use dispatch::{Dispatch, Payload, Pending};
 pub use envelope::{Envelope, HeaderBlock};
 pub use error::{Error, ErrorKind};
-pub use fault::{Detail, Fault, FaultCode, FaultDetail, NoDetail};
+pub use fault::{Detail, Fault, FaultCode, FaultDetail, NoDetail, Reason, ReasonText};
 pub use options::{Leniency, Options};
 pub use service::{Reply, Request, Service};
 pub use version::Version;

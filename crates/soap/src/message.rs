@@ -6,7 +6,7 @@ use std::cell::Cell;
 use castile_databinding::{Decoder, Deviations, Encoder, FromXml, ToXml};
 use castile_xml::{Charset, Limits, Memory, Reader};
 
-use crate::envelope::end_tag;
+use crate::envelope::{self, end_tag};
 use crate::{Envelope, Error, ErrorKind, Leniency, Options, Root, Version};
 
 thread_local! {
@@ -83,6 +83,17 @@ fn reader<'a>(message: &'a [u8], text: Option<&'a str>, limits: Limits) -> Resul
 /// Keeps the buffers of a reader that is done, whether it came to a good end or not: what it learned is right.
 pub(crate) fn keep(memory: Memory) {
     MEMORY.set(memory);
+}
+
+/// The version that a message is in, if it begins as an envelope.
+#[cold]
+pub(crate) fn version(message: &[u8], charset: Option<Charset>, limits: Limits) -> Option<Version> {
+    let version = read_with(message, charset, &limits.into(), |mut reader, _| {
+        let version = envelope::version(&mut reader);
+        keep(reader.into_memory());
+        Ok(version)
+    });
+    version.ok().flatten()
 }
 
 /// Writes a message whose payload is `value` as the element `root`, into the emptied `out`.

@@ -4,7 +4,7 @@
 
 mod common;
 
-use castile_soap::{Envelope, NoDetail, Options, Request, Service, client};
+use castile_soap::{Envelope, NoDetail, Options, Request, Service, Version, client};
 use castile_xml::{Charset, Limits, Reader, decode};
 use common::{Note, Notes, OK, OPERATIONS, ask, ask_in, envelope, note};
 use futures_util::FutureExt;
@@ -124,13 +124,14 @@ fn the_limit_holds_for_what_is_decoded() {
     limits.message_size = 4_000;
     let call = |message: Vec<u8>| {
         assert!(message.len() < limits.message_size);
-        let request = Request { action: "", charset: charset("windows-1252"), message: message.into() };
+        let request =
+            Request { action: "", version: Version::Soap11, charset: charset("windows-1252"), message: message.into() };
         Notes.call(request, &limits.into()).now_or_never().unwrap()
     };
-    assert!(!call(message(1_000)).is_fault);
+    assert!(!call(message(1_000)).is_fault());
     let reply = call(message(1_500));
     let text = String::from_utf8(reply.message.to_vec()).unwrap();
-    assert!(reply.is_fault && text.contains("longer than 4000 bytes"), "{text}");
+    assert!(reply.is_fault() && text.contains("longer than 4000 bytes"), "{text}");
 }
 
 #[test]

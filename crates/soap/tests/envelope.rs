@@ -1,11 +1,13 @@
-//! What an envelope may be, what is for us in it, and what ends in which fault (SOAP 1.1 §4).
+//! What an envelope may be, what is for us in it, and what ends in which fault (SOAP 1.1 §4, SOAP 1.2 Part 1 §5).
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 mod common;
 
-use castile_soap::Envelope;
+use castile_soap::{Envelope, FaultCode, Reply, Version};
 use castile_xml::{Limits, Reader};
-use common::{ENVELOPE, OK, ask, assert_fault, body, envelope, note};
+use common::{ENVELOPE, OK, ask, ask_as, assert_fault, body, envelope, in_version, note};
+
+const SOAP12: &str = "http://www.w3.org/2003/05/soap-envelope";
 
 const PAYLOAD: &str = "<echo><text>t</text></echo>";
 
@@ -43,7 +45,7 @@ fn header_blocks_are_kept_as_they_came() {
     let found: Vec<_> =
         envelope.header.iter().map(|block| (&*block.namespace, &*block.local, &message[block.bytes.clone()])).collect();
     assert_eq!(found, [("urn:h", "a", blocks[0]), ("urn:n", "c", blocks[1]), ("urn:n", "d", blocks[2])]);
-    let found: Vec<_> = envelope.header.iter().map(|block| (block.must_understand, block.actor.as_deref())).collect();
+    let found: Vec<_> = envelope.header.iter().map(|block| (block.must_understand, block.role.as_deref())).collect();
     assert_eq!(found, [(true, None), (false, Some("urn:me")), (false, None)]);
     assert_eq!(payload.map(|tag| tag.name.as_str()), Some("echo"));
 }
@@ -78,13 +80,27 @@ fn blocks_that_must_be_understood_are() {
 
 #[test]
 fn other_envelopes_are_of_another_version() {
-    let version = "VersionMismatch";
-    let expected = |found: &str| {
-        format!("Envelope: found an envelope of \"{found}\", where \"{ENVELOPE}\" was expected (line 1, column 1)")
+    let reason = |found: &str| {
+        format!(
+            "Envelope: found an envelope of \"{found}\", where \"{ENVELOPE}\" or \"{SOAP12}\" was expected (line 1, column 1)"
+        )
     };
-    let soap12 = "http://www.w3.org/2003/05/soap-envelope";
-    assert_fault(note("t").replace(ENVELOPE, soap12), version, &expected(soap12));
-    assert_fault("<Envelope/>", version, &expected(""));
+    for (message, found) in [(note("t").replace(ENVELOPE, "urn:wrong"), "urn:wrong"), ("<Envelope/>".into(), "")] {
+        assert_fault(&message[..], "VersionMismatch", &reason(found));
+        // Everybody reads SOAP 1.1, whatever the media type says.
+        for version in Version::ALL {
+            let reply = ask_as(version, &message[..]);
+            assert_eq!((reply.version, reply.fault), (Version::Soap11, Some(FaultCode::VersionMismatch)));
+            let answer = std::str::from_utf8(&reply.message).unwrap();
+            let header = format!(
+                "<soap:Header><upgrade:Upgrade xmlns:upgrade=\"{SOAP12}\">\
+                <upgrade:SupportedEnvelope xmlns:supported=\"{SOAP12}\" qname=\"supported:Envelope\"/>\
+                <upgrade:SupportedEnvelope xmlns:supported=\"{ENVELOPE}\" qname=\"supported:Envelope\"/>\
+                </upgrade:Upgrade></soap:Header><soap:Body><soap:Fault>"
+            );
+            assert!(answer.contains(&header), "{answer}");
+        }
+    }
 }
 
 #[test]
@@ -146,5 +162,146 @@ fn long_texts_of_strangers_are_not_sent_back() {
     ] {
         let (is_fault, answer) = ask("", message);
         assert!(is_fault && answer.len() < 1_000, "{} bytes", answer.len());
+    }
+}
+
+// ---- SOAP 1.2 ----
+
+fn ask12(message: &str) -> (Reply, String) {
+    let reply = ask_as(Version::Soap12, in_version(Version::Soap12, message));
+    let answer = String::from_utf8(reply.message.to_vec()).unwrap();
+    (reply, answer)
+}
+
+/// Asserts that a message of SOAP 1.2 is answered with a fault of this code, with this in the answer.
+fn assert_fault12(message: &str, code: &FaultCode, expected: &str) {
+    let (reply, answer) = ask12(message);
+    assert_eq!((reply.version, reply.fault.as_ref()), (Version::Soap12, Some(code)), "{message}\n{answer}");
+    let name = Version::Soap12.fault_code(code);
+    assert!(answer.contains(&format!("<soap:Code><soap:Value>soap:{name}</soap:Value></soap:Code>")), "{answer}");
+    assert!(answer.contains(expected), "{message}\n{answer}\n{expected}");
+}
+
+#[test]
+fn the_answer_is_in_the_version_of_the_envelope() {
+    let ok = |version: Version| in_version(version, &OK.replace("TEXT", "t"));
+    for message in [note("t"), with_header("<a/>"), envelope(&format!("<e:Body xml:lang='en'>{PAYLOAD}</e:Body>"))] {
+        // One after another on one thread: what is known of one version is not used for the other.
+        for _ in 0..2 {
+            for version in Version::ALL {
+                for media_type in Version::ALL {
+                    let reply = ask_as(media_type, in_version(version, &message));
+                    assert_eq!((reply.version, reply.fault), (version, None), "{message}");
+                    assert_eq!(reply.message, ok(version), "{message}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_no_envelope_is_answered_in_the_version_of_the_media_type() {
+    for (message, expected) in [
+        ("", None),
+        ("<a/>", None),
+        ("\u{FEFF}<!DOCTYPE a><a/>", None),
+        (&in_version(Version::Soap12, &envelope("<e:Header>")), Some(Version::Soap12)),
+        (&in_version(Version::Soap12, &body("<echo/><")), Some(Version::Soap12)),
+        (&body("<echo/><"), Some(Version::Soap11)),
+    ] {
+        for version in Version::ALL {
+            let reply = ask_as(version, message);
+            assert_eq!(
+                (reply.version, reply.fault),
+                (expected.unwrap_or(version), Some(FaultCode::Sender)),
+                "{message}"
+            );
+        }
+    }
+}
+
+#[test]
+fn roles_of_soap12() {
+    for (attributes, is_refused) in [
+        ("e:mustUnderstand='true'", true),
+        ("e:mustUnderstand='1' e:role=''", true),
+        ("e:mustUnderstand='1' e:role='SOAP12/role/next'", true),
+        ("e:mustUnderstand='1' e:role='SOAP12/role/ultimateReceiver' e:relay='true'", true),
+        ("e:mustUnderstand='1' e:role='SOAP12/role/none'", false),
+        ("e:mustUnderstand='1' e:role='urn:someone-else'", false),
+        ("e:mustUnderstand='false' e:role='SOAP12/role/next'", false),
+        // What these mean in SOAP 1.1 they don't mean here.
+        ("e:mustUnderstand='1' e:actor='urn:someone-else'", true),
+        ("o:mustUnderstand='1' xmlns:o='http://schemas.xmlsoap.org/soap/envelope'", false),
+        ("e:mustUnderstand='1' e:role='http://schemas.xmlsoap.org/soap/actor/next'", false),
+    ] {
+        let message = with_header(&format!("<h:h xmlns:h='urn:h' {}/>", attributes.replace("SOAP12", SOAP12)));
+        if is_refused {
+            let header = "<soap:Header><soap:NotUnderstood xmlns:q1=\"urn:h\" qname=\"q1:h\"/></soap:Header>";
+            assert_fault12(&message, &FaultCode::MustUnderstand, header);
+        } else {
+            assert_eq!(ask12(&message).0.fault, None, "{message}");
+        }
+    }
+    let message = in_version(Version::Soap12, &with_header("<a e:relay=' 1 ' e:role=' urn:r '/><b e:relay='false'/>"));
+    let mut reader = Reader::new(message.as_bytes(), Limits::default()).unwrap();
+    let (envelope, _) = Envelope::read(&mut reader).unwrap();
+    let found: Vec<_> = envelope.header.iter().map(|block| (block.relay, block.role.as_deref())).collect();
+    assert_eq!(found, [(true, Some("urn:r")), (false, None)]);
+}
+
+#[test]
+fn blocks_that_are_not_understood_are_named() {
+    let block = |number: usize| format!("<h:h{number} xmlns:h='urn:h&amp;{number}' e:mustUnderstand='1'/>");
+    let named = |number: usize| format!("<soap:NotUnderstood xmlns:q1=\"urn:h&amp;{number}\" qname=\"q1:h{number}\"/>");
+    let known = "<h:known xmlns:h='urn:h' e:mustUnderstand='1'/>";
+    let message = with_header(&format!("{}{known}<x xmlns='' e:mustUnderstand='1'/>{}", block(1), block(2)));
+    let header = format!("<soap:Header>{}<soap:NotUnderstood qname=\"x\"/>{}</soap:Header>", named(1), named(2));
+    assert_fault12(&message, &FaultCode::MustUnderstand, &header);
+    // Not all of many.
+    let message = with_header(&(0..20).map(block).collect::<String>());
+    let header = (0..8).map(named).collect::<String>() + "</soap:Header>";
+    assert_fault12(&message, &FaultCode::MustUnderstand, &header);
+}
+
+#[test]
+fn attributes_that_soap12_forbids() {
+    let encoding = "e:encodingStyle='http://www.w3.org/2003/05/soap-encoding'";
+    for attribute in ["a='1'", encoding] {
+        let local = attribute.split('=').next().unwrap().trim_start_matches("e:");
+        for (element, message) in [
+            ("Envelope", note("t").replace(" xmlns=", &format!(" {attribute} xmlns="))),
+            ("Header", envelope(&format!("<e:Header {attribute}/><e:Body>{PAYLOAD}</e:Body>"))),
+            ("Body", envelope(&format!("<e:Body {attribute}>{PAYLOAD}</e:Body>"))),
+        ] {
+            let expected =
+                format!("found the attribute \"{local}\", which &lt;{element}&gt; must not have (line 1, column");
+            assert_fault12(&message, &FaultCode::Sender, &expected);
+            // SOAP 1.1 allows them.
+            assert_eq!(ask("", &message[..]), (false, OK.replace("TEXT", "t")), "{message}");
+        }
+    }
+    assert_eq!(ask12(&with_header(&format!("<a {encoding} b='1'/>"))).0.fault, None);
+}
+
+#[test]
+fn encodings_of_payloads() {
+    let message = |style: &str| body(&format!("<echo e:encodingStyle='{style}'><text>t</text></echo>"));
+    for style in
+        ["", " http://www.w3.org/2003/05/soap-envelope/encoding/none ", "http://www.w3.org/2003/05/soap-encoding"]
+    {
+        // The contract of these services takes no attribute, so this is as far as it comes.
+        assert_fault12(&message(style), &FaultCode::Sender, "encodingStyle");
+    }
+    assert_fault12(&message("urn:poison"), &FaultCode::DataEncodingUnknown, "the encoding \"urn:poison\" is not known");
+}
+
+#[test]
+fn nothing_stands_behind_the_body() {
+    for message in [
+        envelope(&format!("<e:Body>{PAYLOAD}</e:Body><trailer/>")),
+        envelope(&format!("<e:Header/><trailer/><e:Body>{PAYLOAD}</e:Body>")),
+    ] {
+        assert_fault12(&message, &FaultCode::Sender, "found &lt;trailer&gt; of \"urn:n\"");
     }
 }

@@ -1,10 +1,20 @@
-//! Faults are read as they were written, by us and by others (SOAP 1.1 §4.4).
+//! Faults are read as they were written, by us and by others (SOAP 1.1 §4.4, SOAP 1.2 Part 1 §5.4).
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 mod common;
 
-use castile_soap::{Detail, Fault, FaultCode, NoDetail, Options, client};
-use common::{Note, OPERATIONS, Trouble, ask, body, note};
+use castile_databinding::datatypes::QName;
+use castile_soap::{Detail, Fault, FaultCode, NoDetail, Options, Reason, Version, client};
+use common::{ENVELOPE, Note, OPERATIONS, Trouble, ask, ask_as, body, in_version, note};
+
+/// A fault that says no more than this; messages of SOAP 1.1 don't say in which language.
+fn plain(code: FaultCode, reason: &str) -> Fault<Trouble> {
+    Fault { reason: Reason::new("", reason), ..Fault::new(code, "") }
+}
+
+fn name(namespace: &str, local: &str) -> QName {
+    QName::new(namespace, local).unwrap()
+}
 
 /// What a client of `echo` makes of an answer.
 fn read(answer: &str) -> Fault<Trouble> {
@@ -15,19 +25,22 @@ fn read(answer: &str) -> Fault<Trouble> {
 
 #[test]
 fn a_fault_of_a_handler_arrives_as_it_was() {
-    let (is_fault, answer) = ask("", note("sad"));
-    assert!(is_fault);
-    let expected = Fault::sender("I am sad").with_detail(Trouble::Sad(Note { text: "sad".into() }));
-    assert_eq!(read(&answer), expected);
+    for version in Version::ALL {
+        let reply = ask_as(version, in_version(version, &note("sad")));
+        assert_eq!((reply.version, reply.fault), (version, Some(FaultCode::Sender)));
+        let language = if version == Version::Soap11 { "" } else { "en" };
+        let expected = Fault { reason: Reason::new(language, "I am sad"), ..Fault::sender("") };
+        let expected = expected.with_detail(Trouble::Sad(Note { text: "sad".into() }));
+        assert_eq!(read(std::str::from_utf8(&reply.message).unwrap()), expected);
+    }
 }
 
 #[test]
 fn faults_of_others_are_read() {
     let fault = |code: FaultCode, role: Option<&str>, detail| Fault {
-        code,
-        reason: "R & D".into(),
-        role: role.map(str::to_owned),
+        role: role.map(Box::from),
         detail,
+        ..plain(code, "R & D")
     };
     let reason = "<faultstring>R &amp; D</faultstring>";
     for (content, expected) in [
@@ -47,10 +60,6 @@ fn faults_of_others_are_read() {
                 "<other>x</other><detail></detail><faultactor>urn:a</faultactor>{reason}<faultcode>e:VersionMismatch</faultcode>"
             ),
             fault(FaultCode::VersionMismatch, Some("urn:a"), Detail::None),
-        ),
-        (
-            format!("<faultcode>e:Client.Auth</faultcode>{reason}"),
-            fault(FaultCode::Other("Client.Auth".into()), None, Detail::None),
         ),
         (
             format!(
@@ -84,24 +93,121 @@ fn faults_of_others_are_read() {
 }
 
 #[test]
+fn codes_are_names_in_namespaces() {
+    let dotted = |local: &str| vec![name(ENVELOPE, local)];
+    let other = |namespace: &str, local: &str| FaultCode::Other(name(namespace, local).into());
+    for (code, expected, subcodes) in [
+        ("<faultcode>e:Client</faultcode>", FaultCode::Sender, vec![]),
+        ("<faultcode xmlns:x='ENVELOPE'>x:Client</faultcode>", FaultCode::Sender, vec![]),
+        ("<faultcode xmlns='ENVELOPE'>Client<!-- --></faultcode>", FaultCode::Sender, vec![]),
+        ("<faultcode>e:Client.Auth</faultcode>", FaultCode::Sender, dotted("Client.Auth")),
+        ("<faultcode>Server.Db.Lock</faultcode>", FaultCode::Receiver, dotted("Server.Db.Lock")),
+        ("<faultcode>e:Clients</faultcode>", other(ENVELOPE, "Clients"), vec![]),
+        ("<faultcode>e:Sender</faultcode>", other(ENVELOPE, "Sender"), vec![]),
+        // The local name is not enough.
+        ("<faultcode>n:Client</faultcode>", other("urn:n", "Client"), vec![]),
+        ("<faultcode xmlns:e='urn:e'>e:Client.Auth</faultcode>", other("urn:e", "Client.Auth"), vec![]),
+        ("<faultcode>Busy</faultcode>", other("", "Busy"), vec![]),
+    ] {
+        let code = code.replace("ENVELOPE", ENVELOPE);
+        let answer = body(&format!("<e:Fault xmlns='' xmlns:n='urn:n'>{code}<faultstring>R</faultstring></e:Fault>"));
+        assert_eq!(read(&answer), Fault { subcodes, ..plain(expected, "R") }, "{code}");
+    }
+    // What is no name at all is kept for people.
+    let fault = read(&body("<e:Fault><faultcode>it is: broken</faultcode></e:Fault>"));
+    let FaultCode::Other(found) = fault.code else { panic!("{fault:?}") };
+    assert_eq!((found.prefix.as_str(), found.local.as_str()), ("it is", " broken"));
+}
+
+#[test]
+fn faults_of_soap12_are_read() {
+    let read = |content: &str| read(&in_version(Version::Soap12, &body(&format!("<e:Fault>{content}</e:Fault>"))));
+    let reason = "<e:Reason><e:Text xml:lang='en'>R &amp; D</e:Text></e:Reason>";
+    let full = "<e:Code><e:Value>e:Sender</e:Value><e:Subcode><e:Value xmlns:t='urn:t'>t:InvalidArgs</e:Value>\
+        <e:Subcode><e:Value xmlns:t='urn:u'> t:Missing </e:Value></e:Subcode></e:Subcode></e:Code>\
+        <e:Reason>\n<e:Text xml:lang='en-GB'>Colour</e:Text> <e:Text xml:lang='de'>Farbe</e:Text>\
+        <e:Text>?</e:Text></e:Reason><e:Node>urn:node</e:Node><e:Role>urn:role</e:Role>\
+        <e:Detail> <sad xmlns='urn:n'><text>t</text></sad></e:Detail>";
+    let expected = Fault {
+        code: FaultCode::Sender,
+        subcodes: vec![name("urn:t", "InvalidArgs"), name("urn:u", "Missing")],
+        reason: Reason::new("en-GB", "Colour").with("de", "Farbe").with("", "?"),
+        node: Some("urn:node".into()),
+        role: Some("urn:role".into()),
+        detail: Detail::Declared(Trouble::Sad(Note { text: "t".into() })),
+    };
+    assert_eq!(read(full), expected);
+    for (code, expected) in [
+        ("e:VersionMismatch", FaultCode::VersionMismatch),
+        ("e:MustUnderstand", FaultCode::MustUnderstand),
+        ("e:DataEncodingUnknown", FaultCode::DataEncodingUnknown),
+        ("\n e:Receiver ", FaultCode::Receiver),
+        // Others have other opinions.
+        ("e:Client", FaultCode::Other(name(Version::Soap12.namespace(), "Client").into())),
+        ("n:Sender", FaultCode::Other(name("urn:n", "Sender").into())),
+        ("Sender", FaultCode::Sender),
+    ] {
+        let content = format!("{reason}<e:Code xmlns:n='urn:n'><e:Value>{code}</e:Value></e:Code>");
+        assert_eq!(read(&content), Fault::new(expected, "R & D"), "{code}");
+    }
+    assert_eq!(read("<e:Code/><e:Reason/><faultstring>x</faultstring>").reason, Reason::default());
+}
+
+#[test]
 fn every_fault_survives_the_wire() {
+    let dotted = name(ENVELOPE, "Client.Auth");
+    let subcodes = [vec![], vec![name("urn:t", "One")], vec![name("urn:t", "One"), name("", "two")], vec![dotted]];
     for code in [
         FaultCode::VersionMismatch,
         FaultCode::MustUnderstand,
+        FaultCode::DataEncodingUnknown,
         FaultCode::Sender,
         FaultCode::Receiver,
-        FaultCode::Other("Client.Auth".into()),
+        FaultCode::Other(name("urn:a&b", "Bad.Day").into()),
     ] {
-        for role in [None, Some("urn:r?a&b".to_owned())] {
+        for (number, subcodes) in subcodes.iter().enumerate() {
             for detail in [
                 Detail::None,
                 Detail::Other("<x xmlns='urn:x'>1 &lt; 2</x>".into()),
                 Detail::Declared(Trouble::Angry(Note { text: "<&>".into() })),
             ] {
-                let sent = Fault { code: code.clone(), reason: "a < b & \"c\"\r\n".into(), role: role.clone(), detail };
-                let answer = common::answer_with(sent.clone());
-                assert_eq!(read(&answer), sent, "{answer}");
+                let sent = Fault {
+                    code: code.clone(),
+                    subcodes: subcodes.clone(),
+                    reason: Reason::new("x-<\"&", "a < b & \"c\"\r\n").with("de", "ä"),
+                    node: (number > 0).then(|| "urn:n?<".into()),
+                    role: (number > 1).then(|| "urn:r?a&b".into()),
+                    detail,
+                };
+                for version in Version::ALL {
+                    let answer = common::answer_with(version, sent.clone());
+                    assert_eq!(read(&answer), as_carried(version, sent.clone()), "{answer}");
+                }
             }
+        }
+    }
+}
+
+/// What is left of a fault in a version.
+fn as_carried(version: Version, fault: Fault<Trouble>) -> Fault<Trouble> {
+    match version {
+        // It has no other codes: they are subcodes.
+        Version::Soap12 => match fault.code {
+            FaultCode::Other(name) => {
+                let subcodes = [vec![*name], fault.subcodes].concat();
+                Fault { code: FaultCode::Receiver, subcodes, ..fault }
+            }
+            _ => fault,
+        },
+        // It has one name, one reason, and no node.
+        _ => {
+            let (code, subcodes) = match (fault.subcodes.last().cloned(), fault.code) {
+                (Some(name), _) if name.namespace == ENVELOPE => (FaultCode::Sender, vec![name]),
+                (Some(name), _) => (FaultCode::Other(name.into()), vec![]),
+                (None, FaultCode::DataEncodingUnknown) => (FaultCode::Sender, vec![]),
+                (None, code) => (code, vec![]),
+            };
+            Fault { code, subcodes, reason: Reason::new("", fault.reason.as_str()), node: None, ..fault }
         }
     }
 }
@@ -109,14 +215,30 @@ fn every_fault_survives_the_wire() {
 #[test]
 fn what_xml_lacks_is_replaced_in_words_and_refused_in_values() {
     let (_, answer) = ask("", body("<echo a\u{7F}='1'/>"));
-    assert!(read(&answer).reason.contains('\u{7F}') || answer.contains("U+007F"), "{answer}");
+    assert!(read(&answer).reason.as_str().contains('\u{7F}') || answer.contains("U+007F"), "{answer}");
     let sent = Fault { role: Some("\u{0}".into()), ..Fault::sender("bell \u{7}, end \u{FFFF}") };
-    let found = read(&common::answer_with(sent));
-    assert_eq!((found.reason.as_str(), found.role.as_deref()), ("bell \u{FFFD}, end \u{FFFD}", Some("\u{FFFD}")));
+    for version in Version::ALL {
+        let found = read(&common::answer_with(version, sent.clone()));
+        assert_eq!((found.reason.as_str(), found.role.as_deref()), ("bell \u{FFFD}, end \u{FFFD}", Some("\u{FFFD}")));
+        let not_a_name = QName { local: "a b".into(), ..name("urn:n", "a") };
+        let found = read(&common::answer_with(version, sent.clone().with_subcode(not_a_name)));
+        assert_eq!(found.code, FaultCode::Receiver);
+        assert!(found.reason.as_str().starts_with("the fault can't be written: "), "{}", found.reason);
+    }
 
     let found = read(&ask("", note("unwritable detail")).1);
     assert_eq!(found.code, FaultCode::Receiver);
-    assert!(found.reason.starts_with("the detail of a fault can't be written"), "{}", found.reason);
+    assert!(found.reason.as_str().starts_with("the fault can't be written"), "{}", found.reason);
+}
+
+#[test]
+fn faults_tell_people_what_they_are() {
+    let fault: Fault = Fault::sender("no").with_subcode(name("urn:t", "Auth")).with_subcode(name("urn:t", "Expired"));
+    assert_eq!(fault.to_string(), "Sender/Auth/Expired: no");
+    assert_eq!(
+        Fault::<NoDetail>::new(FaultCode::Other(name("urn:t", "Busy").into()), "later").to_string(),
+        "Busy: later"
+    );
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use castile::codegen::{FromXml, NoDetail, Operation, ToXml};
+use castile::codegen::{FromXml, NoDetail, Operation, SoapVersion, ToXml};
 use castile::soap::Options;
 use castile_load::Case;
 
@@ -26,7 +26,7 @@ pub(crate) fn case<Q: ToXml, R: FromXml + 'static>(
     request: &Q,
     is_right: impl Fn(&R) -> bool + Send + Sync + 'static,
 ) -> Case {
-    let body = match castile::soap::client::request(operation, request) {
+    let body = match castile::soap::client::request(SoapVersion::Soap11, operation, request) {
         Ok(body) => body,
         Err(error) => panic!("the request of {suite} {name} can't be written: {error}"),
     };

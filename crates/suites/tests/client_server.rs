@@ -103,6 +103,9 @@ fn wstest() {
         let request = EchoStruct { array: COfTestStruct::default() };
         let CallError::Fault(fault) = client.echo_struct(&request).await.unwrap_err() else { panic!() };
         assert_eq!(fault.code, FaultCode::Sender);
-        assert!(fault.reason.starts_with("EchoStruct/array: 0 of <l>, where at least 1 were expected"), "{fault}");
+        assert!(
+            fault.reason.as_str().starts_with("EchoStruct/array: 0 of <l>, where at least 1 were expected"),
+            "{fault}"
+        );
     });
 }

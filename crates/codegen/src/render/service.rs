@@ -1,5 +1,6 @@
 //! Services: the trait to be implemented, the server and the client.
 
+use castile_wsdl::Version;
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
@@ -178,7 +179,23 @@ fn client(plan: &Service, context: Context<'_>) -> TokenStream {
             }
         }
     });
-    let client_documentation = format!(" A client of `{}` over any HTTP transport.", plan.name);
+    let (version, speaks) = match plan.versions.first() {
+        Some(Version::Soap12) => (quote! { .map(|caller| caller.with_version(SoapVersion::Soap12)) }, "SOAP 1.2"),
+        _ => (quote! {}, "SOAP 1.1"),
+    };
+    let client_documentation = match plan.versions.as_slice() {
+        [] | [Version::Soap11] => format!(" A client of `{}` over any HTTP transport.", plan.name),
+        _ => format!(" A client of `{}` over any HTTP transport, in {speaks}.", plan.name),
+    };
+    let with_version = (plan.versions.len() > 1).then(|| {
+        let documentation = format!(" The same in another version of SOAP than {speaks}; the service has both.");
+        quote! {
+            #[doc = #documentation]
+            pub fn with_version(self, version: SoapVersion) -> Self {
+                Self(self.0.with_version(version))
+            }
+        }
+    });
     let connect_documentation = match plan.address.as_str() {
         "" => " A client of the service at `url`.".to_owned(),
         address => format!(" A client of the service at `url`; the contract names `{}`.", address.replace('`', "%60")),
@@ -195,7 +212,7 @@ fn client(plan: &Service, context: Context<'_>) -> TokenStream {
             /// # Errors
             /// That `url` is not an absolute `http` URL.
             pub fn new(url: &str) -> Result<Self, HttpError> {
-                Caller::new(url).map(Self)
+                Caller::new(url) #version .map(Self)
             }
         }
 
@@ -206,7 +223,7 @@ fn client(plan: &Service, context: Context<'_>) -> TokenStream {
             /// # Errors
             /// That `url` is not a URL.
             pub fn with_transport(url: &str, transport: S) -> Result<Self, HttpError> {
-                Caller::with_transport(url, transport).map(Self)
+                Caller::with_transport(url, transport) #version .map(Self)
             }
 
             /// The same with other limits on what responses may take.
@@ -218,6 +235,8 @@ fn client(plan: &Service, context: Context<'_>) -> TokenStream {
             pub fn with_leniency(self, leniency: Leniency) -> Self {
                 Self(self.0.with_leniency(leniency))
             }
+
+            #with_version
 
             #(#methods)*
         }

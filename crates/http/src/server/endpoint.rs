@@ -1,4 +1,4 @@
-//! A SOAP service as an HTTP service (SOAP 1.1 §6).
+//! A SOAP service as an HTTP service (SOAP 1.1 §6, SOAP 1.2 Part 2 §7).
 
 use std::convert::Infallible;
 use std::future::ready;
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use castile_soap::{Description, Leniency, Reply};
-use castile_xml::{Charset, Limits};
+use castile_xml::Limits;
 use futures_util::future::BoxFuture;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
@@ -17,7 +17,7 @@ use http_body_util::Full;
 
 use super::address::{self, Address};
 use super::refusal::Refusal;
-use crate::headers::{MESSAGE_TYPE, SOAP_ACTION, message_charset};
+use crate::headers::{MessageType, SOAP_ACTION, XML_TYPE, message_type};
 use crate::timeout::within;
 use crate::{BoxError, body};
 
@@ -31,7 +31,7 @@ pub(super) type Answer = BoxFuture<'static, Result<Response<Full<Bytes>>, Infall
 ///
 /// | request | response |
 /// |---|---|
-/// | POST of `text/xml` | the reply: 200, or 500 when it is a fault (SOAP 1.1 §6.2) |
+/// | POST of `text/xml` or `application/soap+xml` | the reply in the version of the envelope: 200, or 500 when it is a fault (SOAP 1.1 §6.2); 400 when the fault is the sender's in SOAP 1.2 (Part 2 §7.5.2.2) |
 /// | GET `?wsdl` | the contract, its `soap:address` made the one that was asked |
 /// | any other method | 405 |
 /// | another content type, a charset that is not known, a content coding | 415 |
@@ -113,19 +113,19 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
         B::Error: Into<BoxError>,
     {
         let (head, body) = request.into_parts();
-        let charset = match head.method {
-            Method::POST => charset(&head.headers).map_err(Refusal::into_response),
+        let message_type = match head.method {
+            Method::POST => content_type(&head.headers).map_err(Refusal::into_response),
             Method::GET | Method::HEAD if asks_for_wsdl(&head) => Err(self.wsdl(&head)),
             _ => Err(Refusal::Method.into_response()),
         };
-        let charset = match charset {
-            Ok(charset) => charset,
+        let message_type = match message_type {
+            Ok(message_type) => message_type,
             Err(response) => return Box::pin(ready(Ok(response))),
         };
         let shared = self.shared.clone();
         let action = head.headers.get(SOAP_ACTION).cloned();
         Box::pin(async move {
-            Ok(match shared.answer(action, charset, body).await {
+            Ok(match shared.answer(action, message_type, body).await {
                 Ok(reply) => message(reply),
                 Err(refusal) => refusal.into_response(),
             })
@@ -135,13 +135,13 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
     fn wsdl(&self, head: &Parts) -> Response<Full<Bytes>> {
         let wsdl = address::rewrite(self.description(), &self.shared.options.address, head);
         let mut response = Response::new(Full::from(wsdl));
-        response.headers_mut().insert(header::CONTENT_TYPE, MESSAGE_TYPE);
+        response.headers_mut().insert(header::CONTENT_TYPE, XML_TYPE);
         response
     }
 }
 
 impl<S: castile_soap::Service + ?Sized> Shared<S> {
-    async fn answer<B>(&self, action: Option<HeaderValue>, charset: Option<Charset>, body: B) -> Result<Reply, Refusal>
+    async fn answer<B>(&self, action: Option<HeaderValue>, message_type: MessageType, body: B) -> Result<Reply, Refusal>
     where
         B: Body<Data = Bytes>,
         B::Error: Into<BoxError>,
@@ -151,8 +151,12 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
             .await
             .map_err(|_| Refusal::BodyTimeout { limit: body_read_timeout })?
             .map_err(|failure| Refusal::of_body(failure, limits.message_size))?;
-        let action = soap_action(action.as_ref())?;
-        let request = castile_soap::Request { action, charset, message };
+        let MessageType { version, charset, action: in_media_type } = message_type;
+        let action = match &in_media_type {
+            Some(action) => action,
+            None => soap_action(action.as_ref())?,
+        };
+        let request = castile_soap::Request { action, version, charset, message };
         let mut options = castile_soap::Options::from(limits);
         options.leniency.clone_from(&self.options.leniency);
         within(request_timeout, self.service.call(request, &options))
@@ -187,10 +191,11 @@ impl<S: ?Sized> Clone for Endpoint<S> {
 
 fn message(reply: Reply) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::new(reply.message));
-    if reply.is_fault {
-        *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
+    if let Some(code) = reply.fault {
+        let status = StatusCode::from_u16(reply.version.fault_status(&code));
+        *response.status_mut() = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     }
-    response.headers_mut().insert(header::CONTENT_TYPE, MESSAGE_TYPE);
+    response.headers_mut().insert(header::CONTENT_TYPE, message_type(reply.version));
     response
 }
 
@@ -200,14 +205,14 @@ fn asks_for_wsdl(head: &Parts) -> bool {
     names.any(|name| name.eq_ignore_ascii_case("wsdl"))
 }
 
-/// The charset of a body that is XML in an encoding that is known: SOAP 1.1 §6, RFC 7303 §3.
-fn charset(headers: &HeaderMap) -> Result<Option<Charset>, Refusal> {
-    let charset = message_charset(headers.get(header::CONTENT_TYPE)).map_err(Refusal::ContentType)?;
+/// What the headers say of a body that is a message: one of the media types, in an encoding that is known.
+fn content_type(headers: &HeaderMap) -> Result<MessageType, Refusal> {
+    let message_type = MessageType::read(headers.get(header::CONTENT_TYPE)).map_err(Refusal::ContentType)?;
     match headers.get(header::CONTENT_ENCODING) {
         Some(found) if !found.as_bytes().eq_ignore_ascii_case(b"identity") => {
             Err(Refusal::ContentEncoding { found: String::from_utf8_lossy(found.as_bytes()).into_owned() })
         }
-        _ => Ok(charset),
+        _ => Ok(message_type),
     }
 }
 

@@ -17,7 +17,7 @@ pub(super) enum Refusal {
     Method,
     /// No endpoint at this path.
     Path { found: String },
-    /// A Content-Type (or its absence) that isn't a SOAP 1.1 message, or a charset that is not known.
+    /// A Content-Type (or its absence) that isn't a SOAP message, or a charset that is not known.
     ContentType(Unread),
     /// A content coding, such as gzip.
     ContentEncoding { found: String },

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use castile_http::server::{Connection, Endpoint, Listener, Options, Server};
-use castile_soap::{Description, Reply, Service, Version};
+use castile_soap::{Description, FaultCode, Reply, Service};
 use futures_util::future::BoxFuture;
 use http::{Request, Response};
 use http_body::Body;
@@ -37,7 +37,7 @@ impl Service for Echo {
     }
 
     fn call(&self, request: castile_soap::Request<'_>, _: &castile_soap::Options) -> BoxFuture<'static, Reply> {
-        let (action, message) = (request.action.to_owned(), request.message);
+        let (action, version, message) = (request.action.to_owned(), request.version, request.message);
         Box::pin(async move {
             match action.as_str() {
                 "sleep 5" => tokio::time::sleep(Duration::from_secs(5)).await,
@@ -45,7 +45,12 @@ impl Service for Echo {
                 _ => {}
             }
             let message = if action == "action" { format!("[{action}]").into() } else { message };
-            Reply { version: Version::Soap11, is_fault: action == "fault", message }
+            let fault = match action.as_str() {
+                "fault" => Some(FaultCode::Receiver),
+                "sender's fault" => Some(FaultCode::Sender),
+                _ => None,
+            };
+            Reply { version, fault, message }
         })
     }
 }

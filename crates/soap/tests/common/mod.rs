@@ -6,7 +6,7 @@ use castile_databinding::schema::Element;
 use castile_databinding::{Decoder, Encoder, Error, FromXml, ToXml};
 use castile_soap::{
     Description, Dispatch, Error as SoapError, Fault, FaultDetail, NoDetail, Operation, Options, Payload, Pending,
-    Request, Root, Service, SizeHint,
+    Reply, Request, Root, Service, SizeHint, Version,
 };
 use castile_xml::Charset;
 use futures_util::FutureExt;
@@ -129,13 +129,26 @@ pub fn ask(action: &str, message: impl Into<String>) -> (bool, String) {
 
 /// The same for a message of which its carrier says that it is in `charset`.
 pub fn ask_in(charset: Option<Charset>, action: &str, message: impl Into<Vec<u8>>) -> (bool, String) {
-    let request = Request { action, charset, message: message.into().into() };
+    let reply = call(Request { action, version: Version::Soap11, charset, message: message.into().into() });
+    (reply.is_fault(), String::from_utf8(reply.message.to_vec()).unwrap())
+}
+
+/// What the service answers to a message that comes with the media type of `version`.
+pub fn ask_as(version: Version, message: impl Into<Vec<u8>>) -> Reply {
+    call(Request { action: "", version, charset: None, message: message.into().into() })
+}
+
+fn call(request: Request<'_>) -> Reply {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let reply = runtime.block_on(Notes.call(request, &Options::default()).boxed());
-    (reply.is_fault, String::from_utf8(reply.message.to_vec()).unwrap())
+    runtime.block_on(Notes.call(request, &Options::default()).boxed())
 }
 
 pub const ENVELOPE: &str = "http://schemas.xmlsoap.org/soap/envelope/";
+
+/// A message of SOAP 1.1 in another version.
+pub fn in_version(version: Version, message: &str) -> String {
+    message.replace(ENVELOPE, version.namespace())
+}
 
 /// An envelope with this inside.
 pub fn envelope(content: &str) -> String {
@@ -176,7 +189,7 @@ pub const OK: &str = "<soap:Envelope xmlns:soap=\"http://schemas.xmlsoap.org/soa
     <answer xmlns=\"urn:n\"><text>TEXT</text></answer></soap:Body></soap:Envelope>";
 
 /// The message in which a fault is sent.
-pub fn answer_with(fault: Fault<Trouble>) -> String {
+pub fn answer_with(version: Version, fault: Fault<Trouble>) -> String {
     struct Faulty(Fault<Trouble>);
     impl Dispatch for Faulty {
         const DESCRIPTION: &'static Description = Notes::DESCRIPTION;
@@ -186,8 +199,8 @@ pub fn answer_with(fault: Fault<Trouble>) -> String {
             payload.handle(move |_: Note| async move { Err::<Note, _>(fault) })
         }
     }
-    let request = Request { action: "", charset: None, message: note("t").into() };
+    let request = Request { action: "", version, charset: None, message: in_version(version, &note("t")).into() };
     let reply = Faulty(fault).call(request, &Options::default()).now_or_never().unwrap();
-    assert!(reply.is_fault);
+    assert!(reply.is_fault());
     String::from_utf8(reply.message.to_vec()).unwrap()
 }

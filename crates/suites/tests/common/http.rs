@@ -49,7 +49,8 @@ pub fn post(server: &Server, message: impl Into<Bytes>) -> (StatusCode, String) 
 /// The code and the reason of a fault.
 pub fn fault(answer: &str) -> (String, String) {
     let node = super::layout::Node::parse(answer.as_bytes());
-    let fault = &node.children[0].children[0];
+    // A header may stand before the body.
+    let fault = &node.children[node.children.len() - 1].children[0];
     assert_eq!((fault.namespace.as_str(), fault.local.as_str()), (super::layout::SOAP, "Fault"), "{answer}");
     let text = |name: &str| fault.children.iter().find(|child| child.local == name).unwrap().text.clone();
     (text("faultcode"), text("faultstring"))

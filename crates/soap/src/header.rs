@@ -1,0 +1,55 @@
+//! The header blocks that tell what a fault doesn't (SOAP 1.2 Part 1 §5.4.7, §5.4.8).
+
+use castile_databinding::Encoder;
+use castile_databinding::datatypes::QName;
+
+use crate::{Error, ErrorKind, Version};
+
+/// The header blocks with which a message is refused.
+pub(crate) fn of_refusal(version: Version, error: &Error) -> String {
+    let mut out = Encoder::default();
+    match (error.kind(), version) {
+        (ErrorKind::VersionMismatch, _) => write_upgrade(&mut out),
+        (ErrorKind::MustUnderstand, Version::Soap12) => {
+            error.not_understood().iter().for_each(|name| write_not_understood(name, &mut out));
+        }
+        // SOAP 1.1 has no block for this.
+        _ => {}
+    }
+    // Names that were read can be written.
+    out.finish().ok().and_then(|blocks| String::from_utf8(blocks).ok()).unwrap_or_default()
+}
+
+/// Writes what stands before the payload of a message whose header has this content, or none.
+pub(crate) fn write_prologue(version: Version, header: &str, out: &mut Encoder) {
+    const BODY: &str = "<soap:Body>";
+    let prologue = version.prologue();
+    if header.is_empty() {
+        return out.raw(prologue);
+    }
+    out.raw(prologue.strip_suffix(BODY).unwrap_or(prologue));
+    out.raw("<soap:Header>");
+    out.raw(header);
+    out.raw("</soap:Header>");
+    out.raw(BODY);
+}
+
+/// `Upgrade`: the versions that are spoken, the one that is liked best first.
+fn write_upgrade(out: &mut Encoder) {
+    out.raw("<upgrade:Upgrade");
+    out.attribute("xmlns:upgrade", &Version::Soap12.namespace().to_owned());
+    out.raw(">");
+    for version in Version::ALL.into_iter().rev() {
+        out.raw("<upgrade:SupportedEnvelope");
+        out.attribute("xmlns:supported", &version.namespace().to_owned());
+        out.raw(" qname=\"supported:Envelope\"/>");
+    }
+    out.raw("</upgrade:Upgrade>");
+}
+
+/// `NotUnderstood`: the name of a header block.
+fn write_not_understood(name: &QName, out: &mut Encoder) {
+    out.raw("<soap:NotUnderstood");
+    out.attribute("qname", name);
+    out.raw("/>");
+}

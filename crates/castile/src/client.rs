@@ -4,8 +4,8 @@ use std::fmt;
 
 use bytes::Bytes;
 use castile_databinding::{FromXml, ToXml};
-use castile_http::client::{self, Transport};
-use castile_soap::{Fault, FaultDetail, Leniency, NoDetail, Operation, Options, Version};
+use castile_http::client::{self, ClientReply, Transport};
+use castile_soap::{Fault, FaultDetail, Header, Leniency, NoDetail, Operation, Options, Version};
 use castile_xml::Limits;
 use http::{Request, Response, Uri};
 use http_body_util::Full;
@@ -125,16 +125,52 @@ impl<S: HttpService> Caller<S> {
         operation: &'static Operation,
         request: &Q,
     ) -> Result<R, CallError<D>> {
+        let (response, ()) = self.call_with(operation, request, &()).await?;
+        Ok(response)
+    }
+
+    /// The same with header blocks, those of the request and those of the response.
+    ///
+    /// # Errors
+    /// A [`CallError`].
+    pub async fn call_with<Q: ToXml, H: Header, R: FromXml, O: Header, D: FaultDetail>(
+        &self,
+        operation: &'static Operation,
+        request: &Q,
+        header: &H,
+    ) -> Result<(R, O), CallError<D>> {
+        let reply = self.exchange(operation, request, header).await?;
+        let answer = castile_soap::client::response_with(operation, &reply.message, reply.charset, &self.options);
+        answer.map_err(CallError::Protocol)?.map_err(CallError::Fault)
+    }
+
+    /// Sends a request that has no response, and waits until it is taken.
+    ///
+    /// # Errors
+    /// A [`CallError`]. That there is none doesn't say that the request was right, or done.
+    pub async fn send<Q: ToXml, H: Header, D: FaultDetail>(
+        &self,
+        operation: &'static Operation,
+        request: &Q,
+        header: &H,
+    ) -> Result<(), CallError<D>> {
+        let reply = self.exchange(operation, request, header).await?;
+        let answer = castile_soap::client::accepted(&reply.message, reply.charset, &self.options);
+        answer.map_err(CallError::Protocol)?.map_err(CallError::Fault)
+    }
+
+    async fn exchange<Q: ToXml, H: Header, D>(
+        &self,
+        operation: &'static Operation,
+        request: &Q,
+        header: &H,
+    ) -> Result<ClientReply, CallError<D>> {
         let Caller { url, version, options, .. } = self;
-        let message = castile_soap::client::request(*version, operation, request).map_err(CallError::Protocol)?;
+        let message = castile_soap::client::request_with(*version, operation, request, header);
+        let message = message.map_err(CallError::Protocol)?;
         let transport = self.transport.service();
-        let reply = client::call(transport, url, *version, operation.action, message, options.limits.message_size)
-            .await
-            .map_err(CallError::Transport)?;
-        match castile_soap::client::response(operation, &reply.message, reply.charset, options) {
-            Ok(Ok(response)) => Ok(response),
-            Ok(Err(fault)) => Err(CallError::Fault(fault)),
-            Err(error) => Err(CallError::Protocol(error)),
-        }
+        let most = options.limits.message_size;
+        let reply = client::call(transport, url, *version, operation.action, message, most).await;
+        reply.map_err(CallError::Transport)
     }
 }

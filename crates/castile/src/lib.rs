@@ -26,7 +26,7 @@ pub use castile_databinding::{
 };
 pub use castile_http as http;
 pub use castile_soap as soap;
-pub use castile_soap::{Detail, Fault, FaultCode, Leniency, NoDetail};
+pub use castile_soap::{AnyHeader, Detail, Fault, FaultCode, Leniency, NoDetail};
 pub use castile_xml as xml;
 pub use client::{CallError, HttpService};
 pub use codegen::RequestBody;
@@ -58,8 +58,8 @@ pub mod codegen {
     pub use castile_http::client::Transport;
     pub use castile_http::server::{Endpoint, Options as EndpointOptions};
     pub use castile_soap::{
-        Description, Dispatch, Error as SoapError, Fault, FaultDetail, Leniency, NoDetail, Operation, Payload, Pending,
-        Root, Service as SoapService, SizeHint, Version as SoapVersion,
+        AnyHeader, Description, Dispatch, Error as SoapError, Fault, FaultDetail, Header, Leniency, NoDetail,
+        Operation, Payload, Pending, Root, Service as SoapService, SizeHint, Version as SoapVersion,
     };
     pub use castile_xml::Limits;
     pub use http::Request as HttpRequest;

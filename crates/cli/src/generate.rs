@@ -29,6 +29,10 @@ pub(crate) struct Arguments {
     /// Hold values against the facets of their types while messages are read (lengths, patterns, bounds, enumerations)
     #[arg(long)]
     facets: bool,
+    /// Give every method the header of its request, and its response one: header blocks that the contract doesn't
+    /// declare are at hand. Methods of operations with declared ones always have them
+    #[arg(long)]
+    headers: bool,
     #[command(flatten)]
     catalogs: source::Catalogs,
     /// Show notes as well as errors and warnings: what was passed over without harm
@@ -46,6 +50,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     }
     options.operations = arguments.operations;
     options.facets = arguments.facets;
+    options.headers = arguments.headers;
     let shown = arguments.wsdl.display().to_string();
     let (generated, diagnostics) = match castile_codegen::generate_from(&arguments.wsdl, &files, &options) {
         Ok(generated) => {

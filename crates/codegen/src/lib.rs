@@ -35,11 +35,14 @@ pub struct Options {
     /// Whether values are held against the facets of their types while they are read, and values that an enumeration
     /// doesn't list are refused. Structure and lexical spaces are always checked.
     pub facets: bool,
+    /// Whether every method takes the header of its request and gives that of its response, so that header blocks which
+    /// the contract doesn't declare are at hand. Methods of operations with declared ones always do.
+    pub headers: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { server: true, client: true, operations: Vec::new(), facets: false }
+        Options { server: true, client: true, operations: Vec::new(), facets: false, headers: false }
     }
 }
 

@@ -224,9 +224,11 @@ pub(crate) struct Scope {
 }
 
 impl Scope {
-    /// The methods of a service.
-    pub(crate) fn of_methods() -> Self {
-        Scope { taken: CLIENT_METHODS.map(str::to_owned).into(), numbers: HashMap::new() }
+    /// The methods of a service, whose trait has `understands` if any header block may come.
+    pub(crate) fn of_methods(holds_any_header: bool) -> Self {
+        let more = holds_any_header.then_some("understands");
+        let taken = CLIENT_METHODS.into_iter().chain(more).map(str::to_owned).collect();
+        Scope { taken, numbers: HashMap::new() }
     }
 
     /// A name for a variant: always written behind its type's, so the library's names are free here.
@@ -393,7 +395,7 @@ mod tests {
 
     #[test]
     fn fields_and_methods_are_named_as_rust_names_them() {
-        let mut names = Scope::of_methods();
+        let mut names = Scope::of_methods(false);
         for (name, expected) in [
             ("OrderId", "order_id"),
             ("type", "r#type"),

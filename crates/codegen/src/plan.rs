@@ -239,6 +239,8 @@ pub(crate) enum Base {
     List(Box<Base>),
     /// A value of any type.
     AnyType,
+    /// No value: `()`.
+    Nothing,
     /// One of the contract.
     Item(Path),
 }
@@ -249,7 +251,7 @@ impl Base {
         match self {
             Base::Datatype(name) => matches!(*name, "QName" | "Notation"),
             Base::List(item) => item.is_name(),
-            Base::Primitive(_) | Base::AnyType | Base::Item(_) => false,
+            Base::Primitive(_) | Base::AnyType | Base::Nothing | Base::Item(_) => false,
         }
     }
 }
@@ -381,6 +383,8 @@ pub(crate) struct Service {
     pub(crate) names: ServiceNames,
     pub(crate) port_type_documentation: String,
     pub(crate) operations: Vec<Operation>,
+    /// Those of its messages, each once.
+    pub(crate) headers: Vec<HeaderStruct>,
 }
 
 #[derive(Debug)]
@@ -390,13 +394,67 @@ pub(crate) struct Operation {
     pub(crate) documentation: String,
     pub(crate) action: String,
     pub(crate) request: Message,
-    pub(crate) response: Message,
+    /// `None` if the request is not answered.
+    pub(crate) response: Option<Message>,
     pub(crate) faults: Option<Faults>,
 }
 
-/// The payload of a message.
+/// What a message holds.
 #[derive(Debug)]
 pub(crate) struct Message {
+    /// The type of its payload.
+    pub(crate) base: Base,
+    pub(crate) payload: Payload,
+    pub(crate) header: Option<Header>,
+}
+
+/// What the body of a message holds.
+#[derive(Debug)]
+pub(crate) enum Payload {
+    /// One element.
+    Element(Root),
+    /// No element.
+    Nothing,
+    /// What a struct has, its elements one after another. The start tag is that of the body.
+    Content { path: Path, start: String },
+}
+
+impl Payload {
+    /// Whether requests that hold the one and those that hold the other begin alike.
+    pub(crate) fn is_same_to_a_server(&self, other: &Payload) -> bool {
+        match (self, other) {
+            (Payload::Element(one), Payload::Element(other)) => {
+                one.element.name == other.element.name && one.element.namespace == other.element.namespace
+            }
+            (Payload::Nothing, Payload::Nothing) => true,
+            _ => false,
+        }
+    }
+}
+
+/// The header blocks of a message.
+#[derive(Debug)]
+pub(crate) enum Header {
+    /// None is declared, and any may come.
+    Any,
+    /// One of the service's header structs.
+    Declared(Path),
+}
+
+/// A struct of the header blocks that messages are declared to have, each of which may be absent, and of others.
+#[derive(Debug)]
+pub(crate) struct HeaderStruct {
+    pub(crate) path: Path,
+    pub(crate) documentation: String,
+    pub(crate) blocks: Vec<HeaderBlock>,
+    /// The field for those that are not declared.
+    pub(crate) others: Ident,
+}
+
+#[derive(Debug)]
+pub(crate) struct HeaderBlock {
+    pub(crate) ident: Ident,
+    pub(crate) documentation: String,
     pub(crate) base: Base,
     pub(crate) root: Root,
 }
@@ -414,6 +472,8 @@ pub(crate) struct Root {
 pub(crate) struct Faults {
     pub(crate) ident: Ident,
     pub(crate) variants: Vec<FaultVariant>,
+    /// How many of the variants stand in the detail; those behind them are header blocks.
+    pub(crate) details: usize,
 }
 
 #[derive(Debug)]

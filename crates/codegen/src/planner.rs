@@ -3,6 +3,7 @@
 mod facets;
 mod finish;
 mod groups;
+mod operations;
 mod particles;
 mod simple;
 mod types;
@@ -10,15 +11,15 @@ mod types;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use castile_wsdl::{
-    BindingFault, BindingMessage, BindingOperation, Definitions, Diagnostic, HTTP_TRANSPORT, PartContent, Pattern,
-    Port, Protocol, Severity, Style, Use, Version,
+    BindingOperation, Definitions, Diagnostic, HTTP_TRANSPORT, Port, PortTypeId, Protocol, Severity, Version,
 };
 use castile_xsd::components::{Owner, TypeDefinition};
-use castile_xsd::{ElementId, Location, Schema, TypeId};
+use castile_xsd::{Location, Schema, TypeId};
 
 use crate::Options;
-use crate::names::{Ident, Modules, Names, Scope, ServiceNames};
-use crate::plan::{FaultVariant, Faults, Item, Message, Module, Operation, Path, Plan, Root, Service};
+use crate::names::{Ident, Modules, Names, ServiceNames};
+use crate::plan::{HeaderStruct, Item, Module, Operation, Path, Plan, Service};
+use operations::OperationNames;
 use particles::Origin;
 
 /// Plans what the SOAP services of a contract need, or all its types if there is no such service. What can't be
@@ -32,6 +33,7 @@ pub(crate) fn plan(definitions: &Definitions, options: &Options, diagnostics: &m
         schema,
         wanted: &options.operations,
         checks_facets: options.facets,
+        holds_any_header: options.headers,
         restrictions: HashMap::new(),
         diagnostics,
         names: vec![Names::default()],
@@ -40,6 +42,7 @@ pub(crate) fn plan(definitions: &Definitions, options: &Options, diagnostics: &m
         reserved: HashMap::new(),
         paths: HashMap::new(),
         items: Vec::new(),
+        headers: Vec::new(),
         in_progress: Vec::new(),
         namespaces: Vec::new(),
         attribute_namespaces: BTreeSet::new(),
@@ -67,6 +70,8 @@ struct Planner<'a> {
     wanted: &'a [String],
     /// Whether values are held against the facets of their types.
     checks_facets: bool,
+    /// Whether there is a place for header blocks that the contract doesn't declare at every operation.
+    holds_any_header: bool,
     /// The restrictions of simple types that were looked at; `None` stands for none.
     restrictions: HashMap<TypeId, Option<Path>>,
     diagnostics: &'a mut Vec<Diagnostic>,
@@ -79,6 +84,8 @@ struct Planner<'a> {
     reserved: HashMap<TypeId, Path>,
     paths: HashMap<Key, Path>,
     items: Vec<Item>,
+    /// The header structs of the service that is being planned.
+    headers: Vec<HeaderStruct>,
     /// What is being planned, outermost first: a field of such a type closes a circle.
     in_progress: Vec<Key>,
     /// The namespace of every element, as often as there are elements.
@@ -108,23 +115,42 @@ impl Planner<'_> {
 
     fn services(&mut self) -> Vec<Service> {
         let definitions = self.definitions;
-        let mut named = Vec::new();
         let unnamed = self.unnamed_services();
-        for service in definitions.services.iter().chain(&unnamed) {
-            match service.ports.iter().find(|port| self.version(port).is_some()) {
-                Some(port) => {
-                    let port_type = definitions[definitions[port.binding].port_type].name.local();
-                    named.push((service, port, self.names[0].service(port_type)));
-                }
-                None => {
-                    let message = format!("service {} has no port that speaks SOAP over HTTP", service.name.local());
-                    self.report(Severity::Warning, service.location, message);
-                }
+        let services = || definitions.services.iter().chain(&unnamed);
+        let port_type = |port: &Port| definitions[port.binding].port_type;
+        let speaks = |port: &&Port| self.version(port).is_some();
+        let mut known: HashSet<PortTypeId> =
+            services().filter_map(|service| service.ports.iter().find(speaks).map(port_type)).collect();
+        let (mut chosen, mut unspoken) = (Vec::new(), Vec::new());
+        for service in services() {
+            let mut ports = service.ports.iter().filter(speaks);
+            match ports.next() {
+                Some(first) => chosen.push((service, first)),
+                None => unspoken.push(service),
             }
+            // Other ports speak the same, or have a port type of their own.
+            chosen.extend(ports.filter(|port| known.insert(port_type(port))).map(|port| (service, port)));
         }
+        for service in unspoken {
+            let message = format!("service {} has no port that speaks SOAP over HTTP", service.name.local());
+            self.report(Severity::Warning, service.location, message);
+        }
+        let named: Vec<_> = chosen
+            .into_iter()
+            .map(|(service, port)| (service, port, self.names[0].service(definitions[port_type(port)].name.local())))
+            .collect();
         self.reserve();
-        let mut services: Vec<Service> =
-            named.into_iter().filter_map(|(service, port, names)| self.service(service, port, names)).collect();
+        let named: Vec<_> = named
+            .into_iter()
+            .map(|(service, port, names)| {
+                let operations = self.operation_names(&definitions[port.binding]);
+                (service, port, names, operations)
+            })
+            .collect();
+        let mut services: Vec<Service> = named
+            .into_iter()
+            .filter_map(|(service, port, names, operations)| self.service(service, port, names, operations))
+            .collect();
         let operations = services.iter_mut().flat_map(|service| &mut service.operations);
         for (name, faults) in operations.filter_map(|planned| Some((&planned.name, planned.faults.as_mut()?))) {
             faults.ident = self.names[0].faults(name);
@@ -132,14 +158,14 @@ impl Planner<'_> {
         services
     }
 
-    /// What a contract without services offers: its bindings, by port type, at no address. Standards are written so, for
-    /// others to say where they are.
+    /// What a contract offers at no address: the bindings of each port type that no service has. Standards are written so,
+    /// for others to say where they are.
     fn unnamed_services(&self) -> Vec<castile_wsdl::Service> {
         let definitions = self.definitions;
+        let ports = definitions.services.iter().flat_map(|service| &service.ports);
+        let ports = ports.filter(|port| self.version(port).is_some());
+        let served: HashSet<PortTypeId> = ports.map(|port| definitions[port.binding].port_type).collect();
         let mut services: Vec<castile_wsdl::Service> = Vec::new();
-        if !definitions.services.is_empty() {
-            return services;
-        }
         for id in definitions.binding_ids() {
             let castile_wsdl::Binding { name, port_type, location, .. } = &definitions[id];
             let port = Port {
@@ -154,7 +180,7 @@ impl Planner<'_> {
                 known.ports.iter().any(|known| definitions[known.binding].port_type == *port_type)
             };
             match services.iter_mut().find(is_same) {
-                _ if self.version(&port).is_none() => {}
+                _ if self.version(&port).is_none() || served.contains(port_type) => {}
                 Some(service) => service.ports.push(port),
                 None => services.push(castile_wsdl::Service {
                     name: name.clone(),
@@ -168,22 +194,30 @@ impl Planner<'_> {
         services
     }
 
-    fn service(&mut self, service: &castile_wsdl::Service, port: &Port, names: ServiceNames) -> Option<Service> {
+    fn service(
+        &mut self,
+        service: &castile_wsdl::Service,
+        port: &Port,
+        names: ServiceNames,
+        operations: Vec<OperationNames>,
+    ) -> Option<Service> {
         let binding = &self.definitions[port.binding];
         let port_type = &self.definitions[binding.port_type];
-        let mut methods = Scope::of_methods();
         let wanted = self.wanted;
-        let is_wanted = |operation: &&BindingOperation| wanted.is_empty() || wanted.contains(&operation.name);
-        let operations: Vec<&BindingOperation> = binding.operations.iter().filter(is_wanted).collect();
+        let is_wanted = |operation: &BindingOperation| wanted.is_empty() || wanted.contains(&operation.name);
+        let operations = binding.operations.iter().zip(operations);
+        let operations: Vec<_> = operations.filter(|(operation, _)| is_wanted(operation)).collect();
         if operations.is_empty() && !wanted.is_empty() {
             return None;
         }
         let operations: Vec<Operation> =
-            operations.into_iter().filter_map(|operation| self.operation(operation, &mut methods)).collect();
+            operations.into_iter().filter_map(|(operation, names)| self.operation(operation, names)).collect();
+        let headers = std::mem::take(&mut self.headers);
         if operations.is_empty() {
             let message = format!("binding {} has no operation that can be generated", binding.name.local());
             return self.refuse(binding.location, message);
         }
+        self.tell_operations_apart(&operations, binding.location);
         Some(Service {
             name: service.name.local().to_owned(),
             namespace: self.definitions.target_namespace.clone(),
@@ -194,6 +228,7 @@ impl Planner<'_> {
             port_type_documentation: text(&[&port_type.documentation, &service.documentation])
                 .unwrap_or_else(|| format!("The port type `{}`.", port_type.name.local())),
             operations,
+            headers,
         })
     }
 
@@ -233,82 +268,6 @@ impl Planner<'_> {
             }
         }
         versions
-    }
-
-    fn operation(&mut self, operation: &BindingOperation, methods: &mut Scope) -> Option<Operation> {
-        let (Pattern::RequestResponse, Some(input), Some(output)) =
-            (operation.pattern, &operation.input, &operation.output)
-        else {
-            let message = format!(
-                "operation {} does not answer a request with a response, which is all that is generated yet",
-                operation.name
-            );
-            return self.refuse(operation.location, message);
-        };
-        let literal = operation.style == Style::Document && input.use_ == Use::Literal && output.use_ == Use::Literal;
-        if !literal {
-            let message =
-                format!("operation {} is not document/literal, which is all that is generated yet", operation.name);
-            return self.refuse(operation.location, message);
-        }
-        let request = self.message(operation, input)?;
-        let response = self.message(operation, output)?;
-        Some(Operation {
-            name: operation.name.clone(),
-            ident: methods.lower(&operation.name),
-            documentation: operation
-                .documentation
-                .clone()
-                .unwrap_or_else(|| format!("The operation `{}`.", operation.name)),
-            action: operation.soap_action.clone().unwrap_or_default(),
-            request,
-            response,
-            faults: self.faults(operation),
-        })
-    }
-
-    fn message(&mut self, operation: &BindingOperation, message: &BindingMessage) -> Option<Message> {
-        let Some(element) = message.element() else {
-            let message = format!("a message of operation {} has a body that is not one element", operation.name);
-            return self.refuse(operation.location, message);
-        };
-        let (base, _) = self.base(self.schema[element].type_id, element);
-        Some(Message { base, root: self.root(element) })
-    }
-
-    fn faults(&mut self, operation: &BindingOperation) -> Option<Faults> {
-        let mut variants = Scope::default();
-        let variants: Vec<FaultVariant> =
-            operation.faults.iter().filter_map(|fault| self.fault(operation, fault, &mut variants)).collect();
-        if variants.is_empty() {
-            return None;
-        }
-        // It is named when all types are: a type of the contract may have the name.
-        Some(Faults { ident: Ident::new("Unnamed"), variants })
-    }
-
-    fn fault(
-        &mut self,
-        operation: &BindingOperation,
-        fault: &BindingFault,
-        variants: &mut Scope,
-    ) -> Option<FaultVariant> {
-        let Some(PartContent::Element(element)) = fault.part.as_ref().map(|part| part.content) else {
-            let message = format!("the fault {} of operation {} is not one element", fault.name, operation.name);
-            return self.refuse(operation.location, message);
-        };
-        Some(FaultVariant {
-            ident: variants.variant(&fault.name),
-            documentation: fault.documentation.clone().unwrap_or_else(|| format!("The fault `{}`.", fault.name)),
-            base: self.base(self.schema[element].type_id, element).0,
-            root: self.root(element),
-        })
-    }
-
-    /// The element of a payload; its tags come when all namespaces are known.
-    fn root(&mut self, element: ElementId) -> Root {
-        let element = self.element(&self.schema[element]);
-        Root { element, start: String::new(), end: String::new() }
     }
 
     // ---- types ----
@@ -359,6 +318,13 @@ impl Planner<'_> {
     fn say(&mut self, severity: Severity, message: String) {
         let name = self.definitions.sources.names().next().unwrap_or_default();
         self.diagnostics.push(Diagnostic::of_document(severity, name, message));
+    }
+
+    /// A number for an element, by which its tags are known again.
+    fn slot(&mut self) -> u16 {
+        let slot = self.slots;
+        self.slots = self.slots.wrapping_add(1);
+        slot
     }
 
     // ---- names ----

@@ -4,6 +4,7 @@ mod documentation;
 mod enums;
 mod facets;
 mod layout;
+mod messages;
 mod piece;
 mod service;
 mod types;
@@ -128,6 +129,7 @@ fn base(base: &Base, context: Context<'_>) -> TokenStream {
             quote! { ::castile::datatypes::List<#item> }
         }
         Base::AnyType => quote! { ::castile::AnyType },
+        Base::Nothing => quote! { () },
         Base::Item(path) => context.path(path),
     }
 }

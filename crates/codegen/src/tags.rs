@@ -53,7 +53,12 @@ impl Tags {
 
     /// The start tag of a payload with the declarations of all `namespaces` that stand in it.
     pub(crate) fn root(&self, namespace: &str, local: &str, namespaces: &BTreeSet<String>) -> String {
-        let mut tag = format!("<{}", self.name(namespace, local)).into_bytes();
+        self.start(&self.name(namespace, local), namespaces)
+    }
+
+    /// The start tag of an element around a payload, which is called `name`.
+    pub(crate) fn start(&self, name: &str, namespaces: &BTreeSet<String>) -> String {
+        let mut tag = format!("<{name}").into_bytes();
         let mut declare = |declaration: &str, namespace: &str| {
             tag.extend_from_slice(declaration.as_bytes());
             // A namespace name came out of XML, so XML can carry it.

@@ -109,7 +109,6 @@ generated!(server_only);
 generated!(soap12);
 generated!(typed_faults);
 generated!(types_only);
-generated!(unsupported_bindings);
 
 impl server_only::Feature for Echo {
     async fn echo(&self, request: server_only::Value) -> Result<server_only::Value, Fault<server_only::EchoFault>> {

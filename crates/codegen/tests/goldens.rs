@@ -28,6 +28,7 @@ fn options(feature: &str) -> Options {
     options.server = feature != "client_only";
     options.client = feature != "server_only";
     options.facets = matches!(feature, "facets" | "lenient");
+    options.headers = feature == "any_header";
     options
 }
 
@@ -82,11 +83,11 @@ fn operations_can_be_picked() {
 
 #[test]
 fn every_feature_is_run() {
-    let tests = fs::read_to_string("tests/features.rs").unwrap();
+    let tests = ["tests/features.rs", "tests/bindings.rs"].map(|file| fs::read_to_string(file).unwrap()).concat();
     for feature in features() {
         let has_code = Path::new("tests/features").join(&feature).join("expected.rs").exists();
         let is_run = tests.contains(&format!("!({feature})")) || tests.contains(&format!("!({feature} {{"));
-        assert_eq!(has_code, is_run, "features.rs and the directory {feature}");
+        assert_eq!(has_code, is_run, "features.rs, bindings.rs and the directory {feature}");
     }
 }
 

@@ -22,7 +22,7 @@ use crate::xop::Includes;
 pub use groups::{Group, Mixed};
 use lenient::Lenient;
 use simple::is_fixed;
-use tags::{list, or};
+use tags::list;
 
 /// What all vectors of a document may reserve so, in bytes for each byte of it: many may have one item only.
 const RESERVE_PER_BYTE: usize = 4;
@@ -100,6 +100,13 @@ enum Piece<'a> {
     Other,
 }
 
+/// An element without content.
+impl FromXml for () {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+        decoder.complex(element, |_| Ok(()))
+    }
+}
+
 impl<'a> Decoder<'a> {
     /// A decoder that goes on where `reader` stands.
     pub fn new(reader: Reader<'a>) -> Self {
@@ -165,6 +172,20 @@ impl<'a> Decoder<'a> {
         }
         self.attributes(element, T::ATTRIBUTES)?;
         self.admit(element, T::TYPE, T::NILLABLE, T::CONTENT)?;
+        T::content(self, element)
+    }
+
+    /// Reads the content and the end tag of `element` as a value, where the caller has read on to `first`, the start tag
+    /// of its first child, or to its end tag. The attributes of `element` are not looked at, and nothing is tolerated.
+    ///
+    /// # Errors
+    /// What the document has instead.
+    pub fn rest<T: FromXml>(&mut self, element: &'static Element, first: Option<StartTag<'a>>) -> Result<T, Error> {
+        self.lenient = None;
+        self.next = Some(match first {
+            Some(tag) => Next::Start(tag),
+            None => Next::End { offset: self.reader.offset().saturating_sub(1) },
+        });
         T::content(self, element)
     }
 }

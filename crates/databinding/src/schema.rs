@@ -252,6 +252,43 @@ pub enum First {
     Group(&'static [First]),
 }
 
+impl First {
+    /// Whether an element is among what may come first.
+    pub fn takes(first: &[First], namespace: &str, name: &str) -> bool {
+        first.iter().any(|first| match first {
+            First::Elements(table) => table.iter().any(|element| element.is(namespace, name)),
+            First::Wildcard(wildcard) => wildcard.namespaces.allow(namespace),
+            First::Group(first) => First::takes(first, namespace, name),
+        })
+    }
+
+    /// What may come first, for messages: `<a>, <b> or <c>`.
+    #[cold]
+    pub fn list(first: &[First]) -> String {
+        fn collect(first: &[First], names: &mut Vec<String>) {
+            for first in first {
+                match first {
+                    First::Elements(table) => names.extend(table.iter().map(|element| format!("<{}>", element.name))),
+                    First::Wildcard(_) => names.push("any element".to_owned()),
+                    First::Group(first) => collect(first, names),
+                }
+            }
+        }
+        let mut names = Vec::new();
+        collect(first, &mut names);
+        or(&names)
+    }
+}
+
+/// Names for messages: `a, b or c`.
+#[cold]
+pub(crate) fn or(names: &[String]) -> String {
+    match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => names.concat(),
+    }
+}
+
 /// What the children of an element may be, for a decoder that is lenient.
 #[derive(Debug)]
 pub enum Content {

@@ -36,6 +36,11 @@ pub trait ToXml {
     }
 }
 
+/// An element without content.
+impl ToXml for () {
+    fn content(&self, _: &mut Encoder) {}
+}
+
 /// Writes values as XML. Tags are constants of generated code: the methods that take them are always inlined, so that
 /// a tag is a store or two and not a call (not where nothing is optimised: it would be compiled for each field). They are taken as they are; text is escaped.
 ///

@@ -81,7 +81,8 @@ where
 {
     let operation = operations.iter().find(|operation| operation.name == name);
     let operation = operation.unwrap_or_else(|| panic!("no operation {name}"));
-    [Kind { root: &operation.request, check: check::<Q> }, Kind { root: &operation.response, check: check::<R> }]
+    let response = operation.response.as_ref().unwrap_or_else(|| panic!("{name} has no response"));
+    [Kind { root: &operation.request, check: check::<Q> }, Kind { root: response, check: check::<R> }]
 }
 
 /// Reads `document` in all ways, and returns the memory that knows it.

@@ -24,11 +24,11 @@ const EXCERPT: usize = 1024;
 #[derive(Clone, Debug)]
 pub struct ClientReply {
     /// 200, or for a fault 500 (SOAP 1.1 §6.2) or 400 (SOAP 1.2 Part 2 §7.5.1). Some servers send faults with 200: the
-    /// message decides.
+    /// message decides. 202 and 204 if there is none.
     pub status: StatusCode,
     /// The charset of the content type, if it has one (RFC 7303 §3.2): whoever reads the message needs it.
     pub charset: Option<Charset>,
-    /// The envelope.
+    /// The envelope; empty if none came, as from an operation without a response.
     pub message: Bytes,
 }
 
@@ -73,23 +73,32 @@ where
 
     let status = head.status;
     let is_fault = matches!(status, StatusCode::INTERNAL_SERVER_ERROR | StatusCode::BAD_REQUEST);
+    let is_success = matches!(status, StatusCode::OK | StatusCode::ACCEPTED | StatusCode::NO_CONTENT);
     match MessageType::read(head.headers.get(header::CONTENT_TYPE)) {
-        Ok(MessageType { charset, .. }) if status == StatusCode::OK || is_fault => {
+        Ok(MessageType { charset, .. }) if is_success || is_fault => {
             let message = body::read(body, max_message_size).await;
             let message = message.map_err(|failure| body_failed(failure, max_message_size))?;
             Ok(ClientReply { status, charset, message })
         }
-        Err(unread) if status == StatusCode::OK || (is_fault && matches!(unread, Unread::Charset { .. })) => {
-            Err(Error::new(ErrorKind::ContentType, unread.to_string()))
-        }
-        _ => {
-            let mut message = format!("the server answered {status}, expected 200, or 500 or 400 with a fault");
+        content_type => {
             let text = body::read_some(body, EXCERPT).await;
-            let text = String::from_utf8_lossy(&text);
-            if !text.trim().is_empty() {
-                message = format!("{message}: {}", text.trim());
+            if text.is_empty() && is_success {
+                // Nothing is said (WS-I Basic Profile 1.1 R2714), whatever that is said to be.
+                return Ok(ClientReply { status, charset: None, message: Bytes::new() });
             }
-            Err(Error::new(ErrorKind::Status(status), message))
+            match content_type {
+                Err(unread) if status == StatusCode::OK || (is_fault && matches!(unread, Unread::Charset { .. })) => {
+                    Err(Error::new(ErrorKind::ContentType, unread.to_string()))
+                }
+                _ => {
+                    let mut message = format!("the server answered {status}, expected 200, or 500 or 400 with a fault");
+                    let text = String::from_utf8_lossy(&text);
+                    if !text.trim().is_empty() {
+                        message = format!("{message}: {}", text.trim());
+                    }
+                    Err(Error::new(ErrorKind::Status(status), message))
+                }
+            }
         }
     }
 }

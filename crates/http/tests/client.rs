@@ -73,6 +73,25 @@ async fn each_version_says_its_action_and_its_faults() {
     assert_eq!(error.kind(), ErrorKind::Status(StatusCode::BAD_REQUEST));
 }
 
+/// What has no response is answered by nothing, by one status or another.
+#[tokio::test]
+async fn nothing_may_be_the_answer() {
+    for response in [
+        "HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n",
+        "HTTP/1.1 202 Accepted\r\ncontent-type: text/xml\r\ncontent-length: 0\r\n\r\n",
+        "HTTP/1.1 204 No Content\r\n\r\n",
+        "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
+    ] {
+        let reply = call(Transport::new(), &canned(response).await, "", "<a/>").await.unwrap();
+        assert_eq!(reply.message, "", "{response}");
+    }
+    let reply = "HTTP/1.1 202 Accepted\r\ncontent-type: text/xml\r\ncontent-length: 4\r\n\r\n<a/>";
+    assert_eq!(call(Transport::new(), &canned(reply).await, "", "<a/>").await.unwrap().message, "<a/>");
+    let error = failure("HTTP/1.1 202 Accepted\r\ncontent-type: text/plain\r\ncontent-length: 2\r\n\r\nok").await;
+    assert_eq!(error.kind(), ErrorKind::Status(StatusCode::ACCEPTED));
+}
+
 #[tokio::test]
 async fn a_server_in_the_same_process_is_a_transport() {
     let url = Uri::from_static("http://in.process/");

@@ -4,21 +4,36 @@ mod fault;
 
 use bytes::Bytes;
 use castile_databinding::{FromXml, ToXml};
-use castile_xml::{Charset, Reader};
+use castile_xml::{Charset, Limits, Reader, StartTag};
 
 use crate::envelope::end_tag;
-use crate::{Envelope, Error, ErrorKind, Fault, FaultDetail, Operation, Options, Version, message};
+use crate::{
+    Detail, Envelope, Error, ErrorKind, Fault, FaultDetail, Header, Operation, Options, Root, Version, blocks, message,
+};
 
 /// Writes a request message.
 ///
 /// # Errors
 /// [`ErrorKind::Unwritable`] if a value holds what XML can't carry.
 pub fn request<Q: ToXml>(version: Version, operation: &Operation, request: &Q) -> Result<Bytes, Error> {
-    Ok(message::write(version, &operation.request, request, Vec::new())?.into())
+    request_with(version, operation, request, &())
 }
 
-/// Reads the answer to a request: a response, or a fault, in whichever version it came. `charset` is what the media type says, as in
-/// [`Request`](crate::Request).
+/// The same with header blocks.
+///
+/// # Errors
+/// As for [`request`].
+pub fn request_with<Q: ToXml, H: Header>(
+    version: Version,
+    operation: &Operation,
+    request: &Q,
+    header: &H,
+) -> Result<Bytes, Error> {
+    Ok(message::write_with(version, header, &operation.request, request, Vec::new())?.into())
+}
+
+/// Reads the answer to a request: a response, or a fault, in whichever version it came. `charset` is what the media
+/// type says, as in [`Request`](crate::Request).
 ///
 /// # Errors
 /// That the message is neither, with the place.
@@ -28,17 +43,61 @@ pub fn response<R: FromXml, D: FaultDetail>(
     charset: Option<Charset>,
     options: &Options,
 ) -> Result<Result<R, Fault<D>>, Error> {
+    let answer = response_with(operation, message, charset, options)?;
+    Ok(answer.map(|(response, ())| response))
+}
+
+/// The same with the header blocks of the response.
+///
+/// # Errors
+/// As for [`response`].
+pub fn response_with<R: FromXml, H: Header, D: FaultDetail>(
+    operation: &'static Operation,
+    message: &[u8],
+    charset: Option<Charset>,
+    options: &Options,
+) -> Result<Result<(R, H), Fault<D>>, Error> {
+    let Some(expected) = &operation.response else {
+        let message = format!("{} has no response that could be read", operation.name);
+        return Err(Error::at(0, ErrorKind::Document, message));
+    };
+    if message.is_empty() {
+        let message = format!("the answer is empty, where {} was expected", expected.expected());
+        return Err(Error::at(0, ErrorKind::Document, message));
+    }
     message::read_with(message, charset, options, |mut reader, leniency| {
-        let answer = match answer(&mut reader, operation) {
-            Ok(Answer::Response) => {
-                let decoder = message::decoder(reader, leniency);
+        let answer = match answer::<H, D>(&mut reader, Some(expected)) {
+            Ok((envelope, Answer::Other(first))) => {
+                let header = blocks::read(&envelope, reader.input(), options.limits);
                 let tell = |deviations: &_| leniency.iter().for_each(|leniency| leniency.tell(operation, deviations));
-                return message::read_payload(decoder, &operation.response, tell).map(Ok);
+                let response = message::read_payload(message::decoder(reader, leniency), expected, first, tell)?;
+                return Ok(Ok((response, header?)));
             }
-            Ok(Answer::Fault(version)) => {
-                let fault = fault::read(&mut reader, version, options.limits);
-                fault.and_then(|fault| Envelope::read_end(&mut reader).map(|()| Err(fault)))
-            }
+            Ok((envelope, Answer::Fault)) => read_fault(&mut reader, &envelope, options.limits).map(Err),
+            Err(error) => Err(error),
+        };
+        message::keep(reader.into_memory());
+        answer
+    })
+}
+
+/// Reads the answer to a request of an operation without a response. Nothing, and whatever isn't a fault, says that the
+/// request was taken.
+///
+/// # Errors
+/// That the message is not well-formed, or no envelope.
+pub fn accepted<D: FaultDetail>(
+    message: &[u8],
+    charset: Option<Charset>,
+    options: &Options,
+) -> Result<Result<(), Fault<D>>, Error> {
+    if message.is_empty() {
+        return Ok(Ok(()));
+    }
+    message::read_with(message, charset, options, |mut reader, _| {
+        let answer = match answer::<(), D>(&mut reader, None) {
+            Ok((envelope, Answer::Fault)) => read_fault(&mut reader, &envelope, options.limits).map(Err),
+            Ok((_, Answer::Other(_))) => Ok(Ok(())),
             Err(error) => Err(error),
         };
         message::keep(reader.into_memory());
@@ -47,28 +106,51 @@ pub fn response<R: FromXml, D: FaultDetail>(
 }
 
 /// What the body of an answer holds.
-enum Answer {
-    Response,
-    Fault(Version),
+enum Answer<'a> {
+    Fault,
+    /// What was expected, with the start tag that it begins with.
+    Other(Option<StartTag<'a>>),
 }
 
 /// Reads up to the payload, its start tag included.
-fn answer(reader: &mut Reader<'_>, operation: &'static Operation) -> Result<Answer, Error> {
+fn answer<'a, H: Header, D: FaultDetail>(
+    reader: &mut Reader<'a>,
+    expected: Option<&'static Root>,
+) -> Result<(Envelope, Answer<'a>), Error> {
     let (envelope, payload) = Envelope::read(reader)?;
-    envelope.check_understood(|_, _| false)?;
-    let expected = &operation.response.element;
-    let Some(tag) = payload else {
-        let message = format!("the body is empty, where <{}> was expected", expected.name);
-        return Err(Error::at(end_tag(reader), ErrorKind::Document, message));
+    envelope.check_understood(|namespace, local| {
+        let declares = |elements| blocks::declares(elements, namespace, local);
+        declares(H::ELEMENTS) || declares(<blocks::OfFault<D> as Header>::ELEMENTS)
+    })?;
+    let name = payload.map(|tag| (reader.namespace(tag.namespace), tag.name.local()));
+    if name == Some((envelope.version.namespace(), "Fault")) {
+        return Ok((envelope, Answer::Fault));
+    }
+    let Some(root) = expected.filter(|root| !root.begins(name)) else {
+        return Ok((envelope, Answer::Other(payload)));
     };
-    let (namespace, local) = (reader.namespace(tag.namespace), tag.name.local());
-    if (namespace, local) == (expected.namespace, expected.name) {
-        return Ok(Answer::Response);
+    let expected = root.expected();
+    Err(match (payload, name) {
+        (Some(tag), Some((namespace, local))) => {
+            let message = format!("found <{local}> of {namespace:?}, where {expected} was expected");
+            Error::at(tag.offset, ErrorKind::Document, message)
+        }
+        _ => {
+            let message = format!("the body is empty, where {expected} was expected");
+            Error::at(end_tag(reader), ErrorKind::Document, message)
+        }
+    })
+}
+
+/// Reads a fault, whose start tag was read, and the rest of the message. What the contract declares about a header
+/// stands in one.
+fn read_fault<D: FaultDetail>(reader: &mut Reader<'_>, envelope: &Envelope, limits: Limits) -> Result<Fault<D>, Error> {
+    let mut fault = fault::read(reader, envelope.version, limits)?;
+    Envelope::read_end(reader)?;
+    if matches!(fault.detail, Detail::None)
+        && let Ok(blocks::OfFault(Some(detail))) = blocks::read(envelope, reader.input(), limits)
+    {
+        fault.detail = Detail::Declared(detail);
     }
-    if local == "Fault" && namespace == envelope.version.namespace() {
-        return Ok(Answer::Fault(envelope.version));
-    }
-    let message =
-        format!("found <{local}> of {namespace:?}, where <{}> of {:?} was expected", expected.name, expected.namespace);
-    Err(Error::at(tag.offset, ErrorKind::Document, message))
+    Ok(fault)
 }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use castile_databinding::schema::Element;
+use castile_databinding::schema::{Element, First};
 
 /// A WSDL service as it was generated.
 #[derive(Debug)]
@@ -28,15 +28,17 @@ pub struct Operation {
     pub name: &'static str,
     /// The `soapAction` of the binding; may be empty.
     pub action: &'static str,
-    /// The element that the body of a request holds.
+    /// What the body of a request holds.
     pub request: Root,
-    /// The element that the body of a response holds.
-    pub response: Root,
+    /// What the body of a response holds; `None` for an operation without one (WSDL 1.1 §2.4.1).
+    pub response: Option<Root>,
+    /// The header blocks that a request is declared to have, so that they are understood.
+    pub request_header: &'static [Element],
     /// How large responses have been.
     pub response_size: SizeHint,
 }
 
-/// An element that is the payload of a message.
+/// The payload of a message: an element, or all that the body holds.
 #[derive(Debug)]
 pub struct Root {
     /// Its declaration.
@@ -45,6 +47,43 @@ pub struct Root {
     pub start: &'static str,
     /// The end tag to be written.
     pub end: &'static str,
+    /// Present if `element` is the body itself, which holds one value: what it begins with. Nothing is for an empty body.
+    pub body: Option<&'static [First]>,
+}
+
+impl Root {
+    /// A body that holds one element.
+    pub const fn new(element: Element, start: &'static str, end: &'static str) -> Self {
+        Root { element, start, end, body: None }
+    }
+
+    /// A body that is itself the element around a value: it holds no element, or several. `start` is its start tag, its
+    /// prefix `soap`.
+    pub const fn of_body(start: &'static str, first: &'static [First]) -> Self {
+        // Its tags are not learned, so the slot is nobody's.
+        let element = Element::new("", "Body", u16::MAX);
+        Root { element, start, end: "</soap:Body>", body: Some(first) }
+    }
+
+    /// Whether a body that begins with an element of this name, or is empty, holds such a payload.
+    pub(crate) fn begins(&self, payload: Option<(&str, &str)>) -> bool {
+        match (self.body, payload) {
+            (None, Some((namespace, local))) => self.element.name == local && self.element.namespace == namespace,
+            (Some(first), Some((namespace, local))) => First::takes(first, namespace, local),
+            (None, None) => false,
+            (Some(first), None) => first.is_empty(),
+        }
+    }
+
+    /// What a body begins with, for messages.
+    #[cold]
+    pub(crate) fn expected(&self) -> String {
+        match self.body {
+            None => format!("<{}> of {:?}", self.element.name, self.element.namespace),
+            Some([]) => "nothing".to_owned(),
+            Some(first) => First::list(first),
+        }
+    }
 }
 
 /// A guess how much room a message takes: the last one's size.

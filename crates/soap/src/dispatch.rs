@@ -2,15 +2,16 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use bytes::Bytes;
 use castile_databinding::{Decoder, Encoder, FromXml, ToXml};
-use castile_xml::Reader;
+use castile_xml::{Limits, Reader, StartTag};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use crate::envelope::end_tag;
 use crate::{
-    Description, Envelope, Error, ErrorKind, Fault, FaultDetail, Leniency, NoDetail, Operation, Options, Reply,
-    Request, Service, Version, header, message,
+    Description, Detail, Envelope, Error, ErrorKind, Fault, FaultDetail, Header, Leniency, NoDetail, Operation,
+    Options, Reply, Request, Service, Version, blocks, header, message,
 };
 
 /// A service as generated code writes it: which operations there are, and a handler for each.
@@ -24,7 +25,8 @@ pub trait Dispatch: Send + Sync + 'static {
     /// That the payload is not what the operation takes.
     fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, Error>;
 
-    /// Whether header blocks of this name are understood, so that they may say `mustUnderstand`.
+    /// Whether header blocks of this name are understood, so that they may say `mustUnderstand`, whether or not the
+    /// operation declares them.
     fn understands(&self, _namespace: &str, _local: &str) -> bool {
         false
     }
@@ -38,7 +40,10 @@ pub type Pending = BoxFuture<'static, Reply>;
 pub struct Payload<'a> {
     decoder: Decoder<'a>,
     operation: &'static Operation,
-    version: Version,
+    envelope: Envelope,
+    /// The start tag that the body begins with; `None` if it is empty.
+    first: Option<StartTag<'a>>,
+    limits: Limits,
     leniency: Option<Leniency>,
 }
 
@@ -62,14 +67,16 @@ impl<D: Dispatch> Service for D {
 fn start<D: Dispatch>(service: &D, request: &Request<'_>, options: &Options) -> Result<Pending, Error> {
     message::read_with(&request.message, request.charset, options, |mut reader, leniency| {
         match open(service, request.action, &mut reader) {
-            Ok((envelope, operation)) => {
+            Ok((envelope, first, number)) => {
                 let payload = Payload {
                     decoder: message::decoder(reader, leniency),
-                    operation: &D::DESCRIPTION.operations[operation],
-                    version: envelope.version,
+                    operation: &D::DESCRIPTION.operations[number],
+                    envelope,
+                    first,
+                    limits: options.limits,
                     leniency: leniency.cloned(),
                 };
-                service.dispatch(operation, payload)
+                service.dispatch(number, payload)
             }
             Err(error) => {
                 message::keep(reader.into_memory());
@@ -92,45 +99,64 @@ fn refuse(request: &Request<'_>, options: &Options, error: Option<Error>) -> Rep
     }
 }
 
-fn open<D: Dispatch>(service: &D, action: &str, reader: &mut Reader<'_>) -> Result<(Envelope, usize), Error> {
-    let (envelope, payload) = Envelope::read(reader)?;
-    envelope.check_understood(|namespace, local| service.understands(namespace, local))?;
-    let Some(tag) = payload else {
-        let message = "the body is empty, where the element of an operation was expected";
-        return Err(Error::at(end_tag(reader), ErrorKind::UnknownOperation, message));
+/// What stands before the payload, the start tag of that, and the operation that is meant.
+type Opened<'a> = (Envelope, Option<StartTag<'a>>, usize);
+
+fn open<'a, D: Dispatch>(service: &D, action: &str, reader: &mut Reader<'a>) -> Result<Opened<'a>, Error> {
+    let (envelope, first) = Envelope::read(reader)?;
+    let operation = find(D::DESCRIPTION, action, first, reader);
+    // What an operation declares is understood; as long as that isn't known, what any declares.
+    let candidates = match operation {
+        Ok(index) => &D::DESCRIPTION.operations[index..=index],
+        Err(_) => D::DESCRIPTION.operations,
     };
-    let (namespace, local) = (reader.namespace(tag.namespace), tag.name.local());
-    let operations = D::DESCRIPTION.operations;
-    let by_name = |operation: &&Operation| {
-        operation.request.element.name == local && operation.request.element.namespace == namespace
-    };
-    let mut candidates = operations.iter().enumerate().filter(|(_, operation)| by_name(operation));
-    let operation = match (candidates.next(), candidates.next()) {
-        (Some((index, _)), None) => index,
-        // Operations that take the same element are told apart by their action.
+    envelope.check_understood(|namespace, local| {
+        let declares = |operation: &Operation| blocks::declares(operation.request_header, namespace, local);
+        candidates.iter().any(declares) || service.understands(namespace, local)
+    })?;
+    Ok((envelope, first, operation?))
+}
+
+/// The operation that a message is for, whose body begins with `first`.
+fn find(
+    description: &Description,
+    action: &str,
+    first: Option<StartTag<'_>>,
+    reader: &Reader<'_>,
+) -> Result<usize, Error> {
+    let payload = first.map(|tag| (reader.namespace(tag.namespace), tag.name.local()));
+    let offset = first.map_or_else(|| end_tag(reader), |tag| tag.offset);
+    let unknown = |message: String| Error::at(offset, ErrorKind::UnknownOperation, message);
+    let operations = description.operations;
+    let fits = |operation: &&Operation| operation.request.begins(payload);
+    let mut candidates = operations.iter().enumerate().filter(|(_, operation)| fits(operation));
+    match (candidates.next(), candidates.next()) {
+        (Some((index, _)), None) => Ok(index),
+        // Operations that take the same are told apart by their action.
         (Some(_), Some(_)) => {
-            let meant = operations.iter().position(|operation| operation.action == action && by_name(&operation));
+            let meant = operations.iter().position(|operation| operation.action == action && fits(&operation));
             meant.ok_or_else(|| {
-                let actions = operations.iter().filter(by_name).map(|operation| format!("{:?}", operation.action));
+                let actions = operations.iter().filter(fits).map(|operation| format!("{:?}", operation.action));
                 let actions = actions.collect::<Vec<_>>().join(" or ");
-                let message = format!("found the action {action:?} with <{local}>, where {actions} was expected");
-                Error::at(tag.offset, ErrorKind::UnknownOperation, message)
-            })?
+                let with = payload.map_or("an empty body".to_owned(), |(_, local)| format!("<{local}>"));
+                unknown(format!("found the action {action:?} with {with}, where {actions} was expected"))
+            })
         }
         (None, _) => {
             let expected = operations.iter().find(|operation| !action.is_empty() && operation.action == action);
-            let expected = match expected {
-                Some(operation) => format!(
-                    "<{}> of {:?} for the action {action:?}",
-                    operation.request.element.name, operation.request.element.namespace
-                ),
-                None => format!("the element of an operation of {}", D::DESCRIPTION.name),
+            let expected = match (expected, payload) {
+                (Some(operation), _) => format!("{} for the action {action:?}", operation.request.expected()),
+                (None, Some(_)) => format!("the element of an operation of {}", description.name),
+                (None, None) => "the element of an operation".to_owned(),
             };
-            let message = format!("found <{local}> of {namespace:?}, where {expected} was expected");
-            return Err(Error::at(tag.offset, ErrorKind::UnknownOperation, message));
+            Err(unknown(match payload {
+                Some((namespace, local)) => {
+                    format!("found <{local}> of {namespace:?}, where {expected} was expected")
+                }
+                None => format!("the body is empty, where {expected} was expected"),
+            }))
         }
-    };
-    Ok((envelope, operation))
+    }
 }
 
 impl Payload<'_> {
@@ -145,16 +171,72 @@ impl Payload<'_> {
         D: FaultDetail,
         F: Future<Output = Result<R, Fault<D>>> + Send,
     {
-        let Payload { decoder, operation, version, leniency } = self;
-        let request: Q = message::read_payload(decoder, &operation.request, |deviations| {
+        self.handle_with(async move |request, ()| Ok((handler(request).await?, ())))
+    }
+
+    /// The same with header blocks: the handler is called with those of the request, and answers with those of the
+    /// response.
+    ///
+    /// # Errors
+    /// As for [`handle`](Self::handle), or that a header block is not what it is declared to be.
+    pub fn handle_with<Q, H, R, O, D, F>(
+        self,
+        handler: impl FnOnce(Q, H) -> F + Send + 'static,
+    ) -> Result<Pending, Error>
+    where
+        Q: FromXml + Send + 'static,
+        H: Header,
+        R: ToXml + Send,
+        O: Header,
+        D: FaultDetail,
+        F: Future<Output = Result<(R, O), Fault<D>>> + Send,
+    {
+        let operation = self.operation;
+        self.run(handler, move |version, (response, header): (R, O)| {
+            response_reply(version, operation, &response, &header)
+        })
+    }
+
+    /// Reads the payload of an operation without a response, and calls the handler with it. What it says is answered
+    /// by nothing (SOAP 1.1 §6, WS-I Basic Profile 1.1 R2714), a fault by a fault.
+    ///
+    /// # Errors
+    /// As for [`handle_with`](Self::handle_with).
+    pub fn accept<Q, H, D, F>(self, handler: impl FnOnce(Q, H) -> F + Send + 'static) -> Result<Pending, Error>
+    where
+        Q: FromXml + Send + 'static,
+        H: Header,
+        D: FaultDetail,
+        F: Future<Output = Result<(), Fault<D>>> + Send,
+    {
+        self.run(handler, |version, ()| Reply { version, fault: None, message: Bytes::new() })
+    }
+
+    fn run<Q, H, A, D, F>(
+        self,
+        handler: impl FnOnce(Q, H) -> F + Send + 'static,
+        reply: impl FnOnce(Version, A) -> Reply + Send + 'static,
+    ) -> Result<Pending, Error>
+    where
+        Q: FromXml + Send + 'static,
+        H: Header,
+        A: Send,
+        D: FaultDetail,
+        F: Future<Output = Result<A, Fault<D>>> + Send,
+    {
+        let Payload { mut decoder, operation, envelope, first, limits, leniency } = self;
+        let version = envelope.version;
+        let header: Result<H, Error> = blocks::read(&envelope, decoder.reader().input(), limits);
+        let request: Q = message::read_payload(decoder, &operation.request, first, |deviations| {
             leniency.iter().for_each(|leniency| leniency.tell(operation, deviations));
         })?;
+        let header = header?;
         Ok(Box::pin(async move {
             // A handler's panic is its own affair: it answers with a fault and leaves no state of ours behind. So is
             // one of its types while they are written.
             let reply = async move {
-                match handler(request).await {
-                    Ok(response) => response_reply(version, operation, &response),
+                match handler(request, header).await {
+                    Ok(answer) => reply(version, answer),
                     Err(fault) => fault_reply(version, &fault),
                 }
             };
@@ -163,8 +245,17 @@ impl Payload<'_> {
     }
 }
 
-fn response_reply<R: ToXml>(version: Version, operation: &Operation, response: &R) -> Reply {
-    match message::write(version, &operation.response, response, operation.response_size.buffer()) {
+fn response_reply<R: ToXml, H: Header>(
+    version: Version,
+    operation: &'static Operation,
+    response: &R,
+    header: &H,
+) -> Reply {
+    // An operation without a response has no response to be written.
+    let Some(root) = &operation.response else {
+        return Reply { version, fault: None, message: Bytes::new() };
+    };
+    match message::write_with(version, header, root, response, operation.response_size.buffer()) {
         Ok(message) => {
             operation.response_size.note(message.len());
             Reply { version, fault: None, message: message.into() }
@@ -174,7 +265,16 @@ fn response_reply<R: ToXml>(version: Version, operation: &Operation, response: &
 }
 
 fn fault_reply<D: FaultDetail>(version: Version, fault: &Fault<D>) -> Reply {
-    fault_reply_with(version, "", fault)
+    let mut header = Encoder::default();
+    if let Detail::Declared(detail) = &fault.detail
+        && detail.is_header()
+    {
+        detail.write(&mut header);
+    }
+    match header.finish() {
+        Ok(header) => fault_reply_with(version, &String::from_utf8_lossy(&header), fault),
+        Err(error) => unwritable(version, &error),
+    }
 }
 
 /// A fault with the content of a header, which may be empty.
@@ -186,10 +286,12 @@ fn fault_reply_with<D: FaultDetail>(version: Version, header: &str, fault: &Faul
     match out.finish() {
         Ok(message) => Reply { version, fault: Some(fault.code.clone()), message: message.into() },
         // Only what a handler said can be unwritable: reasons are made printable.
-        Err(error) => {
-            fault_reply::<NoDetail>(version, &Fault::receiver(format!("the fault can't be written: {error}")))
-        }
+        Err(error) => unwritable(version, &error),
     }
+}
+
+fn unwritable(version: Version, error: &castile_databinding::Error) -> Reply {
+    fault_reply::<NoDetail>(version, &Fault::receiver(format!("the fault can't be written: {error}")))
 }
 
 fn panicked() -> Fault {

@@ -173,6 +173,14 @@ impl Envelope {
             next_tag(reader).map(|_| ())
         })
     }
+
+    /// The same where the body was read to its end.
+    pub(crate) fn read_end_behind_body(reader: &mut Reader<'_>) -> Result<(), Error> {
+        if let Some(tag) = next_tag(reader)? {
+            return Err(unexpected(reader, tag, "</Envelope>"));
+        }
+        next_tag(reader).map(|_| ())
+    }
 }
 
 /// The version of the message that begins here: that of its envelope, SOAP 1.1 for an envelope of no known one, which

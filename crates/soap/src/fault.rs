@@ -69,6 +69,9 @@ pub enum Detail<D> {
 pub trait FaultDetail: Sized + Send + 'static {
     /// The elements that a detail can be.
     const ELEMENTS: &'static [Element];
+    /// How many of them, the last ones, are header blocks: what a fault says about a header stands in the header, and
+    /// there is no `detail` then (SOAP 1.1 §4.4).
+    const HEADER_BLOCKS: usize = 0;
 
     /// Reads `ELEMENTS[index]`, whose start tag was read.
     ///
@@ -78,6 +81,11 @@ pub trait FaultDetail: Sized + Send + 'static {
 
     /// Writes the element, its tags included.
     fn write(&self, out: &mut Encoder);
+
+    /// Whether the element is a header block.
+    fn is_header(&self) -> bool {
+        false
+    }
 }
 
 /// The details of an operation whose contract declares none: there is no value of this type.
@@ -194,6 +202,8 @@ impl<D: FaultDetail> Fault<D> {
     fn write_detail(&self, start: &str, end: &str, out: &mut Encoder) {
         match &self.detail {
             Detail::None => {}
+            // It stands in the header.
+            Detail::Declared(detail) if detail.is_header() => {}
             Detail::Declared(detail) => {
                 out.raw(start);
                 detail.write(out);

@@ -4,6 +4,7 @@
 //! `Dispatch` is a [`Service`], which turns a [`Request`] into a [`Reply`]; `castile-http` carries those. A client
 //! writes a request with [`client::request`] and reads the answer with [`client::response`].
 
+mod blocks;
 pub mod client;
 mod description;
 mod dispatch;
@@ -16,6 +17,7 @@ mod options;
 mod service;
 mod version;
 
+pub use blocks::{AnyHeader, Header};
 pub use description::{Description, Operation, Root, SizeHint};
 pub use dispatch::{Dispatch, Payload, Pending};
 pub use envelope::{Envelope, HeaderBlock};

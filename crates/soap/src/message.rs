@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::cell::Cell;
 
 use castile_databinding::{Decoder, Deviations, Encoder, FromXml, ToXml};
-use castile_xml::{Charset, Limits, Memory, Reader};
+use castile_xml::{Charset, Limits, Memory, Reader, StartTag};
 
 use crate::envelope::{self, end_tag};
-use crate::{Envelope, Error, ErrorKind, Leniency, Options, Root, Version};
+use crate::{Envelope, Error, ErrorKind, Header, Leniency, Options, Root, Version, blocks};
 
 thread_local! {
     /// The buffers of the last reader on this thread, with the tags that were learned.
@@ -96,27 +96,52 @@ pub(crate) fn version(message: &[u8], charset: Option<Charset>, limits: Limits) 
     version.ok().flatten()
 }
 
-/// Writes a message whose payload is `value` as the element `root`, into the emptied `out`.
+/// Writes a message whose payload is `value` as `root`, into the emptied `out`.
 ///
 /// # Errors
 /// [`ErrorKind::Unwritable`] if the value holds what XML can't carry.
-pub fn write<T: ToXml>(version: Version, root: &Root, value: &T, mut out: Vec<u8>) -> Result<Vec<u8>, Error> {
+pub fn write<T: ToXml>(version: Version, root: &Root, value: &T, out: Vec<u8>) -> Result<Vec<u8>, Error> {
+    write_with(version, &(), root, value, out)
+}
+
+/// The same with header blocks.
+///
+/// # Errors
+/// As for [`write`].
+pub fn write_with<H: Header, T: ToXml>(
+    version: Version,
+    header: &H,
+    root: &Root,
+    value: &T,
+    mut out: Vec<u8>,
+) -> Result<Vec<u8>, Error> {
     out.clear();
     let mut out = Encoder::new(out);
-    out.raw(version.prologue());
+    match root.body {
+        None if header.is_empty() => out.raw(version.prologue()),
+        None => {
+            blocks::write_before_body(version, header, &mut out);
+            out.raw(blocks::BODY);
+        }
+        Some(_) => blocks::write_before_body(version, header, &mut out),
+    }
     out.element(root.start, value, root.end);
-    out.raw(version.epilogue());
+    let epilogue = version.epilogue();
+    out.raw(match root.body {
+        None => epilogue,
+        Some(_) => epilogue.strip_prefix(root.end).unwrap_or(epilogue),
+    });
     Ok(out.finish()?)
 }
 
-/// Reads a message whose payload is the element `root`, with no header block that must be understood, in the encoding
-/// that it says to be in.
+/// Reads a message whose payload is `root`, with no header block that must be understood, in the encoding that it says
+/// to be in.
 ///
 /// # Errors
 /// That it is something else, with the place.
 pub fn read<T: FromXml>(root: &'static Root, message: &[u8], limits: Limits) -> Result<T, Error> {
     read_with(message, None, &Options::from(limits), |mut reader, _| match find(&mut reader, root) {
-        Ok(()) => read_payload(Decoder::new(reader), root, |_| ()),
+        Ok(payload) => read_payload(Decoder::new(reader), root, payload, |_| ()),
         Err(error) => {
             keep(reader.into_memory());
             Err(error)
@@ -125,17 +150,14 @@ pub fn read<T: FromXml>(root: &'static Root, message: &[u8], limits: Limits) -> 
 }
 
 /// Reads up to the payload, which must be `root`.
-fn find(reader: &mut Reader<'_>, root: &'static Root) -> Result<(), Error> {
+fn find<'a>(reader: &mut Reader<'a>, root: &'static Root) -> Result<Option<StartTag<'a>>, Error> {
     let (envelope, payload) = Envelope::read(reader)?;
     envelope.check_understood(|_, _| false)?;
-    let Root { element, .. } = root;
-    match payload {
-        Some(tag) if (reader.namespace(tag.namespace), tag.name.local()) == (element.namespace, element.name) => Ok(()),
-        _ => {
-            let message = format!("the body does not hold <{}>", element.name);
-            Err(Error::at(payload.map_or_else(|| end_tag(reader), |tag| tag.offset), ErrorKind::Document, message))
-        }
+    if root.begins(payload.map(|tag| (reader.namespace(tag.namespace), tag.name.local()))) {
+        return Ok(payload);
     }
+    let message = format!("the body does not hold <{}>", root.element.name);
+    Err(Error::at(payload.map_or_else(|| end_tag(reader), |tag| tag.offset), ErrorKind::Document, message))
 }
 
 /// A decoder that is as lenient as it may be.
@@ -146,15 +168,24 @@ pub(crate) fn decoder<'a>(reader: Reader<'a>, leniency: Option<&Leniency>) -> De
     }
 }
 
-/// Reads the payload, whose start tag was read and found to be `root`, and the rest of the message. `tell` is told what
-/// was tolerated, if anything was.
-pub(crate) fn read_payload<T: FromXml>(
-    mut decoder: Decoder<'_>,
+/// Reads the payload, which begins with the start tag `first` that was read and found to be right, and the rest of the
+/// message. `tell` is told what was tolerated, if anything was.
+pub(crate) fn read_payload<'a, T: FromXml>(
+    mut decoder: Decoder<'a>,
     root: &'static Root,
+    first: Option<StartTag<'a>>,
     tell: impl FnOnce(&Deviations),
 ) -> Result<T, Error> {
-    let value = decoder.root(&root.element).map_err(Error::from);
-    let value = value.and_then(|value| Envelope::read_end(decoder.reader()).map(|()| value));
+    let value = match root.body {
+        None => decoder
+            .root(&root.element)
+            .map_err(Error::from)
+            .and_then(|value| Envelope::read_end(decoder.reader()).map(|()| value)),
+        Some(_) => decoder
+            .rest(&root.element, first)
+            .map_err(Error::from)
+            .and_then(|value| Envelope::read_end_behind_body(decoder.reader()).map(|()| value)),
+    };
     let deviations = decoder.take_deviations();
     if value.is_ok() && !deviations.is_empty() {
         let (input, limits) = (decoder.reader().input(), decoder.reader().limits());

@@ -40,7 +40,7 @@ pub struct Reply {
     pub version: Version,
     /// The code of the fault that the message is, if it is one: HTTP tells by the status.
     pub fault: Option<FaultCode>,
-    /// The envelope.
+    /// The envelope; empty if there is nothing to be said, which HTTP carries as status 202.
     pub message: Bytes,
 }
 

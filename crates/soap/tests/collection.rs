@@ -12,12 +12,12 @@ use std::fs;
 use std::path::PathBuf;
 
 use castile_databinding::schema::Element;
+use castile_databinding::{Decoder, Encoder};
 use castile_soap::{
-    Description, Dispatch, Envelope, Error, Fault, NoDetail, Operation, Options, Payload, Pending, Request, Root,
-    Service, SizeHint, Version,
+    AnyHeader, Description, Dispatch, Error, Fault, Header, NoDetail, Operation, Options, Payload, Pending, Request,
+    Root, Service, SizeHint, Version,
 };
 use castile_xml::tree::{self, Document};
-use castile_xml::{Limits, Reader};
 use futures_util::FutureExt;
 
 const NAMESPACE: &str = "http://example.org/ts-tests";
@@ -26,16 +26,60 @@ const NAMESPACE: &str = "http://example.org/ts-tests";
 struct Collection;
 
 const fn root(name: &'static str, start: &'static str, end: &'static str, slot: u16) -> Root {
-    Root { element: Element::new(NAMESPACE, name, slot), start, end }
+    Root::new(Element::new(NAMESPACE, name, slot), start, end)
 }
 
-static OPERATIONS: [Operation; 1] = [Operation {
-    name: "echoOk",
-    action: "",
-    request: root("echoOk", "<echoOk xmlns=\"http://example.org/ts-tests\">", "</echoOk>", 0),
-    response: root("responseOk", "<responseOk xmlns=\"http://example.org/ts-tests\">", "</responseOk>", 1),
-    response_size: SizeHint::new(),
-}];
+/// The header block of the same name, which is answered as the payload is. It is that of the request or of the response.
+#[derive(Default)]
+struct Blocks {
+    text: Option<String>,
+    others: Vec<AnyHeader>,
+}
+
+impl Header for Blocks {
+    const ELEMENTS: &'static [Element] = &[Element::new(NAMESPACE, "echoOk", 2)];
+
+    fn read(&mut self, decoder: &mut Decoder<'_>, index: usize) -> Result<(), castile_databinding::Error> {
+        self.text = Some(decoder.root(&Self::ELEMENTS[index])?);
+        Ok(())
+    }
+
+    fn keep(&mut self, block: AnyHeader) {
+        self.others.push(block);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.text.is_none()
+    }
+
+    fn write(&self, out: &mut Encoder) {
+        out.optional("<responseOk xmlns=\"http://example.org/ts-tests\">", &self.text, "</responseOk>");
+    }
+
+    fn others(&self) -> &[AnyHeader] {
+        &[]
+    }
+}
+
+static OPERATIONS: [Operation; 2] = [
+    Operation {
+        name: "echoOk",
+        action: "",
+        request: root("echoOk", "<echoOk xmlns=\"http://example.org/ts-tests\">", "</echoOk>", 0),
+        response: Some(root("responseOk", "<responseOk xmlns=\"http://example.org/ts-tests\">", "</responseOk>", 1)),
+        request_header: Blocks::ELEMENTS,
+        response_size: SizeHint::new(),
+    },
+    // Some requests have a header and no more.
+    Operation {
+        name: "emptyBody",
+        action: "",
+        request: Root::of_body("<soap:Body>", &[]),
+        response: Some(Root::of_body("<soap:Body>", &[])),
+        request_header: Blocks::ELEMENTS,
+        response_size: SizeHint::new(),
+    },
+];
 
 impl Dispatch for Collection {
     const DESCRIPTION: &'static Description = &Description {
@@ -47,8 +91,11 @@ impl Dispatch for Collection {
         operations: &OPERATIONS,
     };
 
-    fn dispatch(&self, _: usize, payload: Payload<'_>) -> Result<Pending, Error> {
-        payload.handle(|text: String| async move { Ok::<_, Fault<NoDetail>>(text) })
+    fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, Error> {
+        match operation {
+            0 => payload.handle_with(async |text: String, header: Blocks| Ok::<_, Fault<NoDetail>>((text, header))),
+            _ => payload.handle_with(async |(), header: Blocks| Ok::<_, Fault<NoDetail>>(((), header))),
+        }
     }
 
     fn understands(&self, namespace: &str, local: &str) -> bool {
@@ -111,17 +158,8 @@ fn content(element: tree::Element<'_>) -> String {
     format!("{name} {namespace}{local}")
 }
 
-/// What is answered to a message. A message with nothing in its body has no operation here; once its header is
-/// accepted, it is answered as the operation `emptyBody` of the collection does.
+/// What is answered to a message.
 fn answer(message: &str) -> Answer {
-    let text = castile_xml::decode(message.as_bytes(), None).unwrap();
-    let mut reader = Reader::decoded(&text, Limits::default(), &mut Default::default()).unwrap();
-    if let Ok((envelope, None)) = Envelope::read(&mut reader)
-        && envelope.check_understood(|namespace, local| Collection.understands(namespace, local)).is_ok()
-        && Envelope::read_end(&mut reader).is_ok()
-    {
-        return Answer { version: envelope.version.namespace().to_owned(), ..Answer::default() };
-    }
     let request = Request { action: "", version: Version::Soap12, charset: None, message: message.to_owned().into() };
     let reply = Collection.call(request, &Options::default()).now_or_never().unwrap();
     Answer::read(std::str::from_utf8(&reply.message).unwrap())

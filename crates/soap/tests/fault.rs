@@ -244,7 +244,7 @@ fn faults_tell_people_what_they_are() {
 #[test]
 fn what_is_no_answer_is_an_error_with_its_place() {
     for (answer, expected) in [
-        (body(""), "the body is empty, where <answer> was expected"),
+        (body(""), "the body is empty, where <answer> of \"urn:n\" was expected"),
         (
             body("\n<echo/>"),
             "echo: found <echo> of \"urn:n\", where <answer> of \"urn:n\" was expected (line 2, column 1)",

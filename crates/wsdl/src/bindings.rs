@@ -193,7 +193,11 @@ impl Reader<'_> {
             bound.extensions = extensions(element, self.context.file, self.diagnostics, own);
         }
         bound.body = match chosen {
-            Some(names) => names.iter().filter_map(|name| self.part(message, name, operation)).collect(),
+            // Basic Profile R2301: they come in the order of the message.
+            Some(names) => {
+                let known: Vec<Part> = names.iter().filter_map(|name| self.part(message, name, operation)).collect();
+                message.parts.iter().filter(|part| known.iter().any(|one| one.name == part.name)).cloned().collect()
+            }
             // §3.5: without `parts` all are in the body, and a part can't be in two places.
             None => {
                 let elsewhere = |part: &Part| {

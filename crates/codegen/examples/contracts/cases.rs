@@ -65,7 +65,11 @@ pub(crate) fn cases(source: &str) -> Result<Vec<Case>, Error> {
                 let (Some(type_), Some(element)) = (type_, element) else { continue };
                 let type_ = type_.to_token_stream().to_string();
                 if known.insert((element.clone(), type_.clone())) {
-                    let call = format!("::<{type_}>(&{}[{index}].{direction}", table.ident);
+                    let root = match direction {
+                        "request" => format!("Some(&{}[{index}].request)", table.ident),
+                        _ => format!("{}[{index}].response.as_ref()", table.ident),
+                    };
+                    let call = format!("::<{type_}>({root}");
                     cases.push(Case { operation: name.clone(), element, call, is_fault: false });
                 }
             }
@@ -142,16 +146,21 @@ fn arguments(type_: &Type) -> Vec<&Type> {
     types.collect()
 }
 
-/// The element of a root: `Operation { request: Root { element: … } }`.
+/// The element of a payload: `Operation { request: Root::new(…, "<a>", "</a>"), response: Some(…) }`.
 fn field<'a>(operation: &'a Expr, direction: &str) -> Option<&'a Expr> {
-    let member = |expression: &'a Expr, name: &str| match expression {
-        Expr::Struct(of) => of.fields.iter().find_map(|field| match &field.member {
-            syn::Member::Named(ident) if ident == name => Some(&field.expr),
-            _ => None,
-        }),
+    let Expr::Struct(operation) = operation else { return None };
+    let mut root = operation.fields.iter().find_map(|field| match &field.member {
+        syn::Member::Named(ident) if ident == direction => Some(&field.expr),
         _ => None,
-    };
-    member(member(operation, direction)?, "element")
+    })?;
+    loop {
+        let Expr::Call(ExprCall { func, args, .. }) = root else { return None };
+        match func.to_token_stream().to_string().as_str() {
+            "Some" => root = args.first()?,
+            "Root :: new" => return args.first(),
+            _ => return None,
+        }
+    }
 }
 
 /// The names in `Element::new(NAMESPACE, "name", 1)`, with whatever is called on it.

@@ -4,7 +4,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use castile_xml::XML_NAMESPACE;
 
-use crate::plan::{Base, Content, Element, Field, Item, Occurrence, Path, Presence, Role, Service, Struct, Term};
+use crate::plan::{
+    Base, Content, Element, Field, Item, Occurrence, Path, Payload, Presence, Role, Root, Service, Struct, Term,
+};
 use crate::tags::Tags;
 
 /// Those of `castile::datatypes` that have a value for nothing said, as numbers and texts have.
@@ -37,17 +39,30 @@ pub(super) fn finish(
     }
     let index: HashMap<Path, usize> =
         items.iter().enumerate().map(|(number, item)| (item.path().clone(), number)).collect();
+    let below = |base: &Base, mut namespaces: BTreeSet<String>| {
+        below(base, &items, &index, &mut namespaces);
+        namespaces
+    };
+    let set_tags = |root: &mut Root, base: &Base| {
+        let Element { namespace, name, .. } = &root.element;
+        root.start = tags.root(namespace, name, &below(base, BTreeSet::from([namespace.clone()])));
+        root.end = format!("</{}>", tags.name(namespace, name));
+    };
+    for header in services.iter_mut().flat_map(|service| &mut service.headers) {
+        header.blocks.iter_mut().for_each(|block| set_tags(&mut block.root, &block.base));
+    }
     for operation in services.iter_mut().flat_map(|service| &mut service.operations) {
-        let faults = operation.faults.iter_mut().flat_map(|faults| &mut faults.variants);
-        let faults = faults.map(|fault| (&mut fault.root, &fault.base));
-        let messages = [&mut operation.request, &mut operation.response];
-        for (root, base) in messages.into_iter().map(|message| (&mut message.root, &message.base)).chain(faults) {
-            let Element { namespace, name, .. } = &root.element;
-            let mut namespaces = BTreeSet::from([namespace.clone()]);
-            below(base, &items, &index, &mut namespaces);
-            root.start = tags.root(namespace, name, &namespaces);
-            root.end = format!("</{}>", tags.name(namespace, name));
+        for message in std::iter::once(&mut operation.request).chain(&mut operation.response) {
+            match &mut message.payload {
+                Payload::Element(root) => set_tags(root, &message.base),
+                Payload::Content { start, .. } => {
+                    *start = tags.start("soap:Body", &below(&message.base, BTreeSet::new()));
+                }
+                Payload::Nothing => {}
+            }
         }
+        let faults = operation.faults.iter_mut().flat_map(|faults| &mut faults.variants);
+        faults.for_each(|fault| set_tags(&mut fault.root, &fault.base));
     }
     add_defaults(&mut items);
     (items, services, namespaces)
@@ -190,7 +205,7 @@ fn field_has_default(field: &Field, known: &HashSet<Path>) -> bool {
 
 fn has_default(base: &Base, known: &HashSet<Path>) -> bool {
     match base {
-        Base::Primitive(_) | Base::List(_) | Base::AnyType => true,
+        Base::Primitive(_) | Base::List(_) | Base::AnyType | Base::Nothing => true,
         Base::Datatype(name) => DATATYPES_WITH_DEFAULT.contains(name),
         Base::Item(path) => known.contains(path),
     }

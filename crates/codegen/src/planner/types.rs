@@ -40,6 +40,9 @@ impl Planner<'_> {
     /// The same for a type that no element is needed for.
     pub(super) fn complex_type(&mut self, type_id: TypeId) -> (Base, bool) {
         let Some(complex) = self.schema[type_id].as_complex() else { return (self.simple(type_id), false) };
+        if type_id.builtin() == Some(Builtin::AnyType) {
+            return (Base::AnyType, false);
+        }
         let derived = self.derived_types(type_id);
         if derived.is_empty() && !complex.is_abstract {
             return self.structure(type_id, None);
@@ -248,8 +251,7 @@ impl Planner<'_> {
     pub(super) fn element(&mut self, declaration: &ElementDeclaration) -> Element {
         let namespace = declaration.name.namespace().to_owned();
         self.namespaces.push(namespace.clone());
-        let slot = self.slots;
-        self.slots = self.slots.wrapping_add(1);
+        let slot = self.slot();
         let has_text = match &self.schema[declaration.type_id] {
             TypeDefinition::Simple(_) => true,
             TypeDefinition::Complex(_) => matches!(self.schema.content(declaration.type_id), SchemaContent::Simple(_)),

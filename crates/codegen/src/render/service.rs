@@ -5,53 +5,25 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use super::documentation::documentation;
-use super::{Context, base, by_index, element};
+use super::{Context, base, by_index, messages};
 use crate::Options;
 use crate::names::ServiceNames;
-use crate::plan::{FaultVariant, Faults, Operation, Root, Service};
+use crate::plan::{Base, Message, Operation, Service};
 
 /// The trait, the server and the client. A program may use one half and not the other: nothing of that is dead code.
 pub(super) fn render(plan: &Service, wsdl: &str, options: &Options, context: Context<'_>) -> TokenStream {
-    let server = options.server.then(|| server(plan, wsdl, context));
+    let server = options.server.then(|| server(plan, wsdl, options, context));
     let client = options.client.then(|| client(plan, context));
     quote! { #server #client }
 }
 
-/// What faults can say, and the table of operations.
+/// What headers hold and faults can say, and the table of operations.
 pub(super) fn tables(plan: &Service, context: Context<'_>) -> TokenStream {
+    let headers = plan.headers.iter().map(|header| messages::header(header, context));
     let faults = plan.operations.iter().filter_map(|operation| operation.faults.as_ref());
-    let faults = faults.map(|faults| fault_detail(faults, context));
-    let table = table(plan, context);
-    quote! { #(#faults)* #table }
-}
-
-fn table(plan: &Service, context: Context<'_>) -> TokenStream {
-    let operations = plan.operations.iter().map(|operation| {
-        let Operation { name, action, .. } = operation;
-        let (request, response) = (root(&operation.request.root, context), root(&operation.response.root, context));
-        quote! {
-            Operation {
-                name: #name,
-                action: #action,
-                request: #request,
-                response: #response,
-                response_size: SizeHint::new(),
-            }
-        }
-    });
-    let name = &plan.names.operations;
-    let count = Literal::usize_unsuffixed(plan.operations.len());
-    let documentation = format!(" The operations of `{}`, for those who make and read messages themselves.", plan.name);
-    quote! {
-        #[doc = #documentation]
-        pub static #name: [Operation; #count] = [#(#operations),*];
-    }
-}
-
-fn root(root: &Root, context: Context<'_>) -> TokenStream {
-    let Root { start, end, .. } = root;
-    let element = element(&root.element, context);
-    quote! { Root { element: #element, start: #start, end: #end } }
+    let faults = faults.map(|faults| messages::fault_detail(faults, context));
+    let table = messages::table(plan, context);
+    quote! { #(#headers)* #(#faults)* #table }
 }
 
 fn fault(operation: &Operation) -> TokenStream {
@@ -64,7 +36,89 @@ fn fault(operation: &Operation) -> TokenStream {
     }
 }
 
-fn server(plan: &Service, wsdl: &str, context: Context<'_>) -> TokenStream {
+/// What a method takes and gives: nothing where there is nothing to be said.
+struct Signature {
+    request: Option<TokenStream>,
+    header: Option<TokenStream>,
+    answer: TokenStream,
+}
+
+impl Signature {
+    fn of(operation: &Operation, context: Context<'_>) -> Self {
+        let payload = |message: &Message| match &message.base {
+            Base::Nothing => None,
+            of => Some(base(of, context)),
+        };
+        let header = |message: &Message| message.header.as_ref().map(|header| messages::header_type(header, context));
+        let answer = match operation.response.as_ref().map(|response| (payload(response), header(response))) {
+            None | Some((None, None)) => quote! { () },
+            Some((Some(response), None)) => response,
+            Some((None, Some(header))) => header,
+            Some((Some(response), Some(header))) => quote! { (#response, #header) },
+        };
+        Signature { request: payload(&operation.request), header: header(&operation.request), answer }
+    }
+}
+
+fn is_nothing(message: &Message) -> bool {
+    message.base == Base::Nothing
+}
+
+/// Hands a request to a method.
+fn arm(operation: &Operation) -> TokenStream {
+    let Operation { ident, request, response, .. } = operation;
+    let (pattern, argument) =
+        if is_nothing(request) { (quote! { () }, None) } else { (quote! { request }, Some(quote! { , request })) };
+    let (header, header_argument) = match request.header {
+        None => (quote! { () }, None),
+        Some(_) => (quote! { header }, Some(quote! { , header })),
+    };
+    // Named by the trait: a method that is called `clone` or `into` is not the one of `Arc`.
+    let answer = quote! { T::#ident(&service #argument #header_argument).await };
+    let Some(response) = response else {
+        return quote! { payload.accept(async move |#pattern, #header| #answer) };
+    };
+    match (is_nothing(response), &request.header, &response.header) {
+        (_, None, None) => quote! { payload.handle(async move |#pattern| #answer) },
+        (_, Some(_), None) => {
+            quote! { payload.handle_with(async move |#pattern, #header| #answer.map(|response| (response, ()))) }
+        }
+        (true, _, Some(_)) => {
+            quote! { payload.handle_with(async move |#pattern, #header| #answer.map(|header| ((), header))) }
+        }
+        (false, _, Some(_)) => quote! { payload.handle_with(async move |#pattern, #header| #answer) },
+    }
+}
+
+/// Sends a request.
+fn call(operation: &Operation, table: &TokenStream) -> TokenStream {
+    let Operation { request, response, .. } = operation;
+    let value = if is_nothing(request) {
+        quote! { &() }
+    } else {
+        quote! { request }
+    };
+    let header = if request.header.is_some() {
+        quote! { header }
+    } else {
+        quote! { &() }
+    };
+    let Some(response) = response else {
+        return quote! { self.0.send(#table, #value, #header).await };
+    };
+    match (is_nothing(response), &request.header, &response.header) {
+        (_, None, None) => quote! { self.0.call(#table, #value).await },
+        (_, _, None) => {
+            quote! { self.0.call_with(#table, #value, #header).await.map(|(response, ())| response) }
+        }
+        (true, _, Some(_)) => {
+            quote! { self.0.call_with(#table, #value, #header).await.map(|((), header)| header) }
+        }
+        (false, _, Some(_)) => quote! { self.0.call_with(#table, #value, #header).await },
+    }
+}
+
+fn server(plan: &Service, wsdl: &str, options: &Options, context: Context<'_>) -> TokenStream {
     let Service { name, namespace, address, .. } = plan;
     let ServiceNames { port_type, server, dispatch, operations, .. } = &plan.names;
     let documentation_text = &plan.documentation;
@@ -72,17 +126,33 @@ fn server(plan: &Service, wsdl: &str, context: Context<'_>) -> TokenStream {
     let methods = plan.operations.iter().map(|operation| {
         let Operation { ident, .. } = operation;
         let documentation = documentation(&operation.documentation);
-        let (request, response) = (base(&operation.request.base, context), base(&operation.response.base, context));
+        let Signature { request, header, answer } = Signature::of(operation, context);
+        let (request, header) =
+            (request.map(|of| quote! { , request: #of }), header.map(|of| quote! { , header: #of }));
         let fault = fault(operation);
         quote! {
             #documentation
-            fn #ident(&self, request: #request) -> impl Future<Output = Result<#response, #fault>> + Send;
+            fn #ident(&self #request #header) -> impl Future<Output = Result<#answer, #fault>> + Send;
         }
     });
-    let arms = plan.operations.iter().map(|Operation { ident, .. }| {
-        // Named by the trait: a method that is called `clone` or `into` is not the one of `Arc`.
-        quote! { payload.handle(async move |request| T::#ident(&service, request).await) }
+    let understands = options.headers.then(|| {
+        quote! {
+            /// Whether header blocks of this name are understood, so that they may say `mustUnderstand`. Those that
+            /// the contract declares are.
+            fn understands(&self, namespace: &str, local: &str) -> bool {
+                let _ = (namespace, local);
+                false
+            }
+        }
     });
+    let understood = options.headers.then(|| {
+        quote! {
+            fn understands(&self, namespace: &str, local: &str) -> bool {
+                T::understands(&self.0, namespace, local)
+            }
+        }
+    });
+    let arms = plan.operations.iter().map(arm);
     let dispatched = by_index(&quote! { operation }, &arms.collect::<Vec<_>>());
     let operation = if plan.operations.len() > 1 {
         quote! { operation }
@@ -94,7 +164,7 @@ fn server(plan: &Service, wsdl: &str, context: Context<'_>) -> TokenStream {
     quote! {
         #trait_documentation
         #[allow(dead_code, reason = "a program may be a client alone")]
-        pub trait #port_type: Send + Sync + 'static { #(#methods)* }
+        pub trait #port_type: Send + Sync + 'static { #(#methods)* #understands }
 
         #[doc = #server_documentation]
         pub struct #server<T>(Endpoint<#dispatch<T>>);
@@ -157,6 +227,8 @@ fn server(plan: &Service, wsdl: &str, context: Context<'_>) -> TokenStream {
                 let service = self.0.clone();
                 #dispatched
             }
+
+            #understood
         }
     }
 }
@@ -167,15 +239,18 @@ fn client(plan: &Service, context: Context<'_>) -> TokenStream {
         let Operation { ident, .. } = operation;
         let index = Literal::usize_unsuffixed(index);
         let documentation = documentation(&operation.documentation);
-        let (request, response) = (base(&operation.request.base, context), base(&operation.response.base, context));
+        let Signature { request, header, answer } = Signature::of(operation, context);
+        let (request, header) =
+            (request.map(|of| quote! { , request: &#of }), header.map(|of| quote! { , header: &#of }));
         let detail = operation.faults.as_ref().map(|faults| {
             let ident = &faults.ident;
             quote! { <#ident> }
         });
+        let call = call(operation, &quote! { &#operations[#index] });
         quote! {
             #documentation
-            pub async fn #ident(&self, request: &#request) -> Result<#response, CallError #detail> {
-                self.0.call(&#operations[#index], request).await
+            pub async fn #ident(&self #request #header) -> Result<#answer, CallError #detail> {
+                #call
             }
         }
     });
@@ -239,40 +314,6 @@ fn client(plan: &Service, context: Context<'_>) -> TokenStream {
             #with_version
 
             #(#methods)*
-        }
-    }
-}
-
-fn fault_detail(plan: &Faults, context: Context<'_>) -> TokenStream {
-    let Faults { ident, variants } = plan;
-    let declared = variants.iter().map(|variant| {
-        let documentation = documentation(&variant.documentation);
-        let (name, base) = (&variant.ident, base(&variant.base, context));
-        quote! { #documentation #name(#base) }
-    });
-    let elements = variants.iter().map(|variant| element(&variant.root.element, context));
-    let reads = variants.iter().map(|FaultVariant { ident, .. }| quote! { decoder.root(element).map(Self::#ident) });
-    let read = by_index(&quote! { index }, &reads.collect::<Vec<_>>());
-    let writes = variants.iter().map(|variant| {
-        let (name, start, end) = (&variant.ident, &variant.root.start, &variant.root.end);
-        quote! { Self::#name(detail) => out.element(#start, detail, #end) }
-    });
-    quote! {
-        /// What a fault of the operation can say.
-        #[derive(Clone, Debug, PartialEq)]
-        pub enum #ident { #(#declared),* }
-
-        impl FaultDetail for #ident {
-            const ELEMENTS: &'static [Element] = &[#(#elements),*];
-
-            fn read(decoder: &mut Decoder<'_>, index: usize) -> Result<Self, Error> {
-                let element = &Self::ELEMENTS[index];
-                #read
-            }
-
-            fn write(&self, out: &mut Encoder) {
-                match self { #(#writes,)* }
-            }
         }
     }
 }

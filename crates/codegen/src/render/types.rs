@@ -351,7 +351,7 @@ fn group(plan: &Struct, fields: &[Field], context: Context<'_>) -> TokenStream {
 }
 
 /// What the fields of a sequence may begin with: all up to the first that must be there.
-fn first(table: &Ident, fields: &[Field], context: Context<'_>) -> Vec<TokenStream> {
+pub(super) fn first(table: &Ident, fields: &[Field], context: Context<'_>) -> Vec<TokenStream> {
     let end = fields.iter().position(|field| field.min_occurs > 0).map_or(fields.len(), |index| index + 1);
     let count = |fields: &[Field]| fields.iter().filter(|field| field.element().is_some()).count();
     let elements = match (count(&fields[..end]), count(fields)) {

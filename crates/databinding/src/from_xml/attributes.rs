@@ -12,8 +12,10 @@ use super::{Decoder, FromXml, is_fixed, quoted};
 
 /// The namespace of `xsi:nil` and `xsi:type`.
 pub(crate) const XSI_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema-instance";
-/// Attributes of the SOAP envelope's namespace may stand anywhere (SOAP 1.1 §4.1.1).
-const SOAP_NAMESPACE: &str = "http://schemas.xmlsoap.org/soap/envelope/";
+/// Attributes of the envelope's namespace may stand anywhere in SOAP 1.1 (§4.1.1), on header blocks and on the payload in
+/// SOAP 1.2 (Part 1 §5.2, §5.3).
+const SOAP11_NAMESPACE: &str = "http://schemas.xmlsoap.org/soap/envelope/";
+const SOAP12_NAMESPACE: &str = "http://www.w3.org/2003/05/soap-envelope";
 
 impl Decoder<'_> {
     /// The value of an attribute of the start tag that was read last, `None` if it is absent.
@@ -133,7 +135,7 @@ impl Decoder<'_> {
             return Vec::new();
         }
         let others = self.reader.attributes().filter(|attribute| {
-            !matches!(attribute.namespace, XSI_NAMESPACE | SOAP_NAMESPACE)
+            !matches!(attribute.namespace, XSI_NAMESPACE | SOAP11_NAMESPACE | SOAP12_NAMESPACE)
                 && !attributes.declares(attribute.namespace, attribute.name.local())
         });
         let others = others.map(|attribute| AnyAttribute {
@@ -295,7 +297,7 @@ impl Decoder<'_> {
 
 /// Whether attributes of a namespace may stand anywhere.
 fn is_ours(namespace: &str) -> bool {
-    matches!(namespace, XSI_NAMESPACE | SOAP_NAMESPACE | castile_xml::XML_NAMESPACE)
+    matches!(namespace, XSI_NAMESPACE | SOAP11_NAMESPACE | SOAP12_NAMESPACE | castile_xml::XML_NAMESPACE)
 }
 
 /// That an attribute has a value that is none of its type.

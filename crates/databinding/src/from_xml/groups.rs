@@ -95,7 +95,7 @@ impl<'a> Decoder<'a> {
             Next::End { .. } => Ok(false),
             Next::Start(tag) => {
                 let (namespace, local) = self.name(&tag);
-                Ok(takes(first, namespace, local))
+                Ok(First::takes(first, namespace, local))
             }
         }
     }
@@ -131,7 +131,7 @@ impl<'a> Decoder<'a> {
     /// That something comes which is not among what a group may begin with.
     #[cold]
     fn missing(&mut self, first: &'static [First]) -> Error {
-        self.not_begun(&expected(first))
+        self.not_begun(&First::list(first))
     }
 
     #[cold]
@@ -271,32 +271,6 @@ impl<'a> Decoder<'a> {
             }
         }
     }
-}
-
-/// Whether an element is among what a group may begin with.
-pub(super) fn takes(first: &[First], namespace: &str, name: &str) -> bool {
-    first.iter().any(|first| match first {
-        First::Elements(table) => table.iter().any(|element| element.is(namespace, name)),
-        First::Wildcard(wildcard) => wildcard.namespaces.allow(namespace),
-        First::Group(first) => takes(first, namespace, name),
-    })
-}
-
-/// What a group may begin with, for messages: `<a>, <b> or <c>`.
-#[cold]
-pub(super) fn expected(first: &[First]) -> String {
-    fn collect(first: &[First], names: &mut Vec<String>) {
-        for first in first {
-            match first {
-                First::Elements(table) => names.extend(table.iter().map(|element| format!("<{}>", element.name))),
-                First::Wildcard(_) => names.push("any element".to_owned()),
-                First::Group(first) => collect(first, names),
-            }
-        }
-    }
-    let mut names = Vec::new();
-    collect(first, &mut names);
-    super::or(&names)
 }
 
 /// What stands before colons, and so may be a prefix, wherever that is.

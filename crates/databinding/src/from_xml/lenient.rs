@@ -169,7 +169,7 @@ impl<'a> Decoder<'a> {
     #[cold]
     pub(super) fn is_without_place<G: Group>(&mut self) -> Result<bool, Error> {
         let Some(Next::Start(tag)) = self.next else { return Ok(false) };
-        let error = self.unexpected(tag, &super::groups::expected(G::ALL));
+        let error = self.unexpected(tag, &crate::schema::First::list(G::ALL));
         self.tolerate(error)?;
         self.pass_over()?;
         Ok(true)

@@ -156,12 +156,5 @@ impl<'a> Decoder<'a> {
 #[cold]
 pub(super) fn list(table: &[Element]) -> String {
     let names: Vec<String> = table.iter().map(|element| format!("<{}>", element.name)).collect();
-    or(&names)
-}
-
-pub(super) fn or(names: &[String]) -> String {
-    match names.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
-        _ => names.concat(),
-    }
+    crate::schema::or(&names)
 }

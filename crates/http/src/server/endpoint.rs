@@ -32,6 +32,7 @@ pub(super) type Answer = BoxFuture<'static, Result<Response<Full<Bytes>>, Infall
 /// | request | response |
 /// |---|---|
 /// | POST of `text/xml` or `application/soap+xml` | the reply in the version of the envelope: 200, or 500 when it is a fault (SOAP 1.1 §6.2); 400 when the fault is the sender's in SOAP 1.2 (Part 2 §7.5.2.2) |
+/// | — to an operation without a response | 202, empty (WS-I Basic Profile 1.1 R2714) |
 /// | GET `?wsdl` | the contract, its `soap:address` made the one that was asked |
 /// | any other method | 405 |
 /// | another content type, a charset that is not known, a content coding | 415 |
@@ -190,6 +191,11 @@ impl<S: ?Sized> Clone for Endpoint<S> {
 }
 
 fn message(reply: Reply) -> Response<Full<Bytes>> {
+    if reply.message.is_empty() {
+        let mut response = Response::new(Full::default());
+        *response.status_mut() = StatusCode::ACCEPTED;
+        return response;
+    }
     let mut response = Response::new(Full::new(reply.message));
     if let Some(code) = reply.fault {
         let status = StatusCode::from_u16(reply.version.fault_status(&code));

@@ -60,13 +60,12 @@ impl FaultDetail for Trouble {
 
 const fn operation(name: &'static str, action: &'static str, request: Root) -> Operation {
     let element = Element::new("urn:n", "answer", 7);
-    let response = Root { element, start: "<answer xmlns=\"urn:n\">", end: "</answer>" };
-    Operation { name, action, request, response, response_size: SizeHint::new() }
+    let response = Some(Root::new(element, "<answer xmlns=\"urn:n\">", "</answer>"));
+    Operation { name, action, request, response, request_header: &[], response_size: SizeHint::new() }
 }
 
-const ECHO: Root = Root { element: Element::new("urn:n", "echo", 1), start: "<echo xmlns=\"urn:n\">", end: "</echo>" };
-const SHARED: Root =
-    Root { element: Element::new("urn:n", "shared", 2), start: "<shared xmlns=\"urn:n\">", end: "</shared>" };
+const ECHO: Root = Root::new(Element::new("urn:n", "echo", 1), "<echo xmlns=\"urn:n\">", "</echo>");
+const SHARED: Root = Root::new(Element::new("urn:n", "shared", 2), "<shared xmlns=\"urn:n\">", "</shared>");
 
 pub static OPERATIONS: [Operation; 3] = [
     operation("echo", "urn:n/echo", ECHO),

@@ -526,106 +526,111 @@ pub static FEATURE_OPERATIONS: [Operation; 7] = [
     Operation {
         name: "optional",
         action: "optional",
-        request: Root {
-            element: Element::new(NAMESPACE, "optional", 2),
-            start: "<ns1:optional xmlns:ns1=\"urn:ambiguous\">",
-            end: "</ns1:optional>",
-        },
-        response: Root {
-            element: Element::new(NAMESPACE, "optional", 3),
-            start: "<ns1:optional xmlns:ns1=\"urn:ambiguous\">",
-            end: "</ns1:optional>",
-        },
+        request: Root::new(
+            Element::new(NAMESPACE, "optional", 2),
+            "<ns1:optional xmlns:ns1=\"urn:ambiguous\">",
+            "</ns1:optional>",
+        ),
+        response: Some(
+            Root::new(
+                Element::new(NAMESPACE, "optional", 3),
+                "<ns1:optional xmlns:ns1=\"urn:ambiguous\">",
+                "</ns1:optional>",
+            ),
+        ),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
     Operation {
         name: "overOptional",
         action: "overOptional",
-        request: Root {
-            element: Element::new(NAMESPACE, "overOptional", 7),
-            start: "<ns1:overOptional xmlns:ns1=\"urn:ambiguous\">",
-            end: "</ns1:overOptional>",
-        },
-        response: Root {
-            element: Element::new(NAMESPACE, "overOptional", 8),
-            start: "<ns1:overOptional xmlns:ns1=\"urn:ambiguous\">",
-            end: "</ns1:overOptional>",
-        },
+        request: Root::new(
+            Element::new(NAMESPACE, "overOptional", 7),
+            "<ns1:overOptional xmlns:ns1=\"urn:ambiguous\">",
+            "</ns1:overOptional>",
+        ),
+        response: Some(
+            Root::new(
+                Element::new(NAMESPACE, "overOptional", 8),
+                "<ns1:overOptional xmlns:ns1=\"urn:ambiguous\">",
+                "</ns1:overOptional>",
+            ),
+        ),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
     Operation {
         name: "fixed",
         action: "fixed",
-        request: Root {
-            element: Element::new(NAMESPACE, "fixed", 11),
-            start: "<ns1:fixed xmlns:ns1=\"urn:ambiguous\">",
-            end: "</ns1:fixed>",
-        },
-        response: Root {
-            element: Element::new(NAMESPACE, "fixed", 12),
-            start: "<ns1:fixed xmlns:ns1=\"urn:ambiguous\">",
-            end: "</ns1:fixed>",
-        },
+        request: Root::new(
+            Element::new(NAMESPACE, "fixed", 11),
+            "<ns1:fixed xmlns:ns1=\"urn:ambiguous\">",
+            "</ns1:fixed>",
+        ),
+        response: Some(
+            Root::new(Element::new(NAMESPACE, "fixed", 12), "<ns1:fixed xmlns:ns1=\"urn:ambiguous\">", "</ns1:fixed>"),
+        ),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
     Operation {
         name: "base",
         action: "base",
-        request: Root {
-            element: Element::new(NAMESPACE, "base", 18),
-            start: "<ns1:base xmlns:ns1=\"urn:ambiguous\">",
-            end: "</ns1:base>",
-        },
-        response: Root {
-            element: Element::new(NAMESPACE, "base", 19),
-            start: "<ns1:base xmlns:ns1=\"urn:ambiguous\">",
-            end: "</ns1:base>",
-        },
+        request: Root::new(
+            Element::new(NAMESPACE, "base", 18),
+            "<ns1:base xmlns:ns1=\"urn:ambiguous\">",
+            "</ns1:base>",
+        ),
+        response: Some(
+            Root::new(Element::new(NAMESPACE, "base", 19), "<ns1:base xmlns:ns1=\"urn:ambiguous\">", "</ns1:base>"),
+        ),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
     Operation {
         name: "extension",
         action: "extension",
-        request: Root {
-            element: Element::new(NAMESPACE, "extension", 20),
-            start: "<ns1:extension xmlns:ns1=\"urn:ambiguous\">",
-            end: "</ns1:extension>",
-        },
-        response: Root {
-            element: Element::new(NAMESPACE, "extension", 21),
-            start: "<ns1:extension xmlns:ns1=\"urn:ambiguous\">",
-            end: "</ns1:extension>",
-        },
+        request: Root::new(
+            Element::new(NAMESPACE, "extension", 20),
+            "<ns1:extension xmlns:ns1=\"urn:ambiguous\">",
+            "</ns1:extension>",
+        ),
+        response: Some(
+            Root::new(
+                Element::new(NAMESPACE, "extension", 21),
+                "<ns1:extension xmlns:ns1=\"urn:ambiguous\">",
+                "</ns1:extension>",
+            ),
+        ),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
     Operation {
         name: "all",
         action: "all",
-        request: Root {
-            element: Element::new(NAMESPACE, "all", 25),
-            start: "<ns1:all xmlns:ns1=\"urn:ambiguous\">",
-            end: "</ns1:all>",
-        },
-        response: Root {
-            element: Element::new(NAMESPACE, "all", 26),
-            start: "<ns1:all xmlns:ns1=\"urn:ambiguous\">",
-            end: "</ns1:all>",
-        },
+        request: Root::new(Element::new(NAMESPACE, "all", 25), "<ns1:all xmlns:ns1=\"urn:ambiguous\">", "</ns1:all>"),
+        response: Some(
+            Root::new(Element::new(NAMESPACE, "all", 26), "<ns1:all xmlns:ns1=\"urn:ambiguous\">", "</ns1:all>"),
+        ),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
     Operation {
         name: "parted",
         action: "parted",
-        request: Root {
-            element: Element::new(NAMESPACE, "parted", 33),
-            start: "<ns1:parted xmlns:ns1=\"urn:ambiguous\">",
-            end: "</ns1:parted>",
-        },
-        response: Root {
-            element: Element::new(NAMESPACE, "parted", 34),
-            start: "<ns1:parted xmlns:ns1=\"urn:ambiguous\">",
-            end: "</ns1:parted>",
-        },
+        request: Root::new(
+            Element::new(NAMESPACE, "parted", 33),
+            "<ns1:parted xmlns:ns1=\"urn:ambiguous\">",
+            "</ns1:parted>",
+        ),
+        response: Some(
+            Root::new(
+                Element::new(NAMESPACE, "parted", 34),
+                "<ns1:parted xmlns:ns1=\"urn:ambiguous\">",
+                "</ns1:parted>",
+            ),
+        ),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
 ];

@@ -396,16 +396,19 @@ pub static FEATURE_OPERATIONS: [Operation; 1] = [
     Operation {
         name: "echo",
         action: "echo",
-        request: Root {
-            element: Element::new(NAMESPACE, "echo", 5),
-            start: "<ns1:echo xmlns:ns1=\"urn:attributes\">",
-            end: "</ns1:echo>",
-        },
-        response: Root {
-            element: Element::new(NAMESPACE, "echoResponse", 6),
-            start: "<ns1:echoResponse xmlns:ns1=\"urn:attributes\">",
-            end: "</ns1:echoResponse>",
-        },
+        request: Root::new(
+            Element::new(NAMESPACE, "echo", 5),
+            "<ns1:echo xmlns:ns1=\"urn:attributes\">",
+            "</ns1:echo>",
+        ),
+        response: Some(
+            Root::new(
+                Element::new(NAMESPACE, "echoResponse", 6),
+                "<ns1:echoResponse xmlns:ns1=\"urn:attributes\">",
+                "</ns1:echoResponse>",
+            ),
+        ),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
 ];

@@ -267,16 +267,15 @@ pub static FEATURE_OPERATIONS: [Operation; 1] = [
     Operation {
         name: "echo",
         action: "urn:binding_alone/echo",
-        request: Root {
-            element: Element::new(NAMESPACE, "echo", 1),
-            start: "<echo xmlns=\"urn:binding_alone\">",
-            end: "</echo>",
-        },
-        response: Root {
-            element: Element::new(NAMESPACE, "echoResponse", 2),
-            start: "<echoResponse xmlns=\"urn:binding_alone\">",
-            end: "</echoResponse>",
-        },
+        request: Root::new(Element::new(NAMESPACE, "echo", 1), "<echo xmlns=\"urn:binding_alone\">", "</echo>"),
+        response: Some(
+            Root::new(
+                Element::new(NAMESPACE, "echoResponse", 2),
+                "<echoResponse xmlns=\"urn:binding_alone\">",
+                "</echoResponse>",
+            ),
+        ),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
 ];
@@ -286,16 +285,15 @@ pub static OTHER_OPERATIONS: [Operation; 1] = [
     Operation {
         name: "echo",
         action: "urn:other",
-        request: Root {
-            element: Element::new(NAMESPACE, "echo", 3),
-            start: "<echo xmlns=\"urn:binding_alone\">",
-            end: "</echo>",
-        },
-        response: Root {
-            element: Element::new(NAMESPACE, "echoResponse", 4),
-            start: "<echoResponse xmlns=\"urn:binding_alone\">",
-            end: "</echoResponse>",
-        },
+        request: Root::new(Element::new(NAMESPACE, "echo", 3), "<echo xmlns=\"urn:binding_alone\">", "</echo>"),
+        response: Some(
+            Root::new(
+                Element::new(NAMESPACE, "echoResponse", 4),
+                "<echoResponse xmlns=\"urn:binding_alone\">",
+                "</echoResponse>",
+            ),
+        ),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
 ];

@@ -278,31 +278,33 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
     Operation {
         name: "echo",
         action: "urn:both_versions/echo",
-        request: Root {
-            element: Element::new(NAMESPACE, "echo", 1),
-            start: "<echo xmlns=\"urn:both_versions\">",
-            end: "</echo>",
-        },
-        response: Root {
-            element: Element::new(NAMESPACE, "echoResponse", 2),
-            start: "<echoResponse xmlns=\"urn:both_versions\">",
-            end: "</echoResponse>",
-        },
+        request: Root::new(Element::new(NAMESPACE, "echo", 1), "<echo xmlns=\"urn:both_versions\">", "</echo>"),
+        response: Some(
+            Root::new(
+                Element::new(NAMESPACE, "echoResponse", 2),
+                "<echoResponse xmlns=\"urn:both_versions\">",
+                "</echoResponse>",
+            ),
+        ),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
     Operation {
         name: "withVersion",
         action: "urn:both_versions/withVersion",
-        request: Root {
-            element: Element::new(NAMESPACE, "withVersion", 3),
-            start: "<withVersion xmlns=\"urn:both_versions\">",
-            end: "</withVersion>",
-        },
-        response: Root {
-            element: Element::new(NAMESPACE, "withVersionResponse", 4),
-            start: "<withVersionResponse xmlns=\"urn:both_versions\">",
-            end: "</withVersionResponse>",
-        },
+        request: Root::new(
+            Element::new(NAMESPACE, "withVersion", 3),
+            "<withVersion xmlns=\"urn:both_versions\">",
+            "</withVersion>",
+        ),
+        response: Some(
+            Root::new(
+                Element::new(NAMESPACE, "withVersionResponse", 4),
+                "<withVersionResponse xmlns=\"urn:both_versions\">",
+                "</withVersionResponse>",
+            ),
+        ),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
 ];
@@ -312,16 +314,15 @@ pub static OTHER_OPERATIONS: [Operation; 1] = [
     Operation {
         name: "echo",
         action: "urn:other",
-        request: Root {
-            element: Element::new(NAMESPACE, "echo", 5),
-            start: "<echo xmlns=\"urn:both_versions\">",
-            end: "</echo>",
-        },
-        response: Root {
-            element: Element::new(NAMESPACE, "echoResponse", 6),
-            start: "<echoResponse xmlns=\"urn:both_versions\">",
-            end: "</echoResponse>",
-        },
+        request: Root::new(Element::new(NAMESPACE, "echo", 5), "<echo xmlns=\"urn:both_versions\">", "</echo>"),
+        response: Some(
+            Root::new(
+                Element::new(NAMESPACE, "echoResponse", 6),
+                "<echoResponse xmlns=\"urn:both_versions\">",
+                "</echoResponse>",
+            ),
+        ),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
 ];

@@ -608,106 +608,127 @@ pub static FEATURE_OPERATIONS: [Operation; 7] = [
     Operation {
         name: "echo",
         action: "echo",
-        request: Root {
-            element: Element::new(NAMESPACE, "echo", 23),
-            start: "<echo xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
-            end: "</echo>",
-        },
-        response: Root {
-            element: Element::new(NAMESPACE, "echoResponse", 24),
-            start: "<echoResponse xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
-            end: "</echoResponse>",
-        },
+        request: Root::new(
+            Element::new(NAMESPACE, "echo", 23),
+            "<echo xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
+            "</echo>",
+        ),
+        response: Some(
+            Root::new(
+                Element::new(NAMESPACE, "echoResponse", 24),
+                "<echoResponse xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
+                "</echoResponse>",
+            ),
+        ),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
     Operation {
         name: "new",
         action: "new",
-        request: Root {
-            element: Element::new(NAMESPACE, "new", 25),
-            start: "<new xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
-            end: "</new>",
-        },
-        response: Root {
-            element: Element::new(NAMESPACE, "newResponse", 26),
-            start: "<newResponse xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
-            end: "</newResponse>",
-        },
+        request: Root::new(
+            Element::new(NAMESPACE, "new", 25),
+            "<new xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
+            "</new>",
+        ),
+        response: Some(
+            Root::new(
+                Element::new(NAMESPACE, "newResponse", 26),
+                "<newResponse xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
+                "</newResponse>",
+            ),
+        ),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
     Operation {
         name: "with-transport",
         action: "with-transport",
-        request: Root {
-            element: Element::new(NAMESPACE, "with-transport", 27),
-            start: "<with-transport xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
-            end: "</with-transport>",
-        },
-        response: Root {
-            element: Element::new(NAMESPACE, "with-transportResponse", 28),
-            start: "<with-transportResponse xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
-            end: "</with-transportResponse>",
-        },
+        request: Root::new(
+            Element::new(NAMESPACE, "with-transport", 27),
+            "<with-transport xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
+            "</with-transport>",
+        ),
+        response: Some(
+            Root::new(
+                Element::new(NAMESPACE, "with-transportResponse", 28),
+                "<with-transportResponse xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
+                "</with-transportResponse>",
+            ),
+        ),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
     Operation {
         name: "clone",
         action: "clone",
-        request: Root {
-            element: Element::new(NAMESPACE, "clone", 29),
-            start: "<clone xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
-            end: "</clone>",
-        },
-        response: Root {
-            element: Element::new(NAMESPACE, "cloneResponse", 30),
-            start: "<cloneResponse xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
-            end: "</cloneResponse>",
-        },
+        request: Root::new(
+            Element::new(NAMESPACE, "clone", 29),
+            "<clone xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
+            "</clone>",
+        ),
+        response: Some(
+            Root::new(
+                Element::new(NAMESPACE, "cloneResponse", 30),
+                "<cloneResponse xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
+                "</cloneResponse>",
+            ),
+        ),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
     Operation {
         name: "into",
         action: "into",
-        request: Root {
-            element: Element::new(NAMESPACE, "into", 31),
-            start: "<into xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
-            end: "</into>",
-        },
-        response: Root {
-            element: Element::new(NAMESPACE, "intoResponse", 32),
-            start: "<intoResponse xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
-            end: "</intoResponse>",
-        },
+        request: Root::new(
+            Element::new(NAMESPACE, "into", 31),
+            "<into xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
+            "</into>",
+        ),
+        response: Some(
+            Root::new(
+                Element::new(NAMESPACE, "intoResponse", 32),
+                "<intoResponse xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
+                "</intoResponse>",
+            ),
+        ),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
     Operation {
         name: "drop",
         action: "drop",
-        request: Root {
-            element: Element::new(NAMESPACE, "drop", 33),
-            start: "<drop xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
-            end: "</drop>",
-        },
-        response: Root {
-            element: Element::new(NAMESPACE, "dropResponse", 34),
-            start: "<dropResponse xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
-            end: "</dropResponse>",
-        },
+        request: Root::new(
+            Element::new(NAMESPACE, "drop", 33),
+            "<drop xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
+            "</drop>",
+        ),
+        response: Some(
+            Root::new(
+                Element::new(NAMESPACE, "dropResponse", 34),
+                "<dropResponse xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
+                "</dropResponse>",
+            ),
+        ),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
     Operation {
         name: "book",
         action: "book",
-        request: Root {
-            element: Element::new(NAMESPACE, "book", 35),
-            start: "<book xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
-            end: "</book>",
-        },
-        response: Root {
-            element: Element::new(NAMESPACE, "bookResponse", 36),
-            start: "<bookResponse xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
-            end: "</bookResponse>",
-        },
+        request: Root::new(
+            Element::new(NAMESPACE, "book", 35),
+            "<book xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
+            "</book>",
+        ),
+        response: Some(
+            Root::new(
+                Element::new(NAMESPACE, "bookResponse", 36),
+                "<bookResponse xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
+                "</bookResponse>",
+            ),
+        ),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
 ];

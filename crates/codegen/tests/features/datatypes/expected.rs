@@ -338,16 +338,19 @@ pub static FEATURE_OPERATIONS: [Operation; 1] = [
     Operation {
         name: "echo",
         action: "echo",
-        request: Root {
-            element: Element::new(NAMESPACE, "echo", 33),
-            start: "<ns1:echo xmlns:ns1=\"urn:datatypes\">",
-            end: "</ns1:echo>",
-        },
-        response: Root {
-            element: Element::new(NAMESPACE, "echoResponse", 34),
-            start: "<ns1:echoResponse xmlns:ns1=\"urn:datatypes\">",
-            end: "</ns1:echoResponse>",
-        },
+        request: Root::new(
+            Element::new(NAMESPACE, "echo", 33),
+            "<ns1:echo xmlns:ns1=\"urn:datatypes\">",
+            "</ns1:echo>",
+        ),
+        response: Some(
+            Root::new(
+                Element::new(NAMESPACE, "echoResponse", 34),
+                "<ns1:echoResponse xmlns:ns1=\"urn:datatypes\">",
+                "</ns1:echoResponse>",
+            ),
+        ),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
 ];

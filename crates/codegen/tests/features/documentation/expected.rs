@@ -213,16 +213,15 @@ pub static FEATURE_OPERATIONS: [Operation; 1] = [
     Operation {
         name: "echo",
         action: "echo",
-        request: Root {
-            element: Element::new(NAMESPACE, "echo", 5),
-            start: "<echo xmlns=\"urn:documentation\">",
-            end: "</echo>",
-        },
-        response: Root {
-            element: Element::new(NAMESPACE, "echoResponse", 6),
-            start: "<echoResponse xmlns=\"urn:documentation\">",
-            end: "</echoResponse>",
-        },
+        request: Root::new(Element::new(NAMESPACE, "echo", 5), "<echo xmlns=\"urn:documentation\">", "</echo>"),
+        response: Some(
+            Root::new(
+                Element::new(NAMESPACE, "echoResponse", 6),
+                "<echoResponse xmlns=\"urn:documentation\">",
+                "</echoResponse>",
+            ),
+        ),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
 ];

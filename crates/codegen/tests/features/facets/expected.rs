@@ -799,31 +799,37 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
     Operation {
         name: "echo",
         action: "echo",
-        request: Root {
-            element: Element::new(NAMESPACE, "echo", 29),
-            start: "<ns1:echo xmlns:ns1=\"urn:facets\" xmlns:ns2=\"urn:facets:other\">",
-            end: "</ns1:echo>",
-        },
-        response: Root {
-            element: Element::new(NAMESPACE, "echoResponse", 30),
-            start: "<ns1:echoResponse xmlns:ns1=\"urn:facets\" xmlns:ns2=\"urn:facets:other\">",
-            end: "</ns1:echoResponse>",
-        },
+        request: Root::new(
+            Element::new(NAMESPACE, "echo", 29),
+            "<ns1:echo xmlns:ns1=\"urn:facets\" xmlns:ns2=\"urn:facets:other\">",
+            "</ns1:echo>",
+        ),
+        response: Some(
+            Root::new(
+                Element::new(NAMESPACE, "echoResponse", 30),
+                "<ns1:echoResponse xmlns:ns1=\"urn:facets\" xmlns:ns2=\"urn:facets:other\">",
+                "</ns1:echoResponse>",
+            ),
+        ),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
     Operation {
         name: "rate",
         action: "rate",
-        request: Root {
-            element: Element::new(NAMESPACE, "rate", 31).facets(&PERCENT_FACETS),
-            start: "<ns1:rate xmlns:ns1=\"urn:facets\">",
-            end: "</ns1:rate>",
-        },
-        response: Root {
-            element: Element::new(NAMESPACE, "rateResponse", 32).facets(&PERCENT_FACETS),
-            start: "<ns1:rateResponse xmlns:ns1=\"urn:facets\">",
-            end: "</ns1:rateResponse>",
-        },
+        request: Root::new(
+            Element::new(NAMESPACE, "rate", 31).facets(&PERCENT_FACETS),
+            "<ns1:rate xmlns:ns1=\"urn:facets\">",
+            "</ns1:rate>",
+        ),
+        response: Some(
+            Root::new(
+                Element::new(NAMESPACE, "rateResponse", 32).facets(&PERCENT_FACETS),
+                "<ns1:rateResponse xmlns:ns1=\"urn:facets\">",
+                "</ns1:rateResponse>",
+            ),
+        ),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
 ];

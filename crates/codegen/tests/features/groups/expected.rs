@@ -542,16 +542,15 @@ pub static FEATURE_OPERATIONS: [Operation; 1] = [
     Operation {
         name: "echo",
         action: "echo",
-        request: Root {
-            element: Element::new(NAMESPACE, "echo", 20),
-            start: "<echo xmlns=\"urn:groups\">",
-            end: "</echo>",
-        },
-        response: Root {
-            element: Element::new(NAMESPACE, "echoResponse", 21),
-            start: "<echoResponse xmlns=\"urn:groups\">",
-            end: "</echoResponse>",
-        },
+        request: Root::new(Element::new(NAMESPACE, "echo", 20), "<echo xmlns=\"urn:groups\">", "</echo>"),
+        response: Some(
+            Root::new(
+                Element::new(NAMESPACE, "echoResponse", 21),
+                "<echoResponse xmlns=\"urn:groups\">",
+                "</echoResponse>",
+            ),
+        ),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
 ];

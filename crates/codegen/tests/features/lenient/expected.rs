@@ -653,16 +653,15 @@ pub static FEATURE_OPERATIONS: [Operation; 1] = [
     Operation {
         name: "echo",
         action: "echo",
-        request: Root {
-            element: Element::new(NAMESPACE, "echo", 24),
-            start: "<ns1:echo xmlns:ns1=\"urn:lenient\">",
-            end: "</ns1:echo>",
-        },
-        response: Root {
-            element: Element::new(NAMESPACE, "echoResponse", 25),
-            start: "<ns1:echoResponse xmlns:ns1=\"urn:lenient\">",
-            end: "</ns1:echoResponse>",
-        },
+        request: Root::new(Element::new(NAMESPACE, "echo", 24), "<ns1:echo xmlns:ns1=\"urn:lenient\">", "</ns1:echo>"),
+        response: Some(
+            Root::new(
+                Element::new(NAMESPACE, "echoResponse", 25),
+                "<ns1:echoResponse xmlns:ns1=\"urn:lenient\">",
+                "</ns1:echoResponse>",
+            ),
+        ),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
 ];

@@ -1007,31 +1007,29 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
     Operation {
         name: "echo",
         action: "echo",
-        request: Root {
-            element: Element::new(NAMESPACE, "echo", 28),
-            start: "<echo xmlns=\"urn:names\">",
-            end: "</echo>",
-        },
-        response: Root {
-            element: Element::new(NAMESPACE, "echoResponse", 29),
-            start: "<echoResponse xmlns=\"urn:names\">",
-            end: "</echoResponse>",
-        },
+        request: Root::new(Element::new(NAMESPACE, "echo", 28), "<echo xmlns=\"urn:names\">", "</echo>"),
+        response: Some(
+            Root::new(
+                Element::new(NAMESPACE, "echoResponse", 29),
+                "<echoResponse xmlns=\"urn:names\">",
+                "</echoResponse>",
+            ),
+        ),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
     Operation {
         name: "type",
         action: "type",
-        request: Root {
-            element: Element::new(NAMESPACE, "types", 70),
-            start: "<types xmlns=\"urn:names\">",
-            end: "</types>",
-        },
-        response: Root {
-            element: Element::new(NAMESPACE, "typesResponse", 71),
-            start: "<typesResponse xmlns=\"urn:names\">",
-            end: "</typesResponse>",
-        },
+        request: Root::new(Element::new(NAMESPACE, "types", 70), "<types xmlns=\"urn:names\">", "</types>"),
+        response: Some(
+            Root::new(
+                Element::new(NAMESPACE, "typesResponse", 71),
+                "<typesResponse xmlns=\"urn:names\">",
+                "</typesResponse>",
+            ),
+        ),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
 ];

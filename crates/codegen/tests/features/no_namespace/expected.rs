@@ -156,16 +156,15 @@ pub static FEATURE_OPERATIONS: [Operation; 1] = [
     Operation {
         name: "echo",
         action: "echo",
-        request: Root {
-            element: Element::new("", "echo", 4),
-            start: "<echo xmlns:ns1=\"urn:no_namespace\">",
-            end: "</echo>",
-        },
-        response: Root {
-            element: Element::new("", "echoResponse", 5),
-            start: "<echoResponse xmlns:ns1=\"urn:no_namespace\">",
-            end: "</echoResponse>",
-        },
+        request: Root::new(Element::new("", "echo", 4), "<echo xmlns:ns1=\"urn:no_namespace\">", "</echo>"),
+        response: Some(
+            Root::new(
+                Element::new("", "echoResponse", 5),
+                "<echoResponse xmlns:ns1=\"urn:no_namespace\">",
+                "</echoResponse>",
+            ),
+        ),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
 ];

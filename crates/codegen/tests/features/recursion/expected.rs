@@ -329,16 +329,15 @@ pub static FEATURE_OPERATIONS: [Operation; 1] = [
     Operation {
         name: "echo",
         action: "echo",
-        request: Root {
-            element: Element::new(NAMESPACE, "echo", 11),
-            start: "<echo xmlns=\"urn:recursion\">",
-            end: "</echo>",
-        },
-        response: Root {
-            element: Element::new(NAMESPACE, "echoResponse", 12),
-            start: "<echoResponse xmlns=\"urn:recursion\">",
-            end: "</echoResponse>",
-        },
+        request: Root::new(Element::new(NAMESPACE, "echo", 11), "<echo xmlns=\"urn:recursion\">", "</echo>"),
+        response: Some(
+            Root::new(
+                Element::new(NAMESPACE, "echoResponse", 12),
+                "<echoResponse xmlns=\"urn:recursion\">",
+                "</echoResponse>",
+            ),
+        ),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
 ];

@@ -164,31 +164,29 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
     Operation {
         name: "lower",
         action: "urn:same_element_twice#lower",
-        request: Root {
-            element: Element::new(NAMESPACE, "echo", 1),
-            start: "<echo xmlns=\"urn:same_element_twice\">",
-            end: "</echo>",
-        },
-        response: Root {
-            element: Element::new(NAMESPACE, "echoResponse", 2),
-            start: "<echoResponse xmlns=\"urn:same_element_twice\">",
-            end: "</echoResponse>",
-        },
+        request: Root::new(Element::new(NAMESPACE, "echo", 1), "<echo xmlns=\"urn:same_element_twice\">", "</echo>"),
+        response: Some(
+            Root::new(
+                Element::new(NAMESPACE, "echoResponse", 2),
+                "<echoResponse xmlns=\"urn:same_element_twice\">",
+                "</echoResponse>",
+            ),
+        ),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
     Operation {
         name: "upper",
         action: "urn:same_element_twice#upper",
-        request: Root {
-            element: Element::new(NAMESPACE, "echo", 3),
-            start: "<echo xmlns=\"urn:same_element_twice\">",
-            end: "</echo>",
-        },
-        response: Root {
-            element: Element::new(NAMESPACE, "echoResponse", 4),
-            start: "<echoResponse xmlns=\"urn:same_element_twice\">",
-            end: "</echoResponse>",
-        },
+        request: Root::new(Element::new(NAMESPACE, "echo", 3), "<echo xmlns=\"urn:same_element_twice\">", "</echo>"),
+        response: Some(
+            Root::new(
+                Element::new(NAMESPACE, "echoResponse", 4),
+                "<echoResponse xmlns=\"urn:same_element_twice\">",
+                "</echoResponse>",
+            ),
+        ),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
 ];

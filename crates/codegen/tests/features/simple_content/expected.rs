@@ -226,16 +226,19 @@ pub static FEATURE_OPERATIONS: [Operation; 1] = [
     Operation {
         name: "echo",
         action: "echo",
-        request: Root {
-            element: Element::new(NAMESPACE, "echo", 2),
-            start: "<ns1:echo xmlns:ns1=\"urn:simple_content\">",
-            end: "</ns1:echo>",
-        },
-        response: Root {
-            element: Element::new(NAMESPACE, "echoResponse", 3),
-            start: "<ns1:echoResponse xmlns:ns1=\"urn:simple_content\">",
-            end: "</ns1:echoResponse>",
-        },
+        request: Root::new(
+            Element::new(NAMESPACE, "echo", 2),
+            "<ns1:echo xmlns:ns1=\"urn:simple_content\">",
+            "</ns1:echo>",
+        ),
+        response: Some(
+            Root::new(
+                Element::new(NAMESPACE, "echoResponse", 3),
+                "<ns1:echoResponse xmlns:ns1=\"urn:simple_content\">",
+                "</ns1:echoResponse>",
+            ),
+        ),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
 ];

@@ -149,46 +149,43 @@ pub static FEATURE_OPERATIONS: [Operation; 3] = [
     Operation {
         name: "greet",
         action: "greet",
-        request: Root {
-            element: Element::new(NAMESPACE, "greet", 0),
-            start: "<greet xmlns=\"urn:simple_payload\">",
-            end: "</greet>",
-        },
-        response: Root {
-            element: Element::new(NAMESPACE, "greetResponse", 1),
-            start: "<greetResponse xmlns=\"urn:simple_payload\">",
-            end: "</greetResponse>",
-        },
+        request: Root::new(Element::new(NAMESPACE, "greet", 0), "<greet xmlns=\"urn:simple_payload\">", "</greet>"),
+        response: Some(
+            Root::new(
+                Element::new(NAMESPACE, "greetResponse", 1),
+                "<greetResponse xmlns=\"urn:simple_payload\">",
+                "</greetResponse>",
+            ),
+        ),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
     Operation {
         name: "count",
         action: "count",
-        request: Root {
-            element: Element::new(NAMESPACE, "count", 2),
-            start: "<count xmlns=\"urn:simple_payload\">",
-            end: "</count>",
-        },
-        response: Root {
-            element: Element::new(NAMESPACE, "countResponse", 3),
-            start: "<countResponse xmlns=\"urn:simple_payload\">",
-            end: "</countResponse>",
-        },
+        request: Root::new(Element::new(NAMESPACE, "count", 2), "<count xmlns=\"urn:simple_payload\">", "</count>"),
+        response: Some(
+            Root::new(
+                Element::new(NAMESPACE, "countResponse", 3),
+                "<countResponse xmlns=\"urn:simple_payload\">",
+                "</countResponse>",
+            ),
+        ),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
     Operation {
         name: "bytes",
         action: "bytes",
-        request: Root {
-            element: Element::new(NAMESPACE, "bytes", 4),
-            start: "<bytes xmlns=\"urn:simple_payload\">",
-            end: "</bytes>",
-        },
-        response: Root {
-            element: Element::new(NAMESPACE, "bytesResponse", 5),
-            start: "<bytesResponse xmlns=\"urn:simple_payload\">",
-            end: "</bytesResponse>",
-        },
+        request: Root::new(Element::new(NAMESPACE, "bytes", 4), "<bytes xmlns=\"urn:simple_payload\">", "</bytes>"),
+        response: Some(
+            Root::new(
+                Element::new(NAMESPACE, "bytesResponse", 5),
+                "<bytesResponse xmlns=\"urn:simple_payload\">",
+                "</bytesResponse>",
+            ),
+        ),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
 ];

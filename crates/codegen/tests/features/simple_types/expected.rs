@@ -230,16 +230,15 @@ pub static FEATURE_OPERATIONS: [Operation; 1] = [
     Operation {
         name: "echo",
         action: "echo",
-        request: Root {
-            element: Element::new(NAMESPACE, "echo", 16),
-            start: "<echo xmlns=\"urn:simple_types\">",
-            end: "</echo>",
-        },
-        response: Root {
-            element: Element::new(NAMESPACE, "echoResponse", 17),
-            start: "<echoResponse xmlns=\"urn:simple_types\">",
-            end: "</echoResponse>",
-        },
+        request: Root::new(Element::new(NAMESPACE, "echo", 16), "<echo xmlns=\"urn:simple_types\">", "</echo>"),
+        response: Some(
+            Root::new(
+                Element::new(NAMESPACE, "echoResponse", 17),
+                "<echoResponse xmlns=\"urn:simple_types\">",
+                "</echoResponse>",
+            ),
+        ),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
 ];

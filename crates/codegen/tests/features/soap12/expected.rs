@@ -244,31 +244,29 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
     Operation {
         name: "echo",
         action: "urn:soap12/echo",
-        request: Root {
-            element: Element::new(NAMESPACE, "echo", 1),
-            start: "<echo xmlns=\"urn:soap12\">",
-            end: "</echo>",
-        },
-        response: Root {
-            element: Element::new(NAMESPACE, "echoResponse", 2),
-            start: "<echoResponse xmlns=\"urn:soap12\">",
-            end: "</echoResponse>",
-        },
+        request: Root::new(Element::new(NAMESPACE, "echo", 1), "<echo xmlns=\"urn:soap12\">", "</echo>"),
+        response: Some(
+            Root::new(
+                Element::new(NAMESPACE, "echoResponse", 2),
+                "<echoResponse xmlns=\"urn:soap12\">",
+                "</echoResponse>",
+            ),
+        ),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
     Operation {
         name: "other",
         action: "urn:soap12/other",
-        request: Root {
-            element: Element::new(NAMESPACE, "echo", 6),
-            start: "<echo xmlns=\"urn:soap12\">",
-            end: "</echo>",
-        },
-        response: Root {
-            element: Element::new(NAMESPACE, "echoResponse", 7),
-            start: "<echoResponse xmlns=\"urn:soap12\">",
-            end: "</echoResponse>",
-        },
+        request: Root::new(Element::new(NAMESPACE, "echo", 6), "<echo xmlns=\"urn:soap12\">", "</echo>"),
+        response: Some(
+            Root::new(
+                Element::new(NAMESPACE, "echoResponse", 7),
+                "<echoResponse xmlns=\"urn:soap12\">",
+                "</echoResponse>",
+            ),
+        ),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
 ];

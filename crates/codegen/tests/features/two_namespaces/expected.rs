@@ -187,31 +187,37 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
     Operation {
         name: "echo",
         action: "echo",
-        request: Root {
-            element: Element::new(NAMESPACE_2, "echo", 7),
-            start: "<ns1:echo xmlns:ns1=\"urn:two_namespaces\" xmlns=\"urn:two_namespaces:other\">",
-            end: "</ns1:echo>",
-        },
-        response: Root {
-            element: Element::new(NAMESPACE_2, "echoResponse", 8),
-            start: "<ns1:echoResponse xmlns:ns1=\"urn:two_namespaces\" xmlns=\"urn:two_namespaces:other\">",
-            end: "</ns1:echoResponse>",
-        },
+        request: Root::new(
+            Element::new(NAMESPACE_2, "echo", 7),
+            "<ns1:echo xmlns:ns1=\"urn:two_namespaces\" xmlns=\"urn:two_namespaces:other\">",
+            "</ns1:echo>",
+        ),
+        response: Some(
+            Root::new(
+                Element::new(NAMESPACE_2, "echoResponse", 8),
+                "<ns1:echoResponse xmlns:ns1=\"urn:two_namespaces\" xmlns=\"urn:two_namespaces:other\">",
+                "</ns1:echoResponse>",
+            ),
+        ),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
     Operation {
         name: "other",
         action: "other",
-        request: Root {
-            element: Element::new(NAMESPACE, "other", 9),
-            start: "<other xmlns=\"urn:two_namespaces:other\">",
-            end: "</other>",
-        },
-        response: Root {
-            element: Element::new(NAMESPACE, "otherResponse", 10),
-            start: "<otherResponse xmlns=\"urn:two_namespaces:other\">",
-            end: "</otherResponse>",
-        },
+        request: Root::new(
+            Element::new(NAMESPACE, "other", 9),
+            "<other xmlns=\"urn:two_namespaces:other\">",
+            "</other>",
+        ),
+        response: Some(
+            Root::new(
+                Element::new(NAMESPACE, "otherResponse", 10),
+                "<otherResponse xmlns=\"urn:two_namespaces:other\">",
+                "</otherResponse>",
+            ),
+        ),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
 ];

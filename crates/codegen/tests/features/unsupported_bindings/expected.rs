@@ -12,6 +12,9 @@ const NAMESPACE: &str = "urn:unsupported_bindings";
 /// The port type `Feature`.
 #[allow(dead_code, reason = "a program may be a client alone")]
 pub trait Feature: Send + Sync + 'static {
+    /// The operation `attach`.
+    fn attach(&self, request: i32) -> impl Future<Output = Result<i32, Fault>> + Send;
+
     /// The operation `fault`.
     fn fault(&self, request: i32) -> impl Future<Output = Result<i32, Fault>> + Send;
 }
@@ -71,9 +74,12 @@ impl<T: Feature> Dispatch for FeatureDispatch<T> {
         operations: &FEATURE_OPERATIONS,
     };
 
-    fn dispatch(&self, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
+    fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         let service = self.0.clone();
-        payload.handle(async move |request| T::fault(&service, request).await)
+        match operation {
+            0 => payload.handle(async move |request| T::attach(&service, request).await),
+            _ => payload.handle(async move |request| T::fault(&service, request).await),
+        }
     }
 }
 
@@ -112,27 +118,33 @@ impl<S: HttpService> FeatureClient<S> {
         Self(self.0.with_leniency(leniency))
     }
 
+    /// The operation `attach`.
+    pub async fn attach(&self, request: &i32) -> Result<i32, CallError> {
+        self.0.call(&FEATURE_OPERATIONS[0], request).await
+    }
+
     /// The operation `fault`.
     pub async fn fault(&self, request: &i32) -> Result<i32, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[0], request).await
+        self.0.call(&FEATURE_OPERATIONS[1], request).await
     }
 }
 
 /// The operations of `Feature`, for those who make and read messages themselves.
-pub static FEATURE_OPERATIONS: [Operation; 1] = [
+pub static FEATURE_OPERATIONS: [Operation; 2] = [
+    Operation {
+        name: "attach",
+        action: "attach",
+        request: Root::new(Element::new(NAMESPACE, "a", 0), "<a xmlns=\"urn:unsupported_bindings\">", "</a>"),
+        response: Some(Root::new(Element::new(NAMESPACE, "a", 1), "<a xmlns=\"urn:unsupported_bindings\">", "</a>")),
+        request_header: &[],
+        response_size: SizeHint::new(),
+    },
     Operation {
         name: "fault",
         action: "",
-        request: Root {
-            element: Element::new(NAMESPACE, "a", 0),
-            start: "<a xmlns=\"urn:unsupported_bindings\">",
-            end: "</a>",
-        },
-        response: Root {
-            element: Element::new(NAMESPACE, "a", 1),
-            start: "<a xmlns=\"urn:unsupported_bindings\">",
-            end: "</a>",
-        },
+        request: Root::new(Element::new(NAMESPACE, "a", 2), "<a xmlns=\"urn:unsupported_bindings\">", "</a>"),
+        response: Some(Root::new(Element::new(NAMESPACE, "a", 3), "<a xmlns=\"urn:unsupported_bindings\">", "</a>")),
+        request_header: &[],
         response_size: SizeHint::new(),
     },
 ];

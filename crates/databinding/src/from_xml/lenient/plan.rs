@@ -2,7 +2,6 @@
 
 use castile_xml::{StartTag, Token};
 
-use super::super::groups::{expected, takes};
 use super::super::{Decoder, Error};
 use super::Extent;
 use crate::schema::{Content, Element, First};
@@ -147,14 +146,14 @@ impl Decoder<'_> {
             let start = child.start as usize;
             let found = self.with_tag(child, |decoder, tag| {
                 let (namespace, local) = (decoder.reader.namespace(tag.namespace), tag.name.local());
-                let is_taken = takes(first, namespace, local);
+                let is_taken = First::takes(first, namespace, local);
                 (is_taken, if is_taken { None } else { similar(first, namespace, local) })
             })?;
             if let (true, stands_for) | (_, stands_for @ Some(_)) = found {
                 order.push(Child { start, stands_for });
             }
             if !found.0 {
-                self.out_of_place(child, || expected(first))?;
+                self.out_of_place(child, || First::list(first))?;
             }
         }
         Ok(order)

@@ -1,0 +1,392 @@
+//! Operations: what their messages hold, and types for those that hold no type of the schema.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use castile_wsdl::{
+    Binding, BindingFault, BindingMessage, BindingOperation, Header as SoapHeader, Part, PartContent, Pattern,
+    Severity, Style, Use,
+};
+use castile_xsd::components::Content as SchemaContent;
+use castile_xsd::{ElementId, Location, TypeId};
+
+use super::{Planner, text};
+use crate::names::{Ident, Scope};
+use crate::plan::{
+    Base, Content, Element, FaultVariant, Faults, Field, Header, HeaderBlock, HeaderStruct, Item, Message, Operation,
+    Path, Payload, Role, Root, Struct, Term, Value,
+};
+
+/// The names of an operation, given in the order of the contract whether or not it is needed.
+#[derive(Debug)]
+pub(super) struct OperationNames {
+    method: Ident,
+    request: MessageNames,
+    response: MessageNames,
+}
+
+/// The names of those types that a message needs beside those of the schema.
+#[derive(Debug, Default)]
+struct MessageNames {
+    payload: Option<Path>,
+    header: Option<Path>,
+}
+
+/// The structs of a binding for header blocks: messages with the same blocks have one together.
+#[derive(Debug, Default)]
+struct HeaderNames(HashMap<BTreeSet<ElementId>, (usize, Option<Path>)>);
+
+impl Planner<'_> {
+    /// Names for the operations of a binding and their messages.
+    pub(super) fn operation_names(&mut self, binding: &Binding) -> Vec<OperationNames> {
+        let mut headers = HeaderNames::default();
+        for operation in &binding.operations {
+            for message in operation.input.iter().chain(&operation.output).filter(|message| is_literal(message)) {
+                headers.0.entry(header_elements(message).collect()).or_default().0 += 1;
+            }
+        }
+        let mut methods = Scope::of_methods(self.holds_any_header);
+        let port_type = self.definitions[binding.port_type].name.local();
+        let names = binding.operations.iter().map(|operation| OperationNames {
+            method: methods.lower(&operation.name),
+            request: self.message_names(port_type, operation, operation.input.as_ref(), "Request", &mut headers),
+            response: self.message_names(port_type, operation, operation.output.as_ref(), "Response", &mut headers),
+        });
+        names.collect()
+    }
+
+    fn message_names(
+        &mut self,
+        port_type: &str,
+        operation: &BindingOperation,
+        message: Option<&BindingMessage>,
+        kind: &str,
+        headers: &mut HeaderNames,
+    ) -> MessageNames {
+        let Some(message) = message.filter(|message| is_literal(message)) else { return MessageNames::default() };
+        let has_struct = operation.style == Style::Rpc || message.body.len() > 1;
+        let payload = has_struct.then(|| self.item(&format!("{} {kind}", operation.name)));
+        let elements: BTreeSet<ElementId> = header_elements(message).collect();
+        let (count, known) = headers.0.entry(elements.clone()).or_default();
+        if !elements.is_empty() && known.is_none() {
+            *known = Some(match *count {
+                1 => self.item(&format!("{} {kind} header", operation.name)),
+                _ => self.item(&format!("{port_type} header")),
+            });
+        }
+        MessageNames { payload, header: known.clone() }
+    }
+
+    pub(super) fn operation(&mut self, operation: &BindingOperation, names: OperationNames) -> Option<Operation> {
+        let name = &operation.name;
+        let (input, output) = match (operation.pattern, &operation.input, &operation.output) {
+            (Pattern::RequestResponse, Some(input), Some(output)) => (input, Some(output)),
+            (Pattern::OneWay, Some(input), _) => (input, None),
+            _ => {
+                let message = format!(
+                    "operation {name} begins with a message from the service, which SOAP over HTTP has no way for: it is left out"
+                );
+                return self.refuse(operation.location, message);
+            }
+        };
+        let messages = || std::iter::once(input).chain(output);
+        if messages().any(|message| message.use_ == Use::Encoded) {
+            let style = if operation.style == Style::Rpc { "rpc" } else { "document" };
+            let message = format!("operation {name} is {style}/encoded, which is not generated yet: it is left out");
+            return self.refuse(operation.location, message);
+        }
+        for message in messages().filter(|message| !message.attachments.is_empty()) {
+            let parts: Vec<&str> = message.attachments.iter().map(|attachment| attachment.part.as_str()).collect();
+            let text = format!(
+                "operation {name} attaches {} to message {}, which is not generated yet: it is left out of it",
+                parts.join(", "),
+                message.name
+            );
+            self.report(Severity::Warning, operation.location, text);
+        }
+        let request = self.message(operation, input, names.request, "")?;
+        let response = match output {
+            Some(output) => Some(self.message(operation, output, names.response, "Response")?),
+            None => None,
+        };
+        Some(Operation {
+            name: name.clone(),
+            ident: names.method,
+            documentation: operation.documentation.clone().unwrap_or_else(|| format!("The operation `{name}`.")),
+            action: operation.soap_action.clone().unwrap_or_default(),
+            request,
+            response,
+            faults: self.faults(operation),
+        })
+    }
+
+    /// Says of operations that no request can tell apart.
+    pub(super) fn tell_operations_apart(&mut self, operations: &[Operation], location: Location) {
+        for (index, operation) in operations.iter().enumerate() {
+            let is_same = |known: &&Operation| {
+                known.action == operation.action
+                    && known.request.payload.is_same_to_a_server(&operation.request.payload)
+            };
+            if let Some(known) = operations[..index].iter().find(is_same) {
+                let message = format!(
+                    "operation {}, the method {}, takes the same as the method {known} and has the same action: a server can't tell them apart, and takes all requests for {known}",
+                    operation.name,
+                    operation.ident,
+                    known = known.ident
+                );
+                self.report(Severity::Warning, location, message);
+            }
+        }
+    }
+
+    // ---- messages ----
+
+    /// What a message holds. `suffix` is what the wrapper element of rpc style has behind the operation's name.
+    fn message(
+        &mut self,
+        operation: &BindingOperation,
+        message: &BindingMessage,
+        names: MessageNames,
+        suffix: &str,
+    ) -> Option<Message> {
+        let (base, payload) = match (operation.style, message.body.as_slice(), names.payload) {
+            (Style::Rpc, parts, Some(path)) => self.rpc(operation, message, parts, path, suffix),
+            (_, [], _) => (Base::Nothing, Payload::Nothing),
+            (_, [Part { content: PartContent::Element(element), .. }], _) => {
+                let (base, _) = self.base(self.schema[*element].type_id, *element);
+                (base, Payload::Element(self.root(*element)))
+            }
+            (_, [Part { content: PartContent::Type(type_id), .. }], _) => self.body_of_type(operation, *type_id)?,
+            (_, parts, Some(path)) => self.document(operation, message, parts, path)?,
+            (_, _, None) => return None,
+        };
+        let header = self.header(operation, message, names.header);
+        Some(Message { base, payload, header })
+    }
+
+    /// The element of rpc style, which is called as the operation and has an element for each part (WSDL 1.1 §3.5,
+    /// WS-I Basic Profile 1.1 R2735).
+    fn rpc(
+        &mut self,
+        operation: &BindingOperation,
+        message: &BindingMessage,
+        parts: &[Part],
+        path: Path,
+        suffix: &str,
+    ) -> (Base, Payload) {
+        let name = format!("{}{suffix}", operation.name);
+        let namespace = message.namespace.clone().unwrap_or_default();
+        if message.namespace.is_none() {
+            let text = format!(
+                "the body of message {} has no `namespace`: the element {name} of operation {} is in none",
+                message.name, operation.name
+            );
+            self.report(Severity::Warning, operation.location, text);
+        }
+        self.structure_of_parts(path.clone(), format!("The element `{name}` of rpc style."), parts);
+        self.namespaces.push(namespace.clone());
+        let element = Element { namespace, name, slot: self.slot(), constraint: None, facets: None };
+        let root = Root { element, start: String::new(), end: String::new() };
+        (Base::Item(path), Payload::Element(root))
+    }
+
+    /// A body of several elements.
+    fn document(
+        &mut self,
+        operation: &BindingOperation,
+        message: &BindingMessage,
+        parts: &[Part],
+        path: Path,
+    ) -> Option<(Base, Payload)> {
+        if parts.iter().any(|part| matches!(part.content, PartContent::Type(_))) {
+            let text = format!(
+                "the body of message {} of operation {} has several parts, of which one has a `type`: it has no name there",
+                message.name, operation.name
+            );
+            return self.refuse(operation.location, text);
+        }
+        let documentation = format!("What the body of the message `{}` holds.", message.name);
+        self.structure_of_parts(path.clone(), documentation, parts);
+        Some((Base::Item(path.clone()), Payload::Content { path, start: String::new() }))
+    }
+
+    /// A body that is itself a value of a type: one that has neither text nor attributes, nor others derived from it.
+    fn body_of_type(&mut self, operation: &BindingOperation, type_id: TypeId) -> Option<(Base, Payload)> {
+        let schema = self.schema;
+        let has_attributes = !schema.attribute_uses(type_id).is_empty() || schema.attribute_wildcard(type_id).is_some();
+        let complex = schema[type_id].as_complex();
+        let has_elements = complex.is_some_and(|complex| {
+            !complex.is_abstract
+                && matches!(schema.content(type_id), SchemaContent::Empty | SchemaContent::ElementOnly(_))
+        });
+        if has_elements
+            && !has_attributes
+            && schema.derived_types(type_id).is_empty()
+            && let (base @ Base::Item(_), _) = self.complex_type(type_id)
+            && let Base::Item(path) = base.clone()
+        {
+            return Some((base, Payload::Content { path, start: String::new() }));
+        }
+        let name = schema[type_id].name().map_or("", |name| name.local());
+        let text = format!(
+            "a body of operation {} is a value of the type {name}, which has text, attributes or derived types: it is left out",
+            operation.name
+        );
+        self.refuse(operation.location, text)
+    }
+
+    fn structure_of_parts(&mut self, path: Path, documentation: String, parts: &[Part]) {
+        let mut names = Scope::default();
+        let fields = parts.iter().map(|part| (names.lower(&part.name), part));
+        let fields: Vec<(Ident, &Part)> = fields.collect();
+        let fields = fields.into_iter().map(|(ident, part)| self.part(part, ident)).collect();
+        let table = self.table(&path.ident.to_string());
+        self.items.push(Item::Struct(Struct {
+            path,
+            table,
+            documentation,
+            role: Role::Type(None),
+            attributes: Vec::new(),
+            any_attributes: None,
+            content: Content::Sequence(fields),
+            has_default: false,
+        }));
+    }
+
+    /// A part that is there once: its element, or an element in no namespace that is called as the part.
+    fn part(&mut self, part: &Part, ident: Ident) -> Field {
+        let (documentation, element, value) = match part.content {
+            PartContent::Element(id) => {
+                let declaration = &self.schema[id];
+                let documentation = text(&[&declaration.annotation.documentation]);
+                let documentation =
+                    documentation.unwrap_or_else(|| format!("The element `{}`.", declaration.name.local()));
+                let value = self.value(id);
+                (documentation, self.element(declaration), value)
+            }
+            PartContent::Type(type_id) => {
+                let (base, recursive) = self.complex_type(type_id);
+                let facets = self.facets(type_id);
+                self.namespaces.push(String::new());
+                let element = Element {
+                    namespace: String::new(),
+                    name: part.name.clone(),
+                    slot: self.slot(),
+                    constraint: None,
+                    facets,
+                };
+                (format!("The part `{}`.", part.name), element, Value { base, nillable: false, recursive })
+            }
+        };
+        let term = Term::Element { element, value, tag: String::new(), counted: false };
+        Field { ident, documentation, min_occurs: 1, max_occurs: Some(1), term }
+    }
+
+    /// The element of a payload; its tags come when all namespaces are known.
+    fn root(&mut self, element: ElementId) -> Root {
+        let element = self.element(&self.schema[element]);
+        Root { element, start: String::new(), end: String::new() }
+    }
+
+    // ---- headers ----
+
+    /// The header blocks that a binding declares for a message, or a place for any if that was asked for.
+    fn header(&mut self, operation: &BindingOperation, message: &BindingMessage, path: Option<Path>) -> Option<Header> {
+        for header in message.headers.iter().filter(|header| header_element(header).is_none()) {
+            let text = format!(
+                "the header block {} of operation {} is not a literal element: it is left out",
+                header.part.name, operation.name
+            );
+            self.report(Severity::Warning, operation.location, text);
+        }
+        let Some(path) = path else { return self.holds_any_header.then_some(Header::Any) };
+        if self.headers.iter().all(|header| header.path != path) {
+            let mut names = Scope::default();
+            let mut known = HashSet::new();
+            let mut blocks = Vec::new();
+            // Some bindings name one block twice.
+            for element in header_elements(message).filter(|element| known.insert(*element)) {
+                blocks.push(self.header_block(element, &mut names));
+            }
+            let others = names.lower("others");
+            let documentation = "Header blocks of messages.".to_owned();
+            self.headers.push(HeaderStruct { path: path.clone(), documentation, blocks, others });
+        }
+        Some(Header::Declared(path))
+    }
+
+    fn header_block(&mut self, element: ElementId, names: &mut Scope) -> HeaderBlock {
+        let declaration = &self.schema[element];
+        let name = declaration.name.local();
+        let documentation = text(&[&declaration.annotation.documentation]);
+        HeaderBlock {
+            ident: names.lower(name),
+            documentation: documentation.unwrap_or_else(|| format!("The header block `{name}`.")),
+            base: self.base(declaration.type_id, element).0,
+            root: self.root(element),
+        }
+    }
+
+    // ---- faults ----
+
+    /// What the faults of an operation can say: in their detail, and in header blocks about those of the request.
+    fn faults(&mut self, operation: &BindingOperation) -> Option<Faults> {
+        let mut names = Scope::default();
+        let mut variants: Vec<FaultVariant> =
+            operation.faults.iter().filter_map(|fault| self.fault(operation, fault, &mut names)).collect();
+        let details = variants.len();
+        let headers = operation.input.iter().chain(&operation.output).flat_map(|message| &message.headers);
+        let elements = headers.flat_map(|header| &header.faults).filter_map(header_element);
+        let mut known = HashSet::new();
+        for element in elements.filter(|element| known.insert(*element)) {
+            let declaration = &self.schema[element];
+            let name = declaration.name.local();
+            let documentation = text(&[&declaration.annotation.documentation]);
+            variants.push(FaultVariant {
+                ident: names.variant(name),
+                documentation: documentation.unwrap_or_else(|| format!("The header block `{name}`.")),
+                base: self.base(declaration.type_id, element).0,
+                root: self.root(element),
+            });
+        }
+        if variants.is_empty() {
+            return None;
+        }
+        // It is named when all types are: a type of the contract may have the name.
+        Some(Faults { ident: Ident::new("Unnamed"), variants, details })
+    }
+
+    fn fault(
+        &mut self,
+        operation: &BindingOperation,
+        fault: &BindingFault,
+        variants: &mut Scope,
+    ) -> Option<FaultVariant> {
+        let Some(PartContent::Element(element)) = fault.part.as_ref().map(|part| part.content) else {
+            let message = format!("the fault {} of operation {} is not one element", fault.name, operation.name);
+            return self.refuse(operation.location, message);
+        };
+        Some(FaultVariant {
+            ident: variants.variant(&fault.name),
+            documentation: fault.documentation.clone().unwrap_or_else(|| format!("The fault `{}`.", fault.name)),
+            base: self.base(self.schema[element].type_id, element).0,
+            root: self.root(element),
+        })
+    }
+}
+
+fn is_literal(message: &BindingMessage) -> bool {
+    message.use_ == Use::Literal
+}
+
+/// The elements of those header blocks that can be generated.
+fn header_elements(message: &BindingMessage) -> impl Iterator<Item = ElementId> {
+    message.headers.iter().filter_map(header_element)
+}
+
+/// The element of a header block that can be generated.
+fn header_element(header: &SoapHeader) -> Option<ElementId> {
+    match (header.use_, header.part.content) {
+        (Use::Literal, PartContent::Element(element)) => Some(element),
+        _ => None,
+    }
+}

@@ -1,0 +1,191 @@
+//! Messages: the table of operations, and types for header blocks and for what faults say.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::quote;
+
+use super::documentation::documentation;
+use super::types::first;
+use super::{Context, base, by_index, element};
+use crate::plan::{
+    Content, FaultVariant, Faults, Header, HeaderBlock, HeaderStruct, Item, Message, Operation, Payload, Root, Service,
+    Struct,
+};
+
+/// The table of a service's operations.
+pub(super) fn table(plan: &Service, context: Context<'_>) -> TokenStream {
+    let operations = plan.operations.iter().map(|operation| {
+        let Operation { name, action, .. } = operation;
+        let request = payload(&operation.request, context);
+        let response = match &operation.response {
+            None => quote! { None },
+            Some(response) => {
+                let response = payload(response, context);
+                quote! { Some(#response) }
+            }
+        };
+        let request_header = match &operation.request.header {
+            Some(header @ Header::Declared(_)) => {
+                let (of, header_trait) = (header_type(header, context), header_trait());
+                quote! { <#of as #header_trait>::ELEMENTS }
+            }
+            Some(Header::Any) | None => quote! { &[] },
+        };
+        quote! {
+            Operation {
+                name: #name,
+                action: #action,
+                request: #request,
+                response: #response,
+                request_header: #request_header,
+                response_size: SizeHint::new(),
+            }
+        }
+    });
+    let name = &plan.names.operations;
+    let count = Literal::usize_unsuffixed(plan.operations.len());
+    let documentation = format!(" The operations of `{}`, for those who make and read messages themselves.", plan.name);
+    quote! {
+        #[doc = #documentation]
+        pub static #name: [Operation; #count] = [#(#operations),*];
+    }
+}
+
+fn payload(message: &Message, context: Context<'_>) -> TokenStream {
+    match &message.payload {
+        Payload::Element(Root { element: of, start, end }) => {
+            let element = element(of, context);
+            quote! { Root::new(#element, #start, #end) }
+        }
+        Payload::Nothing => quote! { Root::of_body("<soap:Body>", &[]) },
+        Payload::Content { path, start } => {
+            let item = context.plan.items.iter().find(|item| item.path() == path);
+            let first = match item {
+                Some(Item::Struct(Struct { table, content: Content::Sequence(fields), .. })) => {
+                    first(table, fields, context)
+                }
+                Some(Item::Struct(Struct { table, content: Content::All(_), .. })) => {
+                    vec![quote! { xs::First::Elements(&#table) }]
+                }
+                _ => Vec::new(),
+            };
+            quote! { Root::of_body(#start, &[#(#first),*]) }
+        }
+    }
+}
+
+fn header_trait() -> TokenStream {
+    quote! { ::castile::codegen::Header }
+}
+
+/// The type for the header of a message.
+pub(super) fn header_type(header: &Header, context: Context<'_>) -> TokenStream {
+    match header {
+        Header::Any => quote! { Vec<::castile::AnyHeader> },
+        Header::Declared(path) => context.path(path),
+    }
+}
+
+/// The struct of those header blocks that are declared.
+pub(super) fn header(plan: &HeaderStruct, context: Context<'_>) -> TokenStream {
+    let HeaderStruct { path, documentation: text, blocks, others } = plan;
+    let ident = &path.ident;
+    let text = documentation(text);
+    let fields = blocks.iter().map(|HeaderBlock { ident, documentation: text, base: of, .. }| {
+        let (text, of) = (documentation(text), base(of, context));
+        quote! { #text pub #ident: Option<#of>, }
+    });
+    let names: Vec<_> = blocks.iter().map(|block| &block.ident).collect();
+    let elements = blocks.iter().map(|block| element(&block.root.element, context));
+    let reads = names.iter().map(|name| quote! { self.#name = Some(decoder.root(element)?) });
+    let read = by_index(&quote! { index }, &reads.collect::<Vec<_>>());
+    let writes = blocks.iter().map(|HeaderBlock { ident, root: Root { start, end, .. }, .. }| {
+        quote! { out.optional(#start, &self.#ident, #end); }
+    });
+    let header_trait = header_trait();
+    quote! {
+        #text
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub struct #ident {
+            #(#fields)*
+            /// Header blocks that the contract doesn't declare.
+            pub #others: Vec<::castile::AnyHeader>,
+        }
+
+        impl #header_trait for #ident {
+            const ELEMENTS: &'static [Element] = &[#(#elements),*];
+
+            fn read(&mut self, decoder: &mut Decoder<'_>, index: usize) -> Result<(), Error> {
+                let element = &Self::ELEMENTS[index];
+                #read;
+                Ok(())
+            }
+
+            fn keep(&mut self, block: ::castile::AnyHeader) {
+                self.#others.push(block);
+            }
+
+            fn is_empty(&self) -> bool {
+                #(self.#names.is_none() &&)* self.#others.is_empty()
+            }
+
+            fn write(&self, out: &mut Encoder) {
+                #(#writes)*
+            }
+
+            fn others(&self) -> &[::castile::AnyHeader] {
+                &self.#others
+            }
+        }
+    }
+}
+
+/// What the faults of an operation can say.
+pub(super) fn fault_detail(plan: &Faults, context: Context<'_>) -> TokenStream {
+    let Faults { ident, variants, details } = plan;
+    let declared = variants.iter().map(|variant| {
+        let documentation = documentation(&variant.documentation);
+        let (name, base) = (&variant.ident, base(&variant.base, context));
+        quote! { #documentation #name(#base) }
+    });
+    let elements = variants.iter().map(|variant| element(&variant.root.element, context));
+    let reads = variants.iter().map(|FaultVariant { ident, .. }| quote! { decoder.root(element).map(Self::#ident) });
+    let read = by_index(&quote! { index }, &reads.collect::<Vec<_>>());
+    let writes = variants.iter().map(|variant| {
+        let (name, start, end) = (&variant.ident, &variant.root.start, &variant.root.end);
+        quote! { Self::#name(detail) => out.element(#start, detail, #end) }
+    });
+    let count = variants.len().saturating_sub(*details);
+    let header_blocks = (count > 0).then(|| {
+        let count = Literal::usize_unsuffixed(count);
+        quote! { const HEADER_BLOCKS: usize = #count; }
+    });
+    let names = variants[*details..].iter().map(|variant| &variant.ident);
+    let is_header = (count > 0).then(|| {
+        quote! {
+            fn is_header(&self) -> bool {
+                matches!(self, #(Self::#names(_))|*)
+            }
+        }
+    });
+    quote! {
+        /// What a fault of the operation can say.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum #ident { #(#declared),* }
+
+        impl FaultDetail for #ident {
+            const ELEMENTS: &'static [Element] = &[#(#elements),*];
+            #header_blocks
+
+            fn read(decoder: &mut Decoder<'_>, index: usize) -> Result<Self, Error> {
+                let element = &Self::ELEMENTS[index];
+                #read
+            }
+
+            fn write(&self, out: &mut Encoder) {
+                match self { #(#writes,)* }
+            }
+
+            #is_header
+        }
+    }
+}

@@ -1,0 +1,604 @@
+//! Generated code at work: operations of every kind that a binding can make of them.
+//!
+//! Each feature is a directory of `features`, whose `expected.rs` is compiled here; `features.rs` has those that are
+//! about types.
+
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use castile::codegen::HttpService;
+use castile::http::server::{Endpoint, Routes, Server};
+use castile::{Any, AnyHeader, CallError, Detail, Fault, FaultCode};
+use http::Request;
+use http_body_util::{BodyExt, Full};
+use tower_service::Service;
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+const SOAP: &str = "http://schemas.xmlsoap.org/soap/envelope/";
+
+/// The module that was generated for a feature.
+macro_rules! generated {
+    ($feature:ident) => {
+        #[deny(warnings)]
+        #[allow(unreachable_pub, reason = "nobody reaches into a test")]
+        mod $feature {
+            include!(concat!("features/", stringify!($feature), "/expected.rs"));
+        }
+    };
+}
+
+generated!(any_header);
+generated!(empty_body);
+generated!(header_blocks);
+generated!(one_way);
+generated!(overloaded);
+generated!(rpc_literal);
+generated!(several_parts);
+generated!(unsupported_bindings);
+
+/// Sends the content of an envelope.
+async fn ask<S: HttpService>(server: &S, action: &str, content: &str) -> (u16, String) {
+    let message = format!("<s:Envelope xmlns:s='{SOAP}'>{content}</s:Envelope>");
+    post(server, action, message).await
+}
+
+async fn post<S: HttpService>(server: &S, action: &str, message: String) -> (u16, String) {
+    let request = Request::post("/").header("content-type", "text/xml; charset=utf-8").header("soapaction", action);
+    let response = server.service().call(request.body(Full::from(Bytes::from(message))).unwrap()).await;
+    let response: Result<_, BoxError> = response.map_err(Into::into);
+    let (head, body) = response.unwrap().into_parts();
+    let body: Result<_, BoxError> = body.collect().await.map_err(Into::into);
+    let body = body.unwrap().to_bytes();
+    (head.status.as_u16(), String::from_utf8(body.to_vec()).unwrap())
+}
+
+/// What stands between two tags of an answer.
+fn inside<'a>(answer: &'a str, tag: &str) -> &'a str {
+    let start = answer.find(&format!("<{tag}>")).map(|at| at + tag.len() + 2);
+    let end = answer.find(&format!("</{tag}>"));
+    start.zip(end).map_or("", |(start, end)| &answer[start..end])
+}
+
+fn envelope(content: &str) -> String {
+    format!("<soap:Envelope xmlns:soap=\"{SOAP}\">{content}</soap:Envelope>")
+}
+
+/// Whatever comes is noted, and answered with itself where there is an answer.
+#[derive(Clone, Default)]
+struct Noting(Arc<Mutex<Vec<String>>>);
+
+impl Noting {
+    fn note(&self, what: impl std::fmt::Debug) {
+        self.0.lock().unwrap().push(format!("{what:?}"));
+    }
+
+    fn noted(&self) -> String {
+        std::mem::take(&mut *self.0.lock().unwrap()).join("; ")
+    }
+}
+
+// ---- rpc/literal ----
+
+impl rpc_literal::Feature for Noting {
+    async fn echo(&self, request: rpc_literal::EchoRequest2) -> Result<rpc_literal::EchoResponse, Fault> {
+        let rpc_literal::EchoRequest2 { person, r#type, count, anything } = request;
+        Ok(rpc_literal::EchoResponse { person, r#type, count, anything })
+    }
+
+    async fn ping(&self, _: rpc_literal::PingRequest) -> Result<rpc_literal::PingResponse, Fault> {
+        Ok(rpc_literal::PingResponse {})
+    }
+
+    async fn some(&self, request: rpc_literal::SomeRequest) -> Result<rpc_literal::SomeResponse, Fault> {
+        Ok(rpc_literal::SomeResponse { a: request.a, c: request.c })
+    }
+
+    async fn write(&self, request: rpc_literal::WriteRequest) -> Result<rpc_literal::WriteResponse, Fault> {
+        Ok(rpc_literal::WriteResponse { text: request.text })
+    }
+
+    async fn bare(&self, request: rpc_literal::BareRequest) -> Result<rpc_literal::BareResponse, Fault> {
+        Ok(rpc_literal::BareResponse { a: request.a })
+    }
+}
+
+/// Answers have the element that is called as the operation with `Response`, and the same parts.
+#[tokio::test]
+async fn rpc_literal_messages() {
+    let server = rpc_literal::FeatureServer::new(Noting::default());
+    let directory = Path::new("tests/features/rpc_literal");
+    let mut files: Vec<_> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let mut different = Vec::new();
+    for file in files.iter().filter(|file| file.extension().is_some_and(|extension| extension == "xml")) {
+        let (status, answer) = post(&server, "", fs::read_to_string(file).unwrap()).await;
+        let (name, found) = match status {
+            200 => ("answer", answer),
+            _ => {
+                let reason = inside(&answer, "faultstring").replace("&lt;", "<").replace("&gt;", ">");
+                ("error", format!("{}: {reason}\n", inside(&answer, "faultcode")))
+            }
+        };
+        let is_right = file.file_name().unwrap().to_str().unwrap().starts_with("ok-");
+        assert_eq!(status == 200, is_right, "{}: {found}", file.display());
+        different.extend(support::compare(&file.with_extension(name), Some(&found)));
+    }
+    assert!(different.is_empty(), "{}", different.join("\n"));
+}
+
+#[tokio::test]
+async fn rpc_literal_by_client() {
+    use rpc_literal::{EchoRequest2, EchoResponse, PersonOrDerived, PingRequest, PingResponse, Pupil, Size};
+    let server = rpc_literal::FeatureServer::new(Noting::default());
+    let client = rpc_literal::FeatureClient::with_transport("http://localhost/", server).unwrap();
+    let pupil = Pupil { name: "Ada".into(), form: "5b".into(), ..Pupil::default() };
+    let request =
+        EchoRequest2 { person: PersonOrDerived::from(pupil), r#type: Size::Small, count: 3, anything: "text".into() };
+    let EchoResponse { person, r#type, count, anything } = client.echo(&request).await.unwrap();
+    assert_eq!(EchoRequest2 { person, r#type, count, anything }, request);
+    assert_eq!(client.ping(&PingRequest {}).await.unwrap(), PingResponse {});
+}
+
+// ---- one-way ----
+
+impl one_way::Feature for Noting {
+    async fn note(&self, request: one_way::Note) -> Result<(), Fault> {
+        self.note(&request.text);
+        if request.text == "panic" {
+            panic!("as it was told");
+        }
+        if request.text == "no" { Err(Fault::receiver("not now")) } else { Ok(()) }
+    }
+
+    async fn write(&self, request: one_way::WriteRequest) -> Result<(), Fault> {
+        self.note(&request.text);
+        Ok(())
+    }
+
+    async fn wake(&self) -> Result<(), Fault> {
+        self.note("awake");
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn what_has_no_response_is_answered_by_nothing() {
+    let noting = Noting::default();
+    let server = one_way::FeatureServer::new(noting.clone());
+    let client = one_way::FeatureClient::with_transport("http://localhost/", server.clone()).unwrap();
+    client.note(&one_way::Note { text: "a".into() }).await.unwrap();
+    client.write(&one_way::WriteRequest { text: "b".into() }).await.unwrap();
+    client.wake().await.unwrap();
+    assert_eq!(noting.noted(), r#""a"; "b"; "awake""#);
+
+    let note = |text: &str| format!("<s:Body><note xmlns='urn:one_way'>{text}</note></s:Body>");
+    assert_eq!(ask(&server, "note", &note("<text>c</text>")).await, (202, String::new()));
+    assert_eq!(ask(&server, "wake", "<s:Body/>").await, (202, String::new()));
+    assert_eq!(noting.noted(), r#""c"; "awake""#);
+
+    // What can't be read, or is refused, is a fault: the sender learns of it if it cares.
+    let (status, answer) = ask(&server, "note", &note("<other/>")).await;
+    assert_eq!((status, inside(&answer, "faultcode")), (500, "soap:Client"), "{answer}");
+    assert_eq!(noting.noted(), "");
+    let Err(CallError::Fault(fault)) = client.note(&one_way::Note { text: "no".into() }).await else { panic!() };
+    assert_eq!(fault.code, FaultCode::Receiver);
+    assert_eq!(fault.reason.as_str(), "not now");
+    let Err(CallError::Fault(fault)) = client.note(&one_way::Note { text: "panic".into() }).await else { panic!() };
+    assert_eq!(fault.code, FaultCode::Receiver);
+}
+
+// ---- bodies that aren't one element ----
+
+impl empty_body::Feature for Noting {
+    async fn next(&self) -> Result<i32, Fault> {
+        Ok(12)
+    }
+
+    async fn set(&self, request: i32) -> Result<(), Fault> {
+        self.note(request);
+        Ok(())
+    }
+
+    async fn reset(&self) -> Result<(), Fault> {
+        self.note("reset");
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn bodies_may_be_empty() {
+    let noting = Noting::default();
+    let server = empty_body::FeatureServer::new(noting.clone());
+    let client = empty_body::FeatureClient::with_transport("http://localhost/", server.clone()).unwrap();
+    assert_eq!(client.next().await.unwrap(), 12);
+    client.set(&7).await.unwrap();
+    client.reset().await.unwrap();
+    assert_eq!(noting.noted(), r#"7; "reset""#);
+
+    // Twice: the second time the beginning is known.
+    for _ in 0..2 {
+        for body in ["<s:Body/>", "<s:Body></s:Body>", "<s:Header/><s:Body>\n<!-- nothing --></s:Body>"] {
+            assert_eq!(ask(&server, "\"reset\"", body).await, (200, envelope("<soap:Body></soap:Body>")));
+        }
+    }
+    noting.noted();
+    for (action, body, expected) in [
+        ("", "<s:Body/>", r#"found the action "" with an empty body, where "next" or "reset" was expected"#),
+        ("set", "<s:Body/>", r#"found the action "set" with an empty body, where "next" or "reset" was expected"#),
+        (
+            "reset",
+            "<s:Body><a/></s:Body>",
+            r#"found &lt;a&gt; of "", where nothing for the action "reset" was expected"#,
+        ),
+        ("reset", "<s:Body>text</s:Body>", r#"found text "text", where an element was expected"#),
+        ("reset", "<s:Body/><s:Body/>", "where &lt;/Envelope&gt; was expected"),
+    ] {
+        let (status, answer) = ask(&server, action, body).await;
+        assert!(status == 500 && answer.contains(expected), "{body}: {answer}");
+    }
+    assert_eq!(noting.noted(), "");
+}
+
+impl several_parts::Feature for Noting {
+    async fn echo(&self, request: several_parts::EchoRequest) -> Result<several_parts::EchoResponse, Fault> {
+        let several_parts::EchoRequest { one, two, again } = request;
+        Ok(several_parts::EchoResponse { one, two, again })
+    }
+
+    async fn pick(&self, request: several_parts::Second) -> Result<(), Fault> {
+        self.note(request.id);
+        Ok(())
+    }
+
+    async fn bare(&self, request: several_parts::Content) -> Result<several_parts::Content, Fault> {
+        Ok(request)
+    }
+}
+
+#[tokio::test]
+async fn bodies_may_hold_several_elements() {
+    use several_parts::{Content, EchoRequest, EchoResponse, Second};
+    let noting = Noting::default();
+    let server = several_parts::FeatureServer::new(noting.clone());
+    let client = several_parts::FeatureClient::with_transport("http://localhost/", server.clone()).unwrap();
+    let two = Second { id: Some("x".into()), text: Some("t".into()) };
+    let answer = client.echo(&EchoRequest { one: 1, two: two.clone(), again: 2 }).await.unwrap();
+    assert_eq!(answer, EchoResponse { one: 1, two: two.clone(), again: 2 });
+    client.pick(&two).await.unwrap();
+    assert_eq!(noting.noted(), r#"Some("x")"#);
+    for b in [vec![], vec![2, 3]] {
+        assert_eq!(client.bare(&Content { a: 1, b: b.clone() }).await.unwrap(), Content { a: 1, b });
+    }
+
+    let namespace = "xmlns='urn:several_parts'";
+    let echo = format!(
+        "<s:Body><first {namespace}>1</first><second {namespace} id='i'/>\n<first {namespace}>2</first> </s:Body>"
+    );
+    let expected =
+        "<soap:Body xmlns=\"urn:several_parts\"><first>1</first><second id=\"i\"></second><first>2</first></soap:Body>";
+    for _ in 0..2 {
+        assert_eq!(ask(&server, "", &echo).await, (200, envelope(expected)));
+    }
+    for (body, expected) in [
+        (
+            format!("<s:Body><first {namespace}>1</first></s:Body>"),
+            "&lt;Body&gt; ends, where &lt;second&gt; was expected",
+        ),
+        (format!("<s:Body><first {namespace}>x</first></s:Body>"), "first: \"x\" is not a valid xs:int"),
+        (
+            echo.replace("</s:Body>", "<a/></s:Body>"),
+            "found &lt;a&gt; of no namespace, where &lt;/Body&gt; was expected",
+        ),
+        (format!("{echo}<a/>"), "found &lt;a&gt; of \"\", where &lt;/Envelope&gt; was expected"),
+    ] {
+        let (status, answer) = ask(&server, "echo", &body).await;
+        assert!(status == 500 && answer.contains(expected), "{body}: {answer}");
+    }
+}
+
+// ---- overloaded operations ----
+
+impl overloaded::Feature for Noting {
+    async fn find(&self, request: i32) -> Result<String, Fault> {
+        Ok(format!("by id {request}"))
+    }
+
+    async fn find2(&self, request: String) -> Result<String, Fault> {
+        Ok(format!("by name {request}"))
+    }
+
+    async fn add(&self, request: overloaded::AddRequest) -> Result<overloaded::AddResponse, Fault> {
+        Ok(overloaded::AddResponse { text: request.text + "!" })
+    }
+
+    async fn add2(&self, request: overloaded::AddRequest2) -> Result<overloaded::AddResponse2, Fault> {
+        Ok(overloaded::AddResponse2 { number: request.number + 1 })
+    }
+
+    async fn add3(&self, _: overloaded::AddRequest3) -> Result<overloaded::AddResponse3, Fault> {
+        Err(Fault::receiver("no request comes here"))
+    }
+}
+
+#[tokio::test]
+async fn operations_of_one_name_are_told_apart() {
+    let server = overloaded::FeatureServer::new(Noting::default());
+    let client = overloaded::FeatureClient::with_transport("http://localhost/", server).unwrap();
+    assert_eq!(client.find(&7).await.unwrap(), "by id 7");
+    assert_eq!(client.find2(&"Ada".into()).await.unwrap(), "by name Ada");
+    assert_eq!(client.add(&overloaded::AddRequest { text: "a".into() }).await.unwrap().text, "a!");
+    assert_eq!(client.add2(&overloaded::AddRequest2 { number: 1 }).await.unwrap().number, 2);
+    assert_eq!(client.add3(&overloaded::AddRequest3 { number: 1 }).await.unwrap().number, 2);
+}
+
+// ---- header blocks ----
+
+use header_blocks::{EchoFault, EchoRequestHeader, EchoResponseHeader, FeatureHeader, Session, Value};
+
+impl header_blocks::Feature for Noting {
+    async fn echo(
+        &self,
+        request: Value,
+        header: EchoRequestHeader,
+    ) -> Result<(Value, EchoResponseHeader), Fault<EchoFault>> {
+        self.note(&header);
+        let fault = Fault::sender("refused");
+        match header.session {
+            Some(session) if session.id < 0 => Err(fault.with_detail(EchoFault::SessionOver(session.user))),
+            Some(session) => {
+                let header = EchoResponseHeader { left: Some(session.id - 1), others: header.others2 };
+                Ok((request, header))
+            }
+            None if request.text == "others" => Err(fault.with_detail(EchoFault::Others("<>".into()))),
+            None => Ok((request, EchoResponseHeader::default())),
+        }
+    }
+
+    async fn begin(&self) -> Result<FeatureHeader, Fault> {
+        Ok(FeatureHeader { session: Some(Session { id: 3, user: "Ada".into() }), ..FeatureHeader::default() })
+    }
+
+    async fn ask(&self, request: Value, header: FeatureHeader) -> Result<Value, Fault> {
+        self.note(header.session.map(|session| session.id));
+        Ok(request)
+    }
+
+    async fn end(&self, header: FeatureHeader) -> Result<(), Fault> {
+        self.note(header.session.map(|session| session.id));
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn header_blocks_are_values() {
+    let noting = Noting::default();
+    let server = header_blocks::FeatureServer::new(noting.clone());
+    let client = header_blocks::FeatureClient::with_transport("http://localhost/", server.clone()).unwrap();
+    let value = Value { text: "t".into() };
+    // What the answer to one gave goes with the next.
+    let header = client.begin().await.unwrap();
+    assert_eq!(client.ask(&value, &header).await.unwrap(), value);
+    client.end(&header).await.unwrap();
+    client.end(&FeatureHeader::default()).await.unwrap();
+    assert_eq!(noting.noted(), "Some(3); Some(3); None");
+
+    let key = AnyHeader::from(Any::parse("<k:key xmlns:k='urn:k' a='&lt;'>1</k:key>").unwrap());
+    let header = EchoRequestHeader { session: header.session, others: Some("x".into()), others2: vec![key.clone()] };
+    let (answer, header) = client.echo(&value, &header).await.unwrap();
+    assert_eq!((answer, header), (value.clone(), EchoResponseHeader { left: Some(2), others: vec![key] }));
+
+    // A fault about the header stands there and is a detail to the program as any other.
+    let session = Some(Session { id: -1, user: "Ada".into() });
+    let over = EchoRequestHeader { session, ..EchoRequestHeader::default() };
+    for (text, header, detail) in [
+        ("t", over, EchoFault::SessionOver("Ada".into())),
+        ("others", EchoRequestHeader::default(), EchoFault::Others("<>".into())),
+    ] {
+        let answer = client.echo(&Value { text: text.into() }, &header).await;
+        let Err(CallError::Fault(fault)) = answer else { panic!("{answer:?}") };
+        assert_eq!((fault.code, fault.detail), (FaultCode::Sender, Detail::Declared(detail)));
+    }
+    let body = "<s:Body><echo xmlns='urn:header_blocks'><text>t</text></echo></s:Body>";
+    let message =
+        format!("<s:Header><session xmlns='urn:header_blocks' id='-1'><user>A</user></session></s:Header>{body}");
+    let (status, answer) = ask(&server, "", &message).await;
+    let expected = "<soap:Header><sessionOver xmlns=\"urn:header_blocks\">A</sessionOver></soap:Header><soap:Body><soap:Fault><faultcode>soap:Client</faultcode><faultstring>refused</faultstring></soap:Fault></soap:Body>";
+    assert_eq!((status, answer), (500, envelope(expected)));
+}
+
+#[tokio::test]
+async fn header_blocks_are_read_where_they_stand() {
+    let noting = Noting::default();
+    let server = header_blocks::FeatureServer::new(noting.clone());
+    let body = "<s:Body><echo xmlns='urn:header_blocks'><text>t</text></echo></s:Body>";
+    let session = "<h:session id='1' s:mustUnderstand='1'><h:user>A</h:user></h:session>";
+    let header =
+        |blocks: &str| format!("<s:Header xmlns:h='urn:header_blocks' xmlns:o='urn:o'>{blocks}</s:Header>{body}");
+    let other = |role: &str| format!("<o:other s:actor='{role}'><o:a>h:x</o:a></o:other>");
+    let next = "http://schemas.xmlsoap.org/soap/actor/next";
+    for (blocks, expected) in [
+        (String::new(), "EchoRequestHeader { session: None, others: None, others2: [] }"),
+        (
+            format!("\n<!-- one -->{session}"),
+            r#"EchoRequestHeader { session: Some(Session { id: 1, user: "A" }), others: None, others2: [] }"#,
+        ),
+        // Of those that are for another node the declared ones are kept with the others, and understood by nobody.
+        (
+            format!(
+                "<h:others s:actor='urn:b' s:mustUnderstand='1'/><h:others s:actor='{next}'>x</h:others>{}",
+                other("urn:c")
+            ),
+            r#"others: Some("x"), others2: [AnyHeader { block: Any { name: ExpandedName { namespace: "urn:header_blocks", local: "others" }"#,
+        ),
+    ] {
+        for _ in 0..2 {
+            let (status, answer) = ask(&server, "", &header(&blocks)).await;
+            assert_eq!(status, 200, "{answer}");
+            let noted = noting.noted();
+            assert!(noted.contains(expected), "{noted}");
+        }
+    }
+    for (blocks, expected) in [
+        (
+            "<h:session id='1'/>".to_owned(),
+            "Envelope/Header/session: &lt;session&gt; ends, where &lt;user&gt; was expected (line 1, column",
+        ),
+        (
+            format!("{session}{session}"),
+            "Envelope/Header/session[2]: a second header block &lt;session&gt;, where one was expected",
+        ),
+        (
+            "<o:other s:mustUnderstand='1'/>".to_owned(),
+            "the header block &lt;other&gt; of \"urn:o\" must be understood, and is not",
+        ),
+        // Another operation declares it.
+        (
+            "<h:left s:mustUnderstand='1'>1</h:left>".to_owned(),
+            "the header block &lt;left&gt; of \"urn:header_blocks\" must be understood",
+        ),
+    ] {
+        let (status, answer) = ask(&server, "", &header(&blocks)).await;
+        assert!(status == 500 && answer.contains(expected), "{blocks}: {answer}");
+    }
+    assert_eq!(noting.noted(), "");
+}
+
+impl any_header::Feature for Noting {
+    async fn echo(
+        &self,
+        request: String,
+        mut header: any_header::EchoRequestHeader,
+    ) -> Result<(String, Vec<AnyHeader>), Fault> {
+        // The client would not understand it.
+        let known = header.others.pop_if(|block| block.block.name().namespace == "urn:known");
+        self.note((header.key, known.map(|block| block.must_understand)));
+        Ok((request, header.others))
+    }
+
+    async fn tell(&self, _: String, header: Vec<AnyHeader>) -> Result<(), Fault> {
+        self.note(header.len());
+        Ok(())
+    }
+
+    async fn understands2(&self, header: Vec<AnyHeader>) -> Result<Vec<AnyHeader>, Fault> {
+        Ok(header)
+    }
+
+    fn understands(&self, namespace: &str, _: &str) -> bool {
+        namespace == "urn:known"
+    }
+}
+
+#[tokio::test]
+async fn any_header_block_is_at_hand_if_that_was_asked_for() {
+    let noting = Noting::default();
+    let server = any_header::FeatureServer::new(noting.clone());
+    let client = any_header::FeatureClient::with_transport("http://localhost/", server.clone()).unwrap();
+    let plain = AnyHeader::from(
+        Any::parse("<a xmlns='urn:a' xmlns:soap='urn:soap' xmlns:soap0='urn:b'><soap:b soap0:c=''/></a>").unwrap(),
+    );
+    let named = AnyHeader { role: Some("urn:role".into()), must_understand: true, ..plain.clone() };
+    let known = AnyHeader { must_understand: true, ..AnyHeader::from(Any::parse("<k xmlns='urn:known'/>").unwrap()) };
+    let header = any_header::EchoRequestHeader { key: Some(7), others: vec![plain.clone(), named.clone(), known] };
+    let (text, others) = client.echo(&"t".into(), &header).await.unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((text.as_str(), noting.noted()), ("t", "(Some(7), Some(true))".to_owned()));
+    let said: Vec<_> = others.iter().map(|other| (other.must_understand, other.role.as_deref())).collect();
+    assert_eq!(said, [(false, None), (true, Some("urn:role"))]);
+    assert_eq!(others[0].block.name(), plain.block.name());
+    client.tell(&"t".into(), &vec![plain.clone(), plain.clone()]).await.unwrap();
+    assert_eq!(noting.noted(), "2");
+
+    let (status, answer) = ask(&server, "understands", "<s:Header><a s:mustUnderstand='1'/></s:Header><s:Body/>").await;
+    assert!(status == 500 && answer.contains("soap:MustUnderstand"), "{answer}");
+    let (status, answer) = ask(&server, "understands", "<s:Header><a/></s:Header><s:Body/>").await;
+    assert_eq!((status, inside(&answer, "soap:Header")), (200, "<a xmlns=\"\"/>"), "{answer}");
+}
+
+/// The attributes of a header block are those of the version that it is sent in.
+#[tokio::test]
+async fn header_blocks_of_soap_12() {
+    let noting = Noting::default();
+    let server = any_header::FeatureServer::new(noting.clone());
+    let soap12 = "http://www.w3.org/2003/05/soap-envelope";
+    let ask = async |header: &str| {
+        let message = format!(
+            "<s:Envelope xmlns:s='{soap12}'><s:Header>{header}</s:Header><s:Body><echo xmlns='urn:any_header'>t</echo></s:Body></s:Envelope>"
+        );
+        let request = Request::post("/").header("content-type", "application/soap+xml");
+        let response = server.service().call(request.body(Full::from(Bytes::from(message))).unwrap()).await.unwrap();
+        let (head, body) = response.into_parts();
+        let body = body.collect().await.unwrap().to_bytes();
+        (head.status.as_u16(), String::from_utf8(body.to_vec()).unwrap())
+    };
+    let (status, answer) = ask(
+        "<key xmlns='urn:any_header' s:mustUnderstand='true' s:relay='true'>7</key><a xmlns='urn:a' s:role='urn:b'/>",
+    )
+    .await;
+    let expected = format!("<a xmlns='urn:a' xmlns:s=\"{soap12}\" s:role='urn:b'/>");
+    assert_eq!(status, 200, "{answer}");
+    let block = Any::parse(inside(&answer, "soap:Header")).unwrap();
+    assert_eq!((block.name().local.as_str(), block.xml().contains("s:role='urn:b'")), ("a", true), "{expected}");
+    assert_eq!(noting.noted(), "(Some(7), None)");
+    let (status, answer) = ask("<key s:mustUnderstand='true'>7</key>").await;
+    assert!(status == 500 && answer.contains("soap:MustUnderstand") && answer.contains("NotUnderstood"), "{answer}");
+}
+
+// ---- over a socket ----
+
+#[tokio::test]
+async fn clients_call_servers_over_a_socket() {
+    let noting = Noting::default();
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = |path: &str| format!("http://{}/{path}", listener.local_addr().unwrap());
+    let routes = Routes::new()
+        .route("/rpc", Endpoint::from(rpc_literal::FeatureServer::new(noting.clone())))
+        .route("/header", Endpoint::from(header_blocks::FeatureServer::new(noting.clone())))
+        .route("/empty", Endpoint::from(empty_body::FeatureServer::new(noting.clone())))
+        .route("/one_way", Endpoint::from(one_way::FeatureServer::new(noting.clone())));
+    let rpc = rpc_literal::FeatureClient::new(&url("rpc")).unwrap();
+    let header = header_blocks::FeatureClient::new(&url("header")).unwrap();
+    let empty = empty_body::FeatureClient::new(&url("empty")).unwrap();
+    let one_way = one_way::FeatureClient::new(&url("one_way")).unwrap();
+    let server = tokio::spawn(Server::new().serve(listener, routes, std::future::pending()));
+    for _ in 0..3 {
+        let parts = rpc.some(&rpc_literal::SomeRequest { a: 1, c: 3 }).await.unwrap();
+        assert_eq!(parts, rpc_literal::SomeResponse { a: 1, c: 3 });
+        one_way.note(&one_way::Note { text: "a".into() }).await.unwrap();
+        one_way.wake().await.unwrap();
+        empty.reset().await.unwrap();
+        assert_eq!(empty.next().await.unwrap(), 12);
+        let session = header.begin().await.unwrap();
+        let value = Value { text: "t".into() };
+        assert_eq!(header.ask(&value, &session).await.unwrap(), value);
+        header.end(&session).await.unwrap();
+        assert_eq!(noting.noted(), r#""a"; "awake"; "reset"; Some(3); Some(3)"#);
+    }
+    server.abort();
+}
+
+// ---- what is left out ----
+
+impl unsupported_bindings::Feature for Noting {
+    async fn attach(&self, request: i32) -> Result<i32, Fault> {
+        Ok(request + 1)
+    }
+
+    async fn fault(&self, request: i32) -> Result<i32, Fault> {
+        Ok(request)
+    }
+}
+
+#[tokio::test]
+async fn the_rest_of_a_message_with_attachments_is_there() {
+    let server = unsupported_bindings::FeatureServer::new(Noting::default());
+    let client = unsupported_bindings::FeatureClient::with_transport("http://localhost/", server).unwrap();
+    assert_eq!(client.attach(&1).await.unwrap(), 2);
+    assert_eq!(client.fault(&1).await.unwrap(), 1);
+}

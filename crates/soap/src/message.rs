@@ -107,7 +107,7 @@ pub fn write<T: ToXml>(version: Version, root: &Root, value: &T, out: Vec<u8>) -
 /// The same with header blocks.
 ///
 /// # Errors
-/// As for [`write`].
+/// As for [`write`](fn@write).
 pub fn write_with<H: Header, T: ToXml>(
     version: Version,
     header: &H,

@@ -66,8 +66,8 @@ pub(crate) fn cases(source: &str) -> Result<Vec<Case>, Error> {
                 let type_ = type_.to_token_stream().to_string();
                 if known.insert((element.clone(), type_.clone())) {
                     let root = match direction {
-                        "request" => format!("Some(&{}[{index}].request)", table.ident),
-                        _ => format!("{}[{index}].response.as_ref()", table.ident),
+                        "request" => format!("&{}[{index}].request", table.ident),
+                        _ => format!("{}[{index}].response.as_ref().expect(\"it has one\")", table.ident),
                     };
                     let call = format!("::<{type_}>({root}");
                     cases.push(Case { operation: name.clone(), element, call, is_fault: false });

@@ -219,6 +219,17 @@ pub(crate) enum Wildcard {
     OneOf(Vec<String>),
 }
 
+impl Wildcard {
+    /// Whether it takes elements of a namespace, which is empty for none.
+    pub(crate) fn allows(&self, namespace: &str) -> bool {
+        match self {
+            Wildcard::Any => true,
+            Wildcard::Not(target) => !namespace.is_empty() && namespace != target,
+            Wildcard::OneOf(list) => list.iter().any(|listed| listed == namespace),
+        }
+    }
+}
+
 /// The type of one value of a field.
 #[derive(Clone, Debug)]
 pub(crate) struct Value {

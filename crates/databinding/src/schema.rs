@@ -189,12 +189,26 @@ pub struct Wildcard {
     pub min_occurs: u32,
     /// How often one comes at most; `None` is unbounded.
     pub max_occurs: Option<u32>,
+    /// What may follow, which it leaves: an element that both could take is that of the declaration, though a schema
+    /// where that can be breaks *unique particle attribution* (§3.8.6).
+    pub before: &'static [First],
 }
 
 impl Wildcard {
     /// A wildcard for exactly one element, or for attributes.
     pub const fn new(namespaces: Namespaces) -> Self {
-        Wildcard { namespaces, min_occurs: 1, max_occurs: Some(1) }
+        Wildcard { namespaces, min_occurs: 1, max_occurs: Some(1), before: &[] }
+    }
+
+    /// The same before other elements of its namespaces.
+    pub const fn before(mut self, others: &'static [First]) -> Self {
+        self.before = others;
+        self
+    }
+
+    /// Whether it takes an element of this name.
+    pub(crate) fn takes(&self, namespace: &str, name: &str) -> bool {
+        self.namespaces.allow(namespace) && !First::takes(self.before, namespace, name)
     }
 
     /// The same with another occurrence.
@@ -257,7 +271,7 @@ impl First {
     pub fn takes(first: &[First], namespace: &str, name: &str) -> bool {
         first.iter().any(|first| match first {
             First::Elements(table) => table.iter().any(|element| element.is(namespace, name)),
-            First::Wildcard(wildcard) => wildcard.namespaces.allow(namespace),
+            First::Wildcard(wildcard) => wildcard.takes(namespace, name),
             First::Group(first) => First::takes(first, namespace, name),
         })
     }

@@ -8,7 +8,7 @@ use quote::quote;
 use super::documentation::documentation;
 use super::{Context, base, by_index, element_table, facets, group_trait, held, literal, occurs, wildcard};
 use crate::names::Ident;
-use crate::plan::{Attribute, Content, Field, Occurrence, Presence, Role, Struct, Term, ValueConstraint};
+use crate::plan::{Attribute, Content, Field, Occurrence, Presence, Role, Struct, Term, ValueConstraint, Wildcard};
 
 pub(super) fn render(plan: &Struct, context: Context<'_>) -> TokenStream {
     let Struct { path, table, .. } = plan;
@@ -130,7 +130,7 @@ fn from_xml(plan: &Struct, name: &Option<crate::plan::TypeName>, context: Contex
         }
         Content::Sequence(fields) => {
             let attributes = attribute_values(plan);
-            let reads = sequence(&plan.table, fields);
+            let reads = sequence(&plan.table, fields, context);
             children(&quote! { #(#checks)* }, &quote! { #ident { #(#attributes,)* #(#reads),* } })
         }
         Content::All(fields) => {
@@ -228,15 +228,31 @@ fn attribute_locals(plan: &Struct) -> Vec<(TokenStream, TokenStream)> {
 }
 
 /// How each field of a sequence is read.
-fn sequence(table: &Ident, fields: &[Field]) -> Vec<TokenStream> {
-    let mut index = 0..;
-    let reads = fields.iter().map(|field| {
+fn sequence(table: &Ident, fields: &[Field], context: Context<'_>) -> Vec<TokenStream> {
+    let mut elements = 0;
+    let reads = fields.iter().enumerate().map(|(number, field)| {
         let name = &field.ident;
-        let index = if field.element().is_some() { index.next().unwrap_or_default() } else { 0 };
-        let read = read(field, table, index);
+        let read = match &field.term {
+            Term::Any(any) => read_any(any, field, &after(any, &fields[number + 1..], table, elements, context)),
+            _ => read(field, table, elements),
+        };
+        elements += usize::from(field.element().is_some());
         quote! { #name: #read? }
     });
     reads.collect()
+}
+
+/// Which of the fields behind a wildcard it could take too: there are `elements` before it.
+fn after(any: &Wildcard, fields: &[Field], table: &Ident, elements: usize, context: Context<'_>) -> Vec<TokenStream> {
+    let mut declared = fields.iter().filter_map(Field::element);
+    let elements = declared.any(|element| any.allows(&element.namespace)).then(|| {
+        let elements = Literal::usize_unsuffixed(elements);
+        quote! { xs::First::Elements(#table.split_at(#elements).1) }
+    });
+    // What is in other namespaces than the wildcard's is seldom in a group beside it.
+    let groups =
+        fields.iter().filter(|field| matches!(field.term, Term::Group { .. }) && !matches!(any, Wildcard::Not(_)));
+    elements.into_iter().chain(groups.filter_map(|field| first_of(field, context))).collect()
 }
 
 /// The call that reads a field of a sequence; `index` is that of its element in the table.
@@ -254,18 +270,21 @@ pub(super) fn read(field: &Field, table: &Ident, index: usize) -> TokenStream {
             let (min, max) = occurs(field);
             quote! { decoder.repeated_group(#min, #max) }
         }
-        (Term::Any(any), Occurrence::Required) => {
-            let any = wildcard(any);
-            quote! { decoder.any(const { &#any }) }
-        }
-        (Term::Any(any), Occurrence::Optional) => {
-            let any = wildcard(any);
-            quote! { decoder.optional_any(const { &#any }) }
-        }
-        (Term::Any(any), Occurrence::Repeated) => {
-            let any = wildcard(any);
+        (Term::Any(any), _) => read_any(any, field, &[]),
+    }
+}
+
+/// The call that reads what a wildcard takes, but for what comes `after` it.
+fn read_any(any: &Wildcard, field: &Field, after: &[TokenStream]) -> TokenStream {
+    let any = wildcard(any);
+    let before =
+        (!after.is_empty() && field.occurrence() != Occurrence::Required).then(|| quote! { .before(const { &[#(#after),*] }) });
+    match field.occurrence() {
+        Occurrence::Required => quote! { decoder.any(const { &#any }) },
+        Occurrence::Optional => quote! { decoder.optional_any(const { &#any #before }) },
+        Occurrence::Repeated => {
             let (min, max) = occurs(field);
-            quote! { decoder.repeated_any(const { &#any.occurs(#min, #max) }) }
+            quote! { decoder.repeated_any(const { &#any.occurs(#min, #max) #before }) }
         }
     }
 }
@@ -325,7 +344,7 @@ fn group(plan: &Struct, fields: &[Field], context: Context<'_>) -> TokenStream {
             }
         }
         _ => {
-            let reads = sequence(table, fields);
+            let reads = sequence(table, fields, context);
             quote! { let group = #ident { #(#reads),* }; }
         }
     };

@@ -174,11 +174,15 @@ impl<'a> Decoder<'a> {
     /// That the document is not well-formed.
     pub fn optional_any(&mut self, wildcard: &'static Wildcard) -> Result<Option<Any>, Error> {
         match self.peek()? {
-            Next::Start(tag) if wildcard.namespaces.allow(self.name(&tag).0) => {
+            Next::Start(tag) => {
+                let (namespace, local) = self.name(&tag);
+                if !wildcard.takes(namespace, local) {
+                    return Ok(None);
+                }
                 self.next = None;
                 self.raw(tag).map(Some)
             }
-            _ => Ok(None),
+            Next::End { .. } => Ok(None),
         }
     }
 

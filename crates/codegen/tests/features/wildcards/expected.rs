@@ -214,6 +214,46 @@ impl ::castile::codegen::Group for ValueChoice {
     }
 }
 
+/// The element `Ambiguous`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ambiguous {
+    /// Any element.
+    pub any: Option<::castile::Any>,
+    /// The element `declared`.
+    pub declared: i32,
+}
+
+static AMBIGUOUS: [Element; 1] = [Element::new(NAMESPACE, "declared", 6)];
+
+impl FromXml for Ambiguous {
+    const CONTENT: &'static xs::Content = &xs::Content::Among(
+        &[xs::First::Elements(&AMBIGUOUS), xs::First::Wildcard(const { &xs::Wildcard::new(xs::Namespaces::Any) })],
+    );
+
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+        let outer = decoder.enter(element);
+        let value = Ambiguous {
+            any: decoder
+                .optional_any(const {
+                    &xs::Wildcard::new(xs::Namespaces::Any)
+                        .before(const {
+                            &[xs::First::Elements(AMBIGUOUS.split_at(0).1)]
+                        })
+                })?,
+            declared: decoder.required(&AMBIGUOUS, 0)?,
+        };
+        decoder.leave(element, outer)?;
+        Ok(value)
+    }
+}
+
+impl ToXml for Ambiguous {
+    fn content(&self, out: &mut Encoder) {
+        out.any(&self.any);
+        out.element("<declared>", &self.declared, "</declared>");
+    }
+}
+
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
@@ -229,13 +269,16 @@ pub struct Value {
     pub anything: Vec<::castile::AnyType>,
     /// The element `untyped`.
     pub untyped: Option<Nillable<::castile::AnyType>>,
+    /// The element `ambiguous`.
+    pub ambiguous: Option<Ambiguous>,
 }
 
-static VALUE: [Element; 4] = [
+static VALUE: [Element; 5] = [
     Element::new(NAMESPACE, "extensible", 1).occurs(0, Some(1)),
     Element::new(NAMESPACE, "c", 3).occurs(0, Some(1)),
     Element::new(NAMESPACE, "anything", 4).occurs(0, None),
     Element::new(NAMESPACE, "untyped", 5).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "ambiguous", 7).occurs(0, Some(1)),
 ];
 
 impl FromXml for Value {
@@ -259,9 +302,11 @@ impl FromXml for Value {
             any: decoder
                 .optional_any(const {
                     &xs::Wildcard::new(xs::Namespaces::OneOf(&["urn:wildcards"]))
+                        .before(const { &[xs::First::Elements(VALUE.split_at(2).1)] })
                 })?,
             anything: decoder.repeated(&VALUE, 2)?,
             untyped: decoder.optional(&VALUE, 3)?,
+            ambiguous: decoder.optional(&VALUE, 4)?,
         };
         decoder.leave(element, outer)?;
         Ok(value)
@@ -276,6 +321,7 @@ impl ToXml for Value {
         out.any(&self.any);
         out.repeated("<anything>", &self.anything, "</anything>");
         out.optional("<untyped>", &self.untyped, "</untyped>");
+        out.optional("<ambiguous>", &self.ambiguous, "</ambiguous>");
     }
 }
 
@@ -284,10 +330,10 @@ pub static FEATURE_OPERATIONS: [Operation; 1] = [
     Operation {
         name: "echo",
         action: "echo",
-        request: Root::new(Element::new(NAMESPACE, "echo", 6), "<echo xmlns=\"urn:wildcards\">", "</echo>"),
+        request: Root::new(Element::new(NAMESPACE, "echo", 8), "<echo xmlns=\"urn:wildcards\">", "</echo>"),
         response: Some(
             Root::new(
-                Element::new(NAMESPACE, "echoResponse", 7),
+                Element::new(NAMESPACE, "echoResponse", 9),
                 "<echoResponse xmlns=\"urn:wildcards\">",
                 "</echoResponse>",
             ),

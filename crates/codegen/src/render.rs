@@ -9,7 +9,7 @@ mod piece;
 mod service;
 mod types;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
@@ -36,8 +36,10 @@ pub(crate) fn render(plan: &Plan, wsdl: &str, options: &Options) -> String {
     let tables = plan.services.iter().map(|service| Piece::new(service::tables(service, root), root));
     let items = modules.next().into_iter().flat_map(|(_, items)| items);
     let body: Vec<Piece> = services.chain(items).chain(tables).collect();
+    let modules: Vec<(&Module, Vec<Piece>)> = modules.collect();
+    let all = body.iter().chain(modules.iter().flat_map(|(_, body)| body));
     let mut source = piece::imports(&body, root);
-    source += &Piece::new(root.constants(), root).source;
+    source += &Piece::new(root.constants(&piece::constants(all)), root).source;
     source.extend(body.into_iter().map(|piece| piece.source));
     for (module, (Module { namespace, ident }, body)) in (1..).zip(modules) {
         if body.is_empty() {
@@ -257,9 +259,9 @@ struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// A constant for each namespace.
-    fn constants(self) -> TokenStream {
-        let named = self.plan.namespaces.iter().enumerate().filter(|(_, namespace)| !namespace.is_empty());
+    /// A constant for each namespace that is `used`.
+    fn constants(self, used: &BTreeSet<usize>) -> TokenStream {
+        let named = self.plan.namespaces.iter().enumerate().filter(|(index, _)| used.contains(index));
         let constants = named.map(|(index, namespace)| {
             let name = constant(index);
             quote! { const #name: &str = #namespace; }

@@ -129,6 +129,11 @@ fn output(output: &ReturnType) -> (Option<&Type>, Option<&Type>) {
     });
     let mut types = result.into_iter().flat_map(arguments);
     let (response, fault) = (types.next(), types.next());
+    // Behind the response stands its header, where it has one.
+    let response = response.and_then(|response| match response {
+        Type::Tuple(both) => both.elems.first(),
+        response => Some(response),
+    });
     (response, fault.and_then(|fault| arguments(fault).into_iter().next()))
 }
 

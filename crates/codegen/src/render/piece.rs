@@ -87,10 +87,14 @@ pub(super) fn imports(pieces: &[Piece], context: Context<'_>) -> String {
     let imports: Vec<TokenStream> =
         imports.into_iter().map(|import| IMPORTS[import].parse().unwrap_or_default()).collect();
     let imports = (!imports.is_empty()).then(|| quote! { use ::castile::codegen::{#(#imports),*}; });
-    let constants: BTreeSet<usize> = pieces.iter().flat_map(|piece| piece.constants.iter().copied()).collect();
-    let constants: Vec<TokenStream> = constants.into_iter().map(constant).collect();
+    let constants: Vec<TokenStream> = constants(pieces).into_iter().map(constant).collect();
     let constants = (context.module != 0 && !constants.is_empty()).then(|| quote! { use super::{#(#constants),*}; });
     Piece::new(quote! { #imports #constants }, context).source
+}
+
+/// The constants of namespaces that stand in pieces, by index.
+pub(super) fn constants<'a>(pieces: impl IntoIterator<Item = &'a Piece>) -> BTreeSet<usize> {
+    pieces.into_iter().flat_map(|piece| piece.constants.iter().copied()).collect()
 }
 
 /// The words of a line of code with their places, without those in texts.

@@ -277,8 +277,8 @@ pub(super) fn read(field: &Field, table: &Ident, index: usize) -> TokenStream {
 /// The call that reads what a wildcard takes, but for what comes `after` it.
 fn read_any(any: &Wildcard, field: &Field, after: &[TokenStream]) -> TokenStream {
     let any = wildcard(any);
-    let before =
-        (!after.is_empty() && field.occurrence() != Occurrence::Required).then(|| quote! { .before(const { &[#(#after),*] }) });
+    let before = (!after.is_empty() && field.occurrence() != Occurrence::Required)
+        .then(|| quote! { .before(const { &[#(#after),*] }) });
     match field.occurrence() {
         Occurrence::Required => quote! { decoder.any(const { &#any }) },
         Occurrence::Optional => quote! { decoder.optional_any(const { &#any #before }) },

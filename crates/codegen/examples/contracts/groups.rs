@@ -1,11 +1,11 @@
 //! Contracts of a family that fit together: types that they share are generated once.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use castile_codegen::{Files, Severity};
-use castile_wsdl::Definitions;
+use castile_wsdl::{Definitions, PartContent, Protocol, Style, Use};
 use castile_xsd::{ElementId, ExpandedName, TypeId, builtin_namespaces};
 
 use crate::Error;
@@ -35,6 +35,36 @@ impl Group {
     /// Writes the contract that imports all, and nothing else.
     fn write(&self) -> Result<(), Error> {
         Ok(std::fs::write(&self.path, document(&self.members, ""))?)
+    }
+
+    /// Writes a contract that has elements for the messages of rpc style too. `None` if there are none.
+    pub(crate) fn write_wrappers(&self, definitions: &Definitions) -> Result<Option<PathBuf>, Error> {
+        let wrappers = wrappers(definitions)?;
+        if wrappers.is_empty() {
+            return Ok(None);
+        }
+        let schema = &definitions.schema;
+        let namespaces: BTreeSet<&str> =
+            schema.global_types().filter_map(|id| schema[id].name()).map(|name| name.namespace()).collect();
+        let mut schemas = String::new();
+        for (name, parts) in &wrappers {
+            let target = name.namespace();
+            match target {
+                "" => schemas += "<xs:schema>\n",
+                _ => writeln!(schemas, "<xs:schema targetNamespace='{}'>", escaped(target))?,
+            }
+            for namespace in namespaces.iter().filter(|namespace| **namespace != target && !namespace.is_empty()) {
+                writeln!(schemas, "<xs:import namespace='{}'/>", escaped(namespace))?;
+            }
+            let local = name.local();
+            writeln!(
+                schemas,
+                "<xs:element name='{local}'><xs:complexType><xs:sequence>\n{parts}</xs:sequence></xs:complexType></xs:element>\n</xs:schema>"
+            )?;
+        }
+        let path = self.path.with_file_name(format!("{}_rpc.wsdl", self.name));
+        std::fs::write(&path, document(&self.members, &format!("<w:types>\n{schemas}</w:types>\n")))?;
+        Ok(Some(path))
     }
 
     /// Writes a contract with an operation for each two global elements, and for elements of its own, one of each complex
@@ -68,6 +98,37 @@ impl Group {
         std::fs::write(&path, document(&self.members, &exchange(&declared, &messages)?))?;
         Ok(Some(path))
     }
+}
+
+/// What operations of rpc style have as the child of the body, which no schema declares (WSDL 1.1 §3.5): the names, and
+/// the declarations of the parts.
+type Wrappers = BTreeMap<ExpandedName, String>;
+
+fn wrappers(definitions: &Definitions) -> Result<Wrappers, Error> {
+    let mut wrappers = Wrappers::new();
+    let soap = definitions.bindings.iter().filter(|binding| matches!(binding.protocol, Protocol::Soap { .. }));
+    for operation in soap.flat_map(|binding| &binding.operations).filter(|operation| operation.style == Style::Rpc) {
+        for (message, behind) in [(&operation.input, ""), (&operation.output, "Response")] {
+            let Some(message) = message.as_ref().filter(|message| message.use_ == Use::Literal) else { continue };
+            let name = ExpandedName::new(
+                message.namespace.as_deref().unwrap_or_default(),
+                format!("{}{behind}", operation.name),
+            );
+            let mut parts = String::new();
+            for part in &message.body {
+                let PartContent::Type(id) = part.content else { continue };
+                let Some(type_) = definitions.schema[id].name() else { continue };
+                let (declaration, reference) = reference(type_);
+                writeln!(
+                    parts,
+                    "<xs:element name='{}' {declaration} type='{reference}' form='unqualified'/>",
+                    part.name
+                )?;
+            }
+            wrappers.entry(name).or_insert(parts);
+        }
+    }
+    Ok(wrappers)
 }
 
 /// A schema with elements, and a service with an operation for each two messages.

@@ -14,8 +14,8 @@ pub(crate) fn judge(family: &Path, project: &Path) -> Result<Value, Error> {
     let (mut judged, mut again, mut invalid) = (0, 0, Vec::new());
     for module in facts["modules"].as_array().into_iter().flatten() {
         let name = module["name"].as_str().unwrap_or_default();
-        let exchange = project.join(format!("src/{name}_exchange.wsdl"));
-        let path = if exchange.is_file() { exchange } else { project.join(format!("src/{name}.wsdl")) };
+        let paths = ["_exchange", "_rpc", ""].map(|kind| project.join(format!("src/{name}{kind}.wsdl")));
+        let Some(path) = paths.into_iter().find(|path| path.is_file()) else { continue };
         let Some(definitions) = castile_wsdl::read(&path.to_string_lossy(), &files).0 else { continue };
         let mut validator = Validator::new(&definitions.schema);
         for case in module["cases"].as_array().into_iter().flatten() {

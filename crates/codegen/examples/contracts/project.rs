@@ -28,6 +28,9 @@ pub(crate) fn write_group(group: &Group, files: &Files, out: &Path, most: usize)
     let mut found = Vec::new();
     if group.has_operations {
         found = cases(&generated.source)?;
+        if let Some(path) = group.write_wrappers(&definitions)? {
+            definitions = read(&path)?;
+        }
     } else if let Some(path) = group.write_exchange(&definitions)? {
         definitions = read(&path)?;
         found = cases(&generate(&path, files, out, &format!("{}_exchange", group.name))?.source)?;

@@ -20,6 +20,8 @@ use crate::schema::{Attributes, Content, Element, TypeName};
 use crate::xop::Includes;
 
 pub use groups::{Group, Mixed};
+
+use attributes::Placed;
 use lenient::Lenient;
 use simple::is_fixed;
 use tags::list;
@@ -76,6 +78,8 @@ pub struct Decoder<'a> {
     next: Option<Next<'a>>,
     /// Whether the start tag that was used last said `xsi:nil="true"`.
     nil: bool,
+    /// Which of its attributes are where.
+    placed: Placed,
     /// The element whose content is being read.
     parent: Option<&'static Element>,
     /// How many bytes vectors may still reserve.
@@ -113,7 +117,17 @@ impl<'a> Decoder<'a> {
         let length = reader.input().len();
         let reserve = length.saturating_mul(RESERVE_PER_BYTE);
         let copy = length.saturating_mul(COPY_PER_BYTE).saturating_add(COPY);
-        Decoder { reader, includes: None, next: None, nil: false, parent: None, reserve, copy, lenient: None }
+        Decoder {
+            reader,
+            includes: None,
+            next: None,
+            nil: false,
+            placed: Placed::NONE,
+            parent: None,
+            reserve,
+            copy,
+            lenient: None,
+        }
     }
 
     /// A decoder that tolerates what is not as the schema says, where that loses nothing that the value could hold, and

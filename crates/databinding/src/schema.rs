@@ -124,6 +124,11 @@ impl Attribute {
         Attribute { namespace, name, constraint: None, facets: None }
     }
 
+    /// Whether this is its name.
+    pub(crate) fn is(&self, namespace: &str, name: &str) -> bool {
+        self.name == name && self.namespace == namespace
+    }
+
     /// The same with a value for when it is absent.
     pub const fn default(mut self, value: &'static str) -> Self {
         self.constraint = Some(ValueConstraint::Default(value));
@@ -170,13 +175,31 @@ impl Attributes {
 
     /// Whether an attribute of this name may be there.
     pub(crate) fn takes(&self, namespace: &str, name: &str) -> bool {
-        self.declares(namespace, name)
-            || self.wildcard.as_ref().is_some_and(|wildcard| wildcard.namespaces.allow(namespace))
+        self.declares(namespace, name) || self.allows(namespace)
+    }
+
+    /// Whether the wildcard takes attributes of a namespace.
+    pub(crate) fn allows(&self, namespace: &str) -> bool {
+        self.wildcard.as_ref().is_some_and(|wildcard| wildcard.namespaces.allow(namespace))
     }
 
     /// Whether there is an attribute of this name among those that are declared.
     pub(crate) fn declares(&self, namespace: &str, name: &str) -> bool {
-        self.declared.iter().any(|attribute| attribute.name == name && attribute.namespace == namespace)
+        self.declared.iter().any(|attribute| attribute.is(namespace, name))
+    }
+
+    /// Which of those that are declared has this name; those from number `first` on are looked at before the others.
+    pub(crate) fn position(&self, namespace: &str, name: &str, first: usize) -> Option<usize> {
+        let is_it = |attribute: &Attribute| attribute.is(namespace, name);
+        let (before, behind) = self.declared.split_at_checked(first)?;
+        let found = behind.iter().position(is_it).map(|index| first + index);
+        found.or_else(|| before.iter().position(is_it))
+    }
+
+    /// Whether the same names are declared in the same order.
+    pub(crate) fn has_names_of(&self, other: &Attributes) -> bool {
+        let pairs = self.declared.iter().zip(other.declared);
+        self.declared.len() == other.declared.len() && { pairs }.all(|(one, other)| one.is(other.namespace, other.name))
     }
 }
 

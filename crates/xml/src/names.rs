@@ -4,7 +4,7 @@ use crate::namespaces::NamespaceId;
 use crate::scan::{self, WIDTH};
 
 /// How many names are kept. Each has one place, so that a name takes the place of another and nothing is searched.
-const PLACES: usize = 64;
+const PLACES: usize = 256;
 
 /// The longest name that is kept, in bytes: two chunks, and its end is still in sight.
 pub(crate) const LONGEST: usize = 2 * WIDTH - 1;

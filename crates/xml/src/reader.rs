@@ -97,8 +97,22 @@ struct RawAttribute {
     name: u32,
     name_length: u32,
     local: u32,
+    /// Tells its local name from most others.
+    look: u32,
+    prefix: Prefix,
     namespace: NamespaceId,
     value: Span,
+}
+
+/// What the prefix of an attribute makes of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Prefix {
+    /// There is none: it is in no namespace.
+    None,
+    /// It is in a namespace.
+    Qualifies,
+    /// It is a namespace declaration.
+    Declares,
 }
 
 /// Where a value lies: in the document, or where it was normalised to.
@@ -252,7 +266,29 @@ impl<'a> Reader<'a> {
 
     /// The attributes of the start tag that was read last, namespace declarations left out.
     pub fn attributes(&self) -> impl Iterator<Item = Attribute<'_>> {
-        self.memory.attributes.iter().filter(|raw| !self.declares(raw)).map(|raw| self.attribute(raw))
+        let attributes = self.memory.attributes.iter().filter(|raw| raw.prefix != Prefix::Declares);
+        attributes.map(|raw| self.told_attribute(raw))
+    }
+
+    /// Their names alone: each with the number that [`attribute`](Self::attribute) takes, its namespace, empty for none,
+    /// and its local name.
+    pub fn attribute_names(&self) -> impl Iterator<Item = (usize, &str, &str)> {
+        let numbered = self.memory.attributes.iter().enumerate();
+        let attributes = numbered.filter(|(_, raw)| raw.prefix != Prefix::Declares);
+        attributes.map(|(number, raw)| (number, self.namespace(raw.namespace), self.raw_name(raw).local()))
+    }
+
+    /// The attribute of a number that [`attribute_names`](Self::attribute_names) gave, `None` if there is none.
+    pub fn attribute(&self, number: usize) -> Option<Attribute<'_>> {
+        let raw = self.memory.attributes.get(number).filter(|raw| raw.prefix != Prefix::Declares)?;
+        Some(self.told_attribute(raw))
+    }
+
+    /// The attribute of this local name that is in `namespace`, which is one: attributes in none are passed over.
+    pub fn qualified_attribute(&self, namespace: &str, local: &str) -> Option<Attribute<'_>> {
+        let qualified = self.memory.attributes.iter().filter(|raw| raw.prefix == Prefix::Qualifies);
+        let mut attributes = qualified.map(|raw| self.told_attribute(raw));
+        attributes.find(|attribute| attribute.name.local() == local && attribute.namespace == namespace)
     }
 
     /// Whether the start tag that was read last has no attributes and declares nothing.

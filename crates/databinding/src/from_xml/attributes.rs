@@ -17,6 +17,60 @@ pub(crate) const XSI_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema-instanc
 const SOAP11_NAMESPACE: &str = "http://schemas.xmlsoap.org/soap/envelope/";
 const SOAP12_NAMESPACE: &str = "http://www.w3.org/2003/05/soap-envelope";
 
+/// How many attributes of a table are found at once; those of larger ones are searched for.
+const PLACES: usize = 64;
+
+/// Which attributes of a start tag are those of a table.
+#[derive(Debug)]
+pub(super) struct Placed {
+    table: &'static Attributes,
+    /// Where the tag ends.
+    offset: usize,
+    /// A bit for each attribute of the table that is there.
+    present: u64,
+    /// Their numbers in the tag.
+    numbers: [u8; PLACES],
+}
+
+impl Placed {
+    pub(super) const NONE: Placed = Placed { table: &Attributes::NONE, offset: 0, present: 0, numbers: [0; PLACES] };
+
+    fn begin(&mut self, table: &'static Attributes, offset: usize) {
+        self.table = table;
+        self.offset = offset;
+        self.present = 0;
+    }
+
+    /// Notes that `table[index]` has this number in the tag.
+    fn put(&mut self, index: usize, number: usize) {
+        match (self.numbers.get_mut(index), u8::try_from(number)) {
+            (Some(place), Ok(number)) => {
+                *place = number;
+                self.present |= 1 << index;
+            }
+            // One that is not noted is not to be taken for absent.
+            _ => self.table = &Attributes::NONE,
+        }
+    }
+
+    /// The number of `table[index]` in the tag, if it is there; `None` if that isn't known for this table and tag.
+    #[inline]
+    fn number(&mut self, table: &'static Attributes, offset: usize, index: usize) -> Option<Option<usize>> {
+        if offset != self.offset {
+            return None;
+        }
+        if !std::ptr::eq(self.table, table) {
+            if !self.table.has_names_of(table) {
+                return None;
+            }
+            // The same constant, which the compiler has put into two places.
+            self.table = table;
+        }
+        let number = *self.numbers.get(index)?;
+        Some((self.present >> index & 1 == 1).then_some(number.into()))
+    }
+}
+
 impl Decoder<'_> {
     /// The value of an attribute of the start tag that was read last, `None` if it is absent.
     ///
@@ -31,9 +85,11 @@ impl Decoder<'_> {
             return Ok(None);
         }
         let declared = &attributes.declared[index];
-        let is_it =
-            |found: &Attribute<'_>| found.name.local() == declared.name && found.namespace == declared.namespace;
-        let found = match self.reader.attributes().find(is_it) {
+        let found = match self.placed.number(attributes, self.reader.offset(), index) {
+            Some(number) => number.and_then(|number| self.reader.attribute(number)),
+            None => self.searched(declared),
+        };
+        let found = match found {
             None if self.lenient.is_some() => self.of_another_form(attributes, declared),
             found => found,
         };
@@ -43,6 +99,11 @@ impl Decoder<'_> {
             Err((error, Some(value))) => self.tolerate(error).map(|()| Some(value)),
             Err((error, None)) => Err(error),
         }
+    }
+
+    /// The attribute, if it is there, looked for among all.
+    fn searched(&self, declared: &'static schema::Attribute) -> Option<Attribute<'_>> {
+        self.reader.attributes().find(|found| declared.is(found.namespace, found.name.local()))
     }
 
     /// The value of an attribute, or what is wrong with it, and the value nevertheless if there is one.
@@ -198,9 +259,7 @@ impl Decoder<'_> {
     }
 
     fn said_type(&self) -> Result<Option<ExpandedName>, Error> {
-        let mut attributes = self.reader.attributes();
-        let found = attributes.find(|found| found.namespace == XSI_NAMESPACE && found.name.local() == "type");
-        let Some(found) = found else { return Ok(None) };
+        let Some(found) = self.reader.qualified_attribute(XSI_NAMESPACE, "type") else { return Ok(None) };
         let text = found.value.trim_matches([' ', '\t', '\n', '\r']);
         let (prefix, local) = text.split_once(':').unwrap_or(("", text));
         match self.reader.resolve(prefix) {
@@ -245,18 +304,26 @@ impl Decoder<'_> {
         if self.reader.is_plain() {
             return Ok(());
         }
-        let (mut nil, mut unknown) = (false, 0);
-        for attribute in self.reader.attributes() {
-            let (namespace, name) = (attribute.namespace, attribute.name.local());
-            if (namespace, name) == (XSI_NAMESPACE, "nil") {
-                nil = bool::parse(attribute.value).map_err(|_| {
-                    let message = format!("{} is not a valid xs:boolean for xsi:nil", quoted(attribute.value));
-                    Error::new(ErrorKind::Lexical, attribute.offset, message)
-                })?;
+        self.placed.begin(attributes, self.reader.offset());
+        // Most stand in the order of the table, so each is looked for from behind the one before it.
+        let (mut unknown, mut next) = (false, 0);
+        for (number, namespace, name) in self.reader.attribute_names() {
+            match attributes.position(namespace, name, next) {
+                Some(index) => {
+                    self.placed.put(index, number);
+                    next = index + 1;
+                }
+                None => unknown |= !is_ours(namespace) && !attributes.allows(namespace),
             }
-            unknown += usize::from(!is_ours(namespace) && !attributes.takes(namespace, name));
         }
-        if unknown > 0 {
+        let mut nil = false;
+        if let Some(attribute) = self.reader.qualified_attribute(XSI_NAMESPACE, "nil") {
+            nil = bool::parse(attribute.value).map_err(|_| {
+                let message = format!("{} is not a valid xs:boolean for xsi:nil", quoted(attribute.value));
+                Error::new(ErrorKind::Lexical, attribute.offset, message)
+            })?;
+        }
+        if unknown {
             self.unknown_attributes(element, attributes)?;
         }
         self.nil = nil;
@@ -280,11 +347,8 @@ impl Decoder<'_> {
 
     /// Whether the start tag that was read last says `xsi:nil="true"`.
     pub(super) fn says_nil(&self) -> bool {
-        let is_nil = |attribute: &Attribute<'_>| {
-            (attribute.namespace, attribute.name.local()) == (XSI_NAMESPACE, "nil")
-                && bool::parse(attribute.value) == Ok(true)
-        };
-        self.reader.attributes().any(|attribute| is_nil(&attribute))
+        let nil = self.reader.qualified_attribute(XSI_NAMESPACE, "nil");
+        nil.is_some_and(|nil| bool::parse(nil.value) == Ok(true))
     }
 
     /// A place in the start tag that was read last.

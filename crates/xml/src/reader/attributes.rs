@@ -5,14 +5,66 @@ use crate::namespaces::{NamespaceId, XML_NAMESPACE, XMLNS_NAMESPACE};
 use crate::token::Attribute;
 use crate::{QName, escape, scan};
 
-use super::{RawAttribute, Reader, Source, Span, end_of_white_space};
+use super::{Prefix, RawAttribute, Reader, Source, Span, end_of_white_space};
 
-/// Attributes up to which every pair is compared; beyond, they are sorted.
-const FEW_ATTRIBUTES: usize = 12;
+/// Attributes up to which pairs that look alike are compared; beyond, they are sorted.
+const FEW_ATTRIBUTES: usize = 32;
+
+/// Which prefixes the attributes of a tag have, beside none.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Prefixes {
+    /// Some declare namespaces.
+    declare: bool,
+    /// Some are in a namespace.
+    qualify: bool,
+}
+
+impl Prefixes {
+    fn add(&mut self, prefix: Prefix) {
+        self.declare |= prefix == Prefix::Declares;
+        self.qualify |= prefix == Prefix::Qualifies;
+    }
+}
+
+impl RawAttribute {
+    /// `name` is the whole name, and its local name begins at `local`.
+    #[inline]
+    pub(super) fn new(offset: usize, name: &[u8], local: usize, value: Span) -> Self {
+        let prefix = match local {
+            0 if name != b"xmlns" => Prefix::None,
+            0 => Prefix::Declares,
+            _ if name.starts_with(b"xmlns:") => Prefix::Declares,
+            _ => Prefix::Qualifies,
+        };
+        RawAttribute {
+            name: offset as u32,
+            name_length: name.len() as u32,
+            local: local as u32,
+            look: look(&name[local..]),
+            prefix,
+            namespace: NamespaceId::NONE,
+            value,
+        }
+    }
+}
+
+/// A number that is equal for equal names, and for few others that stand in one tag: the length and three bytes.
+#[inline]
+fn look(name: &[u8]) -> u32 {
+    match name {
+        [first, .., last] => u32::from_le_bytes([*first, name[name.len() / 2], *last, name.len() as u8]),
+        _ => name.first().copied().unwrap_or_default().into(),
+    }
+}
 
 impl<'a> Reader<'a> {
     /// Reads what stands between the name and `>` or `/>`, at which it stops.
-    pub(super) fn attribute_list(&mut self, element: QName<'a>, mut at: usize) -> Result<usize, Error> {
+    pub(super) fn attribute_list(
+        &mut self,
+        element: QName<'a>,
+        mut at: usize,
+        prefixes: &mut Prefixes,
+    ) -> Result<usize, Error> {
         let bytes = self.input.as_bytes();
         self.memory.values.clear();
         loop {
@@ -20,7 +72,7 @@ impl<'a> Reader<'a> {
             match bytes.get(spaced) {
                 Some(b'>') => return Ok(spaced),
                 Some(b'/') if bytes.get(spaced + 1) == Some(&b'>') => return Ok(spaced),
-                Some(_) if spaced > at => at = self.attribute_at(spaced)?,
+                Some(_) if spaced > at => at = self.attribute_at(spaced, prefixes)?,
                 Some(_) => {
                     let message = format!(
                         "{} in the tag <{}>, where white space, \">\" or \"/>\" was expected",
@@ -35,46 +87,50 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads `name = "value"` and returns where it ends.
-    fn attribute_at(&mut self, offset: usize) -> Result<usize, Error> {
+    fn attribute_at(&mut self, offset: usize, prefixes: &mut Prefixes) -> Result<usize, Error> {
         if self.memory.attributes.len() >= self.limits.attributes {
             return Err(self.limit(offset, "a tag with more than", self.limits.attributes, "attributes"));
         }
         let bytes = self.input.as_bytes();
-        let name = self.name(offset)?;
-        let equals = end_of_white_space(bytes, offset + name.as_str().len());
+        let (length, local) = self.name_extent(offset)?;
+        let equals = end_of_white_space(bytes, offset + length);
         if bytes.get(equals) != Some(&b'=') {
-            let message = format!(
-                "{} after the attribute name \"{}\", where \"=\" was expected",
-                self.found(equals),
-                name.as_str()
-            );
-            return Err(Error::new(ErrorKind::Syntax, equals, message));
+            return Err(self.without_value(&self.input[offset..offset + length], equals));
         }
         let quote_at = end_of_white_space(bytes, equals + 1);
         let quote = match bytes.get(quote_at) {
             Some(&quote @ (b'"' | b'\'')) => quote,
-            _ => {
-                let message = format!(
-                    "{}, where the quoted value of the attribute \"{}\" was expected",
-                    self.found(quote_at),
-                    name.as_str()
-                );
-                return Err(Error::new(ErrorKind::Syntax, quote_at, message));
-            }
+            _ => return Err(self.without_quote(&self.input[offset..offset + length], quote_at)),
         };
-        let (value, end) = self.attribute_value(name, quote_at + 1, quote)?;
-        self.memory.attributes.push(RawAttribute {
-            name: offset as u32,
-            name_length: name.as_str().len() as u32,
-            local: name.local_at(),
-            namespace: NamespaceId::NONE,
-            value,
-        });
+        let start = quote_at + 1;
+        let end = scan::end_of_attribute_piece(bytes, start, quote);
+        let (value, end) = if bytes.get(end) == Some(&quote) && end - start <= self.limits.text_length {
+            (Span { start: start as u32, end: end as u32, source: Source::Input }, end + 1)
+        } else {
+            self.unusual_value(&self.input[offset..offset + length], start, quote)?
+        };
+        let raw = RawAttribute::new(offset, &bytes[offset..offset + length], local, value);
+        prefixes.add(raw.prefix);
+        self.memory.attributes.push(raw);
         Ok(end)
     }
 
+    #[cold]
+    fn without_value(&self, name: &str, at: usize) -> Error {
+        let message = format!("{} after the attribute name \"{name}\", where \"=\" was expected", self.found(at));
+        Error::new(ErrorKind::Syntax, at, message)
+    }
+
+    #[cold]
+    fn without_quote(&self, name: &str, at: usize) -> Error {
+        let found = self.found(at);
+        let message = format!("{found}, where the quoted value of the attribute \"{name}\" was expected");
+        Error::new(ErrorKind::Syntax, at, message)
+    }
+
     /// Reads a value up to its closing quote, normalised (XML 1.0 §3.3.3), and returns where the quote ends.
-    fn attribute_value(&mut self, name: QName<'a>, start: usize, quote: u8) -> Result<(Span, usize), Error> {
+    #[inline(never)]
+    fn unusual_value(&mut self, name: &str, start: usize, quote: u8) -> Result<(Span, usize), Error> {
         let bytes = self.input.as_bytes();
         let normalised_start = self.memory.values.len();
         let mut normalised = false;
@@ -83,13 +139,12 @@ impl<'a> Reader<'a> {
         loop {
             at = scan::end_of_attribute_piece(bytes, at, quote);
             let Some(&byte) = bytes.get(at) else {
-                return Err(self.cut_off(&format!("in the value of the attribute \"{}\"", name.as_str())));
+                return Err(self.cut_off(&format!("in the value of the attribute \"{name}\"")));
             };
             let (replacement, end) = match byte {
                 _ if byte == quote => break,
                 b'<' => {
-                    let message =
-                        format!("\"<\" in the value of the attribute \"{}\"; it is written \"&lt;\"", name.as_str());
+                    let message = format!("\"<\" in the value of the attribute \"{name}\"; it is written \"&lt;\"");
                     return Err(Error::new(ErrorKind::WellFormedness, at, message));
                 }
                 b'&' => match escape::reference(self.input, at, self.limits.name_length) {
@@ -128,22 +183,32 @@ impl<'a> Reader<'a> {
         Ok((value, at + 1))
     }
 
+    /// Which prefixes the attributes have where some may have come from declarations.
+    pub(super) fn prefixes(&self) -> Prefixes {
+        let mut prefixes = Prefixes::default();
+        self.memory.attributes.iter().for_each(|raw| prefixes.add(raw.prefix));
+        prefixes
+    }
+
     /// Declares what the tag declares, finds the namespaces of its attributes and that none comes twice.
-    pub(super) fn resolve_attributes(&mut self) -> Result<(), Error> {
-        for index in 0..self.memory.attributes.len() {
-            let raw = self.memory.attributes[index];
-            if self.declares(&raw) {
-                self.declare(raw)?;
+    pub(super) fn resolve_attributes(&mut self, prefixes: Prefixes) -> Result<(), Error> {
+        if prefixes.declare {
+            for index in 0..self.memory.attributes.len() {
+                let raw = self.memory.attributes[index];
+                if raw.prefix == Prefix::Declares {
+                    self.declare(raw)?;
+                }
             }
         }
-        for index in 0..self.memory.attributes.len() {
-            let raw = self.memory.attributes[index];
-            let name = self.raw_name(&raw);
-            // The default namespace is not for attributes (Namespaces in XML 1.0 §6.2).
-            if !name.prefix().is_empty() && !self.declares(&raw) {
-                match self.memory.namespaces.resolve(name.prefix()) {
-                    Some(namespace) => self.memory.attributes[index].namespace = namespace,
-                    None => return Err(self.unbound(name, raw.name as usize)),
+        // The default namespace is not for attributes (Namespaces in XML 1.0 §6.2).
+        if prefixes.qualify {
+            for index in 0..self.memory.attributes.len() {
+                let raw = self.memory.attributes[index];
+                if raw.prefix == Prefix::Qualifies {
+                    self.memory.attributes[index].namespace = match raw.value.source {
+                        Source::Default => self.resolved(self.raw_name(&raw), raw.name as usize)?,
+                        _ => self.namespace_of(self.raw_name(&raw), raw.name as usize)?,
+                    };
                 }
             }
         }
@@ -210,25 +275,24 @@ impl<'a> Reader<'a> {
     fn duplicate(&self, order: &mut Vec<usize>) -> Option<usize> {
         let attributes = &self.memory.attributes;
         let key = |raw: &RawAttribute| {
-            let namespace = if self.declares(raw) { XMLNS_NAMESPACE } else { self.namespace(raw.namespace) };
+            let namespace =
+                if raw.prefix == Prefix::Declares { XMLNS_NAMESPACE } else { self.namespace(raw.namespace) };
             (self.raw_name(raw).local(), namespace)
         };
         if attributes.len() <= FEW_ATTRIBUTES {
-            return (1..attributes.len())
-                .find(|&index| attributes[..index].iter().any(|earlier| key(earlier) == key(&attributes[index])));
+            let mut looks = 0;
+            return (0..attributes.len()).find(|&index| {
+                let (earlier, raw) = (&attributes[..index], &attributes[index]);
+                let look = 1_u64 << (raw.look.wrapping_mul(0x9E37_79B9) >> (u32::BITS - u64::BITS.ilog2()));
+                let is_new = looks & look == 0;
+                looks |= look;
+                !is_new && earlier.iter().any(|earlier| earlier.look == raw.look && key(earlier) == key(raw))
+            });
         }
         order.clear();
         order.extend(0..attributes.len());
         order.sort_unstable_by(|&a, &b| key(&attributes[a]).cmp(&key(&attributes[b])).then(a.cmp(&b)));
         order.windows(2).filter(|pair| key(&attributes[pair[0]]) == key(&attributes[pair[1]])).map(|pair| pair[1]).min()
-    }
-
-    pub(super) fn declares(&self, raw: &RawAttribute) -> bool {
-        let name = self.raw_name(raw);
-        match name.prefix() {
-            "" => name.local() == "xmlns",
-            prefix => prefix == "xmlns",
-        }
     }
 
     pub(super) fn raw_name(&self, raw: &RawAttribute) -> QName<'a> {
@@ -239,7 +303,7 @@ impl<'a> Reader<'a> {
         QName::new(name, raw.local as usize)
     }
 
-    pub(super) fn attribute(&self, raw: &RawAttribute) -> Attribute<'_> {
+    pub(super) fn told_attribute(&self, raw: &RawAttribute) -> Attribute<'_> {
         Attribute {
             namespace: self.namespace(raw.namespace),
             name: self.raw_name(raw),

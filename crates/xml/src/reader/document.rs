@@ -4,7 +4,6 @@
 use crate::document::DocumentEntity;
 use crate::dtd::{Dtd, Expansion, Failure, Reference, collapse, general_reference};
 use crate::error::{Error, ErrorKind};
-use crate::namespaces::NamespaceId;
 use crate::token::Token;
 use crate::{Limits, QName};
 
@@ -240,13 +239,9 @@ impl<'a> Reader<'a> {
                 .expansion
                 .add(attribute.name.len() + length)
                 .map_err(|(kind, message)| Error::new(kind, self.at, message))?;
-            self.memory.attributes.push(RawAttribute {
-                name: self.at as u32,
-                name_length: attribute.name.len() as u32,
-                local: attribute.local as u32,
-                namespace: NamespaceId::NONE,
-                value: Span { start: declaration as u32, end: length as u32, source: Source::Default },
-            });
+            let value = Span { start: declaration as u32, end: length as u32, source: Source::Default };
+            let raw = RawAttribute::new(self.at, attribute.name.as_bytes(), attribute.local, value);
+            self.memory.attributes.push(raw);
         }
         Ok(())
     }

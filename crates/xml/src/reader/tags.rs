@@ -8,6 +8,7 @@ use crate::namespaces::NamespaceId;
 use crate::scan;
 use crate::token::{StartTag, Token};
 
+use super::attributes::Prefixes;
 use super::{Open, Reader, Stage, end_of_white_space};
 
 impl<'a> Reader<'a> {
@@ -52,9 +53,13 @@ impl<'a> Reader<'a> {
         let outside = self.memory.namespaces.len();
         let bytes = self.input.as_bytes();
         if bytes.get(at) != Some(&b'>') || self.document.is_some() {
-            at = self.attribute_list(name, at)?;
-            self.apply_declarations(name)?;
-            self.resolve_attributes()?;
+            let mut prefixes = Prefixes::default();
+            at = self.attribute_list(name, at, &mut prefixes)?;
+            if self.document.is_some() {
+                self.apply_declarations(name)?;
+                prefixes = self.prefixes();
+            }
+            self.resolve_attributes(prefixes)?;
         }
         let empty = bytes[at] == b'/';
         self.at = at + 1 + usize::from(empty);
@@ -149,17 +154,30 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a qualified name, which is kept if it is short.
-    pub(super) fn name(&mut self, at: usize) -> Result<QName<'a>, Error> {
-        let bytes = self.input.as_bytes();
-        let names_are_kept = self.names_are_kept();
-        if names_are_kept && let Some(found) = self.memory.names.find(bytes, at) {
-            return Ok(QName::new(&self.input[at..at + found.length()], found.local()));
+    fn name(&mut self, at: usize) -> Result<QName<'a>, Error> {
+        let (length, local) = self.name_extent(at)?;
+        Ok(QName::new(&self.input[at..at + length], local))
+    }
+
+    /// The same: its length, and where its local name begins.
+    #[inline]
+    pub(super) fn name_extent(&mut self, at: usize) -> Result<(usize, usize), Error> {
+        if self.names_are_kept()
+            && let Some(found) = self.memory.names.find(self.input.as_bytes(), at)
+        {
+            return Ok((found.length(), found.local()));
         }
+        self.new_name(at)
+    }
+
+    #[inline(never)]
+    fn new_name(&mut self, at: usize) -> Result<(usize, usize), Error> {
         let (name, end) = self.qname(at)?;
-        if names_are_kept {
-            self.memory.names.keep(bytes, at, end - at, name.local_at() as usize);
+        let (length, local) = (end - at, name.local_at() as usize);
+        if self.names_are_kept() {
+            self.memory.names.keep(self.input.as_bytes(), at, length, local);
         }
-        Ok(name)
+        Ok((length, local))
     }
 
     /// The length of names that are kept is not measured.
@@ -167,16 +185,25 @@ impl<'a> Reader<'a> {
         self.limits.name_length >= names::LONGEST
     }
 
-    /// The namespace of the element whose name stands at `at` and whose declarations are in scope.
-    fn namespace_of(&mut self, name: QName<'a>, at: usize) -> Result<NamespaceId, Error> {
-        let Some(namespace) = self.memory.namespaces.resolve(name.prefix()) else {
-            return Err(self.unbound(name, at));
-        };
-        // A name in the attributes may have taken the place of this one meanwhile.
-        if let Some(found) = self.memory.names.find(self.input.as_bytes(), at) {
-            self.memory.names.keep_namespace(found, self.memory.namespaces.scope(), namespace);
+    /// The namespace of the name that stands at `at`: that of an element, or of an attribute with a prefix. The
+    /// declarations of its tag are in scope.
+    pub(super) fn namespace_of(&mut self, name: QName<'a>, at: usize) -> Result<NamespaceId, Error> {
+        let scope = self.memory.namespaces.scope();
+        // Asked for again: a name in the attributes may have taken the place of this one meanwhile.
+        let found = self.memory.names.find(self.input.as_bytes(), at);
+        if let Some(namespace) = found.and_then(|found| self.memory.names.namespace(found, scope)) {
+            return Ok(namespace);
+        }
+        let namespace = self.resolved(name, at)?;
+        if let Some(found) = found {
+            self.memory.names.keep_namespace(found, scope, namespace);
         }
         Ok(namespace)
+    }
+
+    /// The same for a name that stands anywhere.
+    pub(super) fn resolved(&self, name: QName<'a>, at: usize) -> Result<NamespaceId, Error> {
+        self.memory.namespaces.resolve(name.prefix()).ok_or_else(|| self.unbound(name, at))
     }
 
     /// Reads a qualified name (Namespaces in XML 1.0, production 7) and returns where it ends.

@@ -129,6 +129,13 @@ fn plain_text(input: &str, at: usize) -> Option<(&str, usize)> {
 
 /// White space at both ends cut off, as all types but the string family have it (XSD Part 2 §4.3.6).
 fn collapse(text: &str) -> &str {
+    // Few texts begin or end with white space, and looking for it character by character costs more than most values.
+    if let [first, .., last] | [first @ last] = text.as_bytes()
+        && *first > b' '
+        && *last > b' '
+    {
+        return text;
+    }
     text.trim_matches([' ', '\t', '\n', '\r'])
 }
 

@@ -278,10 +278,11 @@ impl<'a> Reader<'a> {
         attributes.map(|(number, raw)| (number, self.namespace(raw.namespace), self.raw_name(raw).local()))
     }
 
-    /// The attribute of a number that [`attribute_names`](Self::attribute_names) gave, `None` if there is none.
-    pub fn attribute(&self, number: usize) -> Option<Attribute<'_>> {
-        let raw = self.memory.attributes.get(number).filter(|raw| raw.prefix != Prefix::Declares)?;
-        Some(self.told_attribute(raw))
+    /// The normalised value of the attribute of a number that [`attribute_names`](Self::attribute_names) gave, and the
+    /// byte offset of its name.
+    pub fn attribute_value(&self, number: usize) -> Option<(&str, usize)> {
+        let raw = self.memory.attributes.get(number)?;
+        Some((self.value(raw.value), self.attribute_offset(raw)))
     }
 
     /// The attribute of this local name that is in `namespace`, which is one: attributes in none are passed over.

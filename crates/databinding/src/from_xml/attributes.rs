@@ -4,7 +4,6 @@
 use crate::any::{AnyAttribute, ExpandedName};
 use crate::datatypes::{Invalid, SimpleType};
 use crate::error::{Error, ErrorKind};
-use castile_xml::Attribute;
 
 use crate::schema::{self, Attributes, Element, TypeName, ValueConstraint};
 
@@ -26,6 +25,8 @@ pub(super) struct Placed {
     table: &'static Attributes,
     /// Where the tag ends.
     offset: usize,
+    /// Whether there are attributes that are not of the table.
+    others: bool,
     /// A bit for each attribute of the table that is there.
     present: u64,
     /// Their numbers in the tag.
@@ -33,11 +34,13 @@ pub(super) struct Placed {
 }
 
 impl Placed {
-    pub(super) const NONE: Placed = Placed { table: &Attributes::NONE, offset: 0, present: 0, numbers: [0; PLACES] };
+    pub(super) const NONE: Placed =
+        Placed { table: &Attributes::NONE, offset: 0, others: false, present: 0, numbers: [0; PLACES] };
 
     fn begin(&mut self, table: &'static Attributes, offset: usize) {
         self.table = table;
         self.offset = offset;
+        self.others = false;
         self.present = 0;
     }
 
@@ -56,18 +59,27 @@ impl Placed {
     /// The number of `table[index]` in the tag, if it is there; `None` if that isn't known for this table and tag.
     #[inline]
     fn number(&mut self, table: &'static Attributes, offset: usize, index: usize) -> Option<Option<usize>> {
-        if offset != self.offset {
+        if !self.is_of(table, offset) {
             return None;
+        }
+        let number = *self.numbers.get(index)?;
+        Some((self.present >> index & 1 == 1).then_some(number.into()))
+    }
+
+    /// Whether this is about the tag that ends at `offset`, and this table.
+    #[inline]
+    fn is_of(&mut self, table: &'static Attributes, offset: usize) -> bool {
+        if offset != self.offset {
+            return false;
         }
         if !std::ptr::eq(self.table, table) {
             if !self.table.has_names_of(table) {
-                return None;
+                return false;
             }
             // The same constant, which the compiler has put into two places.
             self.table = table;
         }
-        let number = *self.numbers.get(index)?;
-        Some((self.present >> index & 1 == 1).then_some(number.into()))
+        true
     }
 }
 
@@ -85,16 +97,17 @@ impl Decoder<'_> {
             return Ok(None);
         }
         let declared = &attributes.declared[index];
-        let found = match self.placed.number(attributes, self.reader.offset(), index) {
-            Some(number) => number.and_then(|number| self.reader.attribute(number)),
+        let place = self.reader.offset();
+        let found = match self.placed.number(attributes, place, index) {
+            Some(number) => number.and_then(|number| self.reader.attribute_value(number)),
             None => self.searched(declared),
         };
         let found = match found {
             None if self.lenient.is_some() => self.of_another_form(attributes, declared),
             found => found,
         };
-        let Some(found) = found else { return Ok(None) };
-        match self.attribute_value(declared, &found) {
+        let Some((text, offset)) = found else { return Ok(None) };
+        match self.attribute_value(declared, text, offset) {
             Ok(value) => Ok(Some(value)),
             Err((error, Some(value))) => self.tolerate(error).map(|()| Some(value)),
             Err((error, None)) => Err(error),
@@ -102,17 +115,19 @@ impl Decoder<'_> {
     }
 
     /// The attribute, if it is there, looked for among all.
-    fn searched(&self, declared: &'static schema::Attribute) -> Option<Attribute<'_>> {
-        self.reader.attributes().find(|found| declared.is(found.namespace, found.name.local()))
+    fn searched(&self, declared: &'static schema::Attribute) -> Option<(&str, usize)> {
+        let mut names = self.reader.attribute_names();
+        let (number, ..) = names.find(|&(_, namespace, local)| declared.is(namespace, local))?;
+        self.reader.attribute_value(number)
     }
 
     /// The value of an attribute, or what is wrong with it, and the value nevertheless if there is one.
     fn attribute_value<T: SimpleType>(
         &self,
         declared: &'static schema::Attribute,
-        found: &Attribute<'_>,
+        text: &str,
+        offset: usize,
     ) -> Result<T, (Error, Option<T>)> {
-        let (text, offset) = (found.value, found.offset);
         let value = match T::parse_in(text, &self.reader) {
             Ok(value) => value,
             Err(problem) => {
@@ -140,14 +155,14 @@ impl Decoder<'_> {
         &self,
         attributes: &'static Attributes,
         declared: &'static schema::Attribute,
-    ) -> Option<Attribute<'_>> {
-        self.reader.attributes().find(|found| {
-            let (namespace, local) = (found.namespace, found.name.local());
+    ) -> Option<(&str, usize)> {
+        let (number, ..) = self.reader.attribute_names().find(|&(_, namespace, local)| {
             local == declared.name
                 && namespace.is_empty() != declared.namespace.is_empty()
                 && !is_ours(namespace)
                 && !attributes.takes(namespace, local)
-        })
+        })?;
+        self.reader.attribute_value(number)
     }
 
     /// The value of an attribute that must be there.
@@ -192,7 +207,8 @@ impl Decoder<'_> {
 
     /// The attributes that are not declared, which a wildcard takes.
     pub fn any_attributes(&mut self, attributes: &'static Attributes) -> Vec<AnyAttribute> {
-        if self.reader.is_plain() {
+        let offset = self.reader.offset();
+        if self.reader.is_plain() || (self.placed.is_of(attributes, offset) && !self.placed.others) {
             return Vec::new();
         }
         let others = self.reader.attributes().filter(|attribute| {
@@ -313,7 +329,10 @@ impl Decoder<'_> {
                     self.placed.put(index, number);
                     next = index + 1;
                 }
-                None => unknown |= !is_ours(namespace) && !attributes.allows(namespace),
+                None => {
+                    self.placed.others = true;
+                    unknown |= !is_ours(namespace) && !attributes.allows(namespace);
+                }
             }
         }
         let mut nil = false;

@@ -308,7 +308,15 @@ impl<'a> Reader<'a> {
             namespace: self.namespace(raw.namespace),
             name: self.raw_name(raw),
             value: self.value(raw.value),
-            offset: self.document.as_ref().map_or(raw.name as usize, |document| document.offset(raw.name as usize)),
+            offset: self.attribute_offset(raw),
+        }
+    }
+
+    #[inline]
+    pub(super) fn attribute_offset(&self, raw: &RawAttribute) -> usize {
+        match &self.document {
+            None => raw.name as usize,
+            Some(document) => document.offset(raw.name as usize),
         }
     }
 

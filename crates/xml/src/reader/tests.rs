@@ -157,6 +157,24 @@ fn many_attributes_are_told_apart() {
 }
 
 #[test]
+fn a_second_attribute_of_one_name_is_found_wherever_it_stands() {
+    // All of one length, with the same letters at both ends and in the middle.
+    let name = |n: usize| format!("a{}b{}c", n / 8, n % 8);
+    for count in [1, 2, 8, 31, 32, 33, 60] {
+        let names: Vec<String> = (0..count).map(|n| format!("p:{0}='' {0}='{n}'", name(n))).collect();
+        let tag = |last: String| format!("<e xmlns:p='urn:p' xmlns:q='urn:p' {} {last}=''/>", names.join(" "));
+        assert!(tokens(&tag(name(count))).is_ok());
+        for again in 0..count {
+            for prefix in ["", "p:", "q:"] {
+                let again = format!("{prefix}{}", name(again));
+                let error = tokens(&tag(again.clone())).unwrap_err();
+                assert_eq!(error.message(), format!("the attribute \"{again}\" stands twice in one tag"));
+            }
+        }
+    }
+}
+
+#[test]
 fn an_attribute_with_the_place_of_its_element_leaves_namespaces_alone() {
     // Among so many names some take the place of the element's, whatever the places are.
     for number in 0..500 {

@@ -270,8 +270,8 @@ impl<'a> Reader<'a> {
         attributes.map(|raw| self.told_attribute(raw))
     }
 
-    /// Their names alone: each with the number that [`attribute`](Self::attribute) takes, its namespace, empty for none,
-    /// and its local name.
+    /// Their names alone: each with the number that [`attribute_value`](Self::attribute_value) takes, its namespace, empty
+    /// for none, and its local name.
     pub fn attribute_names(&self) -> impl Iterator<Item = (usize, &str, &str)> {
         let numbered = self.memory.attributes.iter().enumerate();
         let attributes = numbered.filter(|(_, raw)| raw.prefix != Prefix::Declares);

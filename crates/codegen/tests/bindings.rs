@@ -257,14 +257,15 @@ impl several_parts::Feature for Noting {
         Ok(())
     }
 
-    async fn bare(&self, request: several_parts::Content) -> Result<several_parts::Content, Fault> {
+    async fn bare(&self, request: several_parts::other::Content) -> Result<several_parts::other::Content, Fault> {
         Ok(request)
     }
 }
 
 #[tokio::test]
 async fn bodies_may_hold_several_elements() {
-    use several_parts::{Content, EchoRequest, EchoResponse, Second};
+    use several_parts::other::Content;
+    use several_parts::{EchoRequest, EchoResponse, Second};
     let noting = Noting::default();
     let server = several_parts::FeatureServer::new(noting.clone());
     let client = several_parts::FeatureClient::with_transport("http://localhost/", server.clone()).unwrap();

@@ -112,7 +112,7 @@ fn clients_read_answers_in_the_encoding_of_their_content_type() {
     ] {
         assert_eq!(answered(content_type, body).unwrap(), ["é"], "{content_type}");
     }
-    let error = answered("text/xml; charset=klingon", Vec::new()).unwrap_err();
+    let error = answered("text/xml; charset=klingon", b"<?".to_vec()).unwrap_err();
     assert!(matches!(error, CallError::Transport(_)));
     let expected = "found charset \"klingon\", expected one that is known, such as utf-8 or utf-16";
     assert_eq!(error.to_string(), expected);

@@ -4,11 +4,11 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use super::documentation::documentation;
-use super::types::first;
+use super::types::{begins, first_of};
 use super::{Context, base, by_index, element};
 use crate::plan::{
-    Content, FaultVariant, Faults, Header, HeaderBlock, HeaderStruct, Item, Message, Operation, Payload, Root, Service,
-    Struct,
+    Content, FaultVariant, Faults, Field, Header, HeaderBlock, HeaderStruct, Item, Message, Operation, Payload, Root,
+    Service, Struct,
 };
 
 /// The table of a service's operations.
@@ -60,17 +60,21 @@ fn payload(message: &Message, context: Context<'_>) -> TokenStream {
         Payload::Content { path, start } => {
             let item = context.plan.items.iter().find(|item| item.path() == path);
             let first = match item {
-                Some(Item::Struct(Struct { table, content: Content::Sequence(fields), .. })) => {
-                    first(table, fields, context)
-                }
-                Some(Item::Struct(Struct { table, content: Content::All(_), .. })) => {
-                    vec![quote! { xs::First::Elements(&#table) }]
-                }
+                Some(Item::Struct(Struct { content: Content::Sequence(fields), .. })) => first(begins(fields), context),
+                Some(Item::Struct(Struct { content: Content::All(fields), .. })) => first(fields, context),
                 _ => Vec::new(),
             };
             quote! { Root::of_body(#start, &[#(#first),*]) }
         }
     }
+}
+
+/// What fields may begin with. The type may be in another module, and its table is its own affair.
+fn first(fields: &[Field], context: Context<'_>) -> Vec<TokenStream> {
+    let elements: Vec<TokenStream> =
+        fields.iter().filter_map(Field::element).map(|declared| element(declared, context)).collect();
+    let elements = (!elements.is_empty()).then(|| quote! { xs::First::Elements(&[#(#elements),*]) });
+    elements.into_iter().chain(fields.iter().filter_map(|field| first_of(field, context))).collect()
 }
 
 fn header_trait() -> TokenStream {

@@ -369,11 +369,16 @@ fn group(plan: &Struct, fields: &[Field], context: Context<'_>) -> TokenStream {
     }
 }
 
-/// What the fields of a sequence may begin with: all up to the first that must be there.
-pub(super) fn first(table: &Ident, fields: &[Field], context: Context<'_>) -> Vec<TokenStream> {
+/// The fields that a sequence may begin with: all up to the first that must be there.
+pub(super) fn begins(fields: &[Field]) -> &[Field] {
     let end = fields.iter().position(|field| field.min_occurs > 0).map_or(fields.len(), |index| index + 1);
+    &fields[..end]
+}
+
+/// What the fields of a sequence may begin with.
+fn first(table: &Ident, fields: &[Field], context: Context<'_>) -> Vec<TokenStream> {
     let count = |fields: &[Field]| fields.iter().filter(|field| field.element().is_some()).count();
-    let elements = match (count(&fields[..end]), count(fields)) {
+    let elements = match (count(begins(fields)), count(fields)) {
         (0, _) => None,
         (some, all) if some == all => Some(quote! { xs::First::Elements(&#table) }),
         (some, _) => {
@@ -381,7 +386,7 @@ pub(super) fn first(table: &Ident, fields: &[Field], context: Context<'_>) -> Ve
             Some(quote! { xs::First::Elements(#table.split_at(#some).0) })
         }
     };
-    elements.into_iter().chain(fields[..end].iter().filter_map(|field| first_of(field, context))).collect()
+    elements.into_iter().chain(begins(fields).iter().filter_map(|field| first_of(field, context))).collect()
 }
 
 // ---- what may be there at all ----

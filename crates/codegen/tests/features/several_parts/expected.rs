@@ -9,6 +9,7 @@ use ::castile::codegen::{
 };
 
 const NAMESPACE: &str = "urn:several_parts";
+const NAMESPACE_2: &str = "urn:other";
 
 /// The port type `Feature`.
 #[allow(dead_code, reason = "a program may be a client alone")]
@@ -20,7 +21,7 @@ pub trait Feature: Send + Sync + 'static {
     fn pick(&self, request: Second) -> impl Future<Output = Result<(), Fault>> + Send;
 
     /// The operation `bare`.
-    fn bare(&self, request: Content) -> impl Future<Output = Result<Content, Fault>> + Send;
+    fn bare(&self, request: other::Content) -> impl Future<Output = Result<other::Content, Fault>> + Send;
 }
 
 /// A [`Feature`] as a tower service that speaks SOAP over HTTP.
@@ -134,7 +135,7 @@ impl<S: HttpService> FeatureClient<S> {
     }
 
     /// The operation `bare`.
-    pub async fn bare(&self, request: &Content) -> Result<Content, CallError> {
+    pub async fn bare(&self, request: &other::Content) -> Result<other::Content, CallError> {
         self.0.call(&FEATURE_OPERATIONS[2], request).await
     }
 }
@@ -257,39 +258,6 @@ impl ToXml for EchoResponse {
     }
 }
 
-/// The type `Content`.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Content {
-    /// The element `a`.
-    pub a: i32,
-    /// The element `b`.
-    pub b: Vec<i32>,
-}
-
-static CONTENT: [Element; 2] = [Element::new(NAMESPACE, "a", 8), Element::new(NAMESPACE, "b", 9).occurs(0, None)];
-
-impl FromXml for Content {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Content"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&CONTENT);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Content {
-            a: decoder.required(&CONTENT, 0)?,
-            b: decoder.repeated(&CONTENT, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
-    }
-}
-
-impl ToXml for Content {
-    fn content(&self, out: &mut Encoder) {
-        out.element("<a>", &self.a, "</a>");
-        out.repeated("<b>", &self.b, "</b>");
-    }
-}
-
 /// The operations of `Feature`, for those who make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 3] = [
     Operation {
@@ -297,12 +265,12 @@ pub static FEATURE_OPERATIONS: [Operation; 3] = [
         action: "echo",
         request: Root::of_body(
             "<soap:Body xmlns=\"urn:several_parts\">",
-            &[xs::First::Elements(ECHO_REQUEST.split_at(1).0)],
+            &[xs::First::Elements(&[Element::new(NAMESPACE, "first", 0)])],
         ),
         response: Some(
             Root::of_body(
                 "<soap:Body xmlns=\"urn:several_parts\">",
-                &[xs::First::Elements(ECHO_RESPONSE.split_at(1).0)],
+                &[xs::First::Elements(&[Element::new(NAMESPACE, "first", 4)])],
             ),
         ),
         request_header: &[],
@@ -320,13 +288,60 @@ pub static FEATURE_OPERATIONS: [Operation; 3] = [
         name: "bare",
         action: "bare",
         request: Root::of_body(
-            "<soap:Body xmlns=\"urn:several_parts\">",
-            &[xs::First::Elements(CONTENT.split_at(1).0)],
+            "<soap:Body xmlns:ns1=\"urn:other\">",
+            &[xs::First::Elements(&[Element::new(NAMESPACE_2, "a", 8)])],
         ),
         response: Some(
-            Root::of_body("<soap:Body xmlns=\"urn:several_parts\">", &[xs::First::Elements(CONTENT.split_at(1).0)]),
+            Root::of_body(
+                "<soap:Body xmlns:ns1=\"urn:other\">",
+                &[xs::First::Elements(&[Element::new(NAMESPACE_2, "a", 8)])],
+            ),
         ),
         request_header: &[],
         response_size: SizeHint::new(),
     },
 ];
+
+/// Types of the namespace `urn:other`.
+#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::module_inception, reason = "the module around it may be called the same")]
+pub mod other {
+    use ::castile::codegen::{Decoder, Element, Encoder, Error, FromXml, ToXml, xs};
+    use super::NAMESPACE_2;
+
+    /// The type `Content`.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    pub struct Content {
+        /// The element `a`.
+        pub a: i32,
+        /// The element `b`.
+        pub b: Vec<i32>,
+    }
+
+    static CONTENT: [Element; 2] = [
+        Element::new(NAMESPACE_2, "a", 8),
+        Element::new(NAMESPACE_2, "b", 9).occurs(0, None),
+    ];
+
+    impl FromXml for Content {
+        const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "Content"));
+        const CONTENT: &'static xs::Content = &xs::Content::Sequence(&CONTENT);
+
+        fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+            let outer = decoder.enter(element);
+            let value = Content {
+                a: decoder.required(&CONTENT, 0)?,
+                b: decoder.repeated(&CONTENT, 1)?,
+            };
+            decoder.leave(element, outer)?;
+            Ok(value)
+        }
+    }
+
+    impl ToXml for Content {
+        fn content(&self, out: &mut Encoder) {
+            out.element("<ns1:a>", &self.a, "</ns1:a>");
+            out.repeated("<ns1:b>", &self.b, "</ns1:b>");
+        }
+    }
+}

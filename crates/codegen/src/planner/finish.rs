@@ -74,13 +74,12 @@ fn holds_names(item: &Item) -> bool {
         Term::Element { value, .. } => Some(&value.base),
         Term::Group { .. } | Term::Any(_) => None,
     });
-    let is_of_struct = |planned: &Struct| {
-        planned.attributes.iter().any(|attribute| attribute.base.is_name())
-            || matches!(&planned.content, Content::Simple { value, .. } if value.is_name())
-    };
     elements.any(Base::is_name)
         || match item {
-            Item::Struct(planned) => is_of_struct(planned),
+            Item::Struct(Struct { attributes, content, .. }) => {
+                attributes.iter().any(|attribute| attribute.base.is_name())
+                    || matches!(content, Content::Simple { value, .. } if value.is_name())
+            }
             Item::Derived(planned) => planned.variants.iter().any(|variant| variant.base.is_name()),
             Item::Choice(_) | Item::Enumeration(_) | Item::Union(_) | Item::Restriction(_) => false,
         }

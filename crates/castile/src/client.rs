@@ -4,11 +4,11 @@ use std::fmt;
 
 use bytes::Bytes;
 use castile_databinding::{FromXml, ToXml};
+use castile_http::Body;
 use castile_http::client::{self, ClientReply, Transport};
 use castile_soap::{Fault, FaultDetail, Header, Leniency, NoDetail, Operation, Options, Version};
 use castile_xml::Limits;
 use http::{Request, Response, Uri};
-use http_body_util::Full;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -51,7 +51,7 @@ pub trait HttpService: Clone {
     /// The body of its responses.
     type Body: http_body::Body<Data = Bytes, Error: Into<BoxError>>;
     /// The service behind it.
-    type Service: tower_service::Service<Request<Full<Bytes>>, Response = Response<Self::Body>, Error: Into<BoxError>>;
+    type Service: tower_service::Service<Request<Body>, Response = Response<Self::Body>, Error: Into<BoxError>>;
 
     /// A service for one request.
     fn service(&self) -> Self::Service;
@@ -59,7 +59,7 @@ pub trait HttpService: Clone {
 
 impl<S, B> HttpService for S
 where
-    S: tower_service::Service<Request<Full<Bytes>>, Response = Response<B>, Error: Into<BoxError>> + Clone,
+    S: tower_service::Service<Request<Body>, Response = Response<B>, Error: Into<BoxError>> + Clone,
     B: http_body::Body<Data = Bytes, Error: Into<BoxError>>,
 {
     type Body = B;

@@ -90,7 +90,7 @@ pub mod codegen {
     }
 
     /// What a server answers.
-    pub type HttpResponse = http::Response<http_body_util::Full<bytes::Bytes>>;
+    pub type HttpResponse = http::Response<castile_http::Body>;
 
     /// A response that is being worked on.
     pub type ResponseFuture = std::pin::Pin<Box<dyn Future<Output = Result<HttpResponse, Infallible>> + Send>>;

@@ -4,9 +4,9 @@ use std::io::Write;
 
 use anyhow::Context;
 use bytes::Bytes;
+use castile::http::Body;
 use castile::http::server::{Routes, Server};
 use http::{HeaderValue, Response, header};
-use http_body_util::Full;
 use minijinja::{Environment, context};
 
 use crate::process;
@@ -60,8 +60,8 @@ fn page(routes: &Routes) -> Result<String, minijinja::Error> {
     environment.get_template("serve.html")?.render(context! { services, version => env!("CARGO_PKG_VERSION") })
 }
 
-fn html(page: Bytes) -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::new(page));
+fn html(page: Bytes) -> Response<Body> {
+    let mut response = Response::new(Body::from(page));
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
     response
 }

@@ -13,10 +13,11 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use castile::codegen::HttpService;
+use castile::http::Body;
 use castile::http::server::{Endpoint, Routes, Server};
 use castile::{Any, AnyHeader, CallError, Detail, Fault, FaultCode};
 use http::Request;
-use http_body_util::{BodyExt, Full};
+use http_body_util::BodyExt;
 use tower_service::Service;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -51,7 +52,7 @@ async fn ask<S: HttpService>(server: &S, action: &str, content: &str) -> (u16, S
 
 async fn post<S: HttpService>(server: &S, action: &str, message: String) -> (u16, String) {
     let request = Request::post("/").header("content-type", "text/xml; charset=utf-8").header("soapaction", action);
-    let response = server.service().call(request.body(Full::from(Bytes::from(message))).unwrap()).await;
+    let response = server.service().call(request.body(Body::from(Bytes::from(message))).unwrap()).await;
     let response: Result<_, BoxError> = response.map_err(Into::into);
     let (head, body) = response.unwrap().into_parts();
     let body: Result<_, BoxError> = body.collect().await.map_err(Into::into);
@@ -533,7 +534,7 @@ async fn header_blocks_of_soap_12() {
             "<s:Envelope xmlns:s='{soap12}'><s:Header>{header}</s:Header><s:Body><echo xmlns='urn:any_header'>t</echo></s:Body></s:Envelope>"
         );
         let request = Request::post("/").header("content-type", "application/soap+xml");
-        let response = server.service().call(request.body(Full::from(Bytes::from(message))).unwrap()).await.unwrap();
+        let response = server.service().call(request.body(Body::from(Bytes::from(message))).unwrap()).await.unwrap();
         let (head, body) = response.into_parts();
         let body = body.collect().await.unwrap().to_bytes();
         (head.status.as_u16(), String::from_utf8(body.to_vec()).unwrap())

@@ -17,6 +17,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use castile::codegen::{Decoder, Encoder, FromXml, HttpService, ToXml};
 use castile::datatypes::{DateTime, QName};
+use castile::http::Body;
 use castile::http::server::Endpoint;
 use castile::soap::{Reason, Version};
 use castile::{Any, CallError, Detail, Fault, FaultCode, Leniency};
@@ -250,7 +251,7 @@ async fn leniency_tolerates_what_loses_nothing_and_tells() {
 #[derive(Clone)]
 struct Says(&'static str);
 
-impl Service<Request<Full<Bytes>>> for Says {
+impl Service<Request<Body>> for Says {
     type Response = Response<Full<Bytes>>;
     type Error = Infallible;
     type Future = Ready<Result<Response<Full<Bytes>>, Infallible>>;
@@ -259,7 +260,7 @@ impl Service<Request<Full<Bytes>>> for Says {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, _: Request<Full<Bytes>>) -> Self::Future {
+    fn call(&mut self, _: Request<Body>) -> Self::Future {
         let response = Response::builder().header("content-type", "text/xml");
         ready(Ok(response.body(Full::from(self.0)).unwrap()))
     }
@@ -445,7 +446,7 @@ async fn exchange<S: HttpService>(feature: &str, server: S) {
 /// Status and body of the answer to a message.
 async fn post<S: HttpService>(server: &S, message: String) -> (u16, String) {
     let request = Request::post("/").header("content-type", "text/xml; charset=utf-8");
-    let response = server.service().call(request.body(Full::from(Bytes::from(message))).unwrap()).await;
+    let response = server.service().call(request.body(Body::from(Bytes::from(message))).unwrap()).await;
     let response: Result<_, BoxError> = response.map_err(Into::into);
     let (head, body) = response.unwrap().into_parts();
     let body: Result<_, BoxError> = body.collect().await.map_err(Into::into);

@@ -8,12 +8,10 @@ use bytes::Bytes;
 use castile_soap::Version;
 use castile_xml::Charset;
 use http::{Request, Response, StatusCode, Uri, header};
-use http_body::Body;
-use http_body_util::Full;
 
 use crate::body::{self, Failure};
 use crate::headers::{MessageType, SOAP_ACTION, Unread, request_headers};
-use crate::{BoxError, Error, ErrorKind};
+use crate::{Body, BoxError, Error, ErrorKind};
 
 pub use self::transport::{Options, ResponseBody, Transport};
 
@@ -60,9 +58,9 @@ pub async fn call<T, B>(
     max_message_size: usize,
 ) -> Result<ClientReply, Error>
 where
-    T: tower_service::Service<Request<Full<Bytes>>, Response = Response<B>>,
+    T: tower_service::Service<Request<Body>, Response = Response<B>>,
     T::Error: Into<BoxError>,
-    B: Body<Data = Bytes>,
+    B: http_body::Body<Data = Bytes>,
     B::Error: Into<BoxError>,
 {
     let request = request(url, version, action, message)?;
@@ -124,13 +122,13 @@ fn no_url(text: &str) -> Error {
     Error::new(ErrorKind::Request, format!("found {text:?}, expected a URL such as http://host/path"))
 }
 
-fn request(url: &Uri, version: Version, action: &str, message: Bytes) -> Result<Request<Full<Bytes>>, Error> {
+fn request(url: &Uri, version: Version, action: &str, message: Bytes) -> Result<Request<Body>, Error> {
     let (content_type, action) = request_headers(version, action).map_err(|error| {
         let message = format!("the action {action:?} doesn't fit in a header");
         Error::new(ErrorKind::Request, message).because(error)
     })?;
     let mut request = Request::post(url.clone())
-        .body(Full::new(message))
+        .body(Body::from(message))
         .map_err(|error| Error::new(ErrorKind::Request, "the request can't be built").because(error))?;
     let headers = request.headers_mut();
     headers.insert(header::CONTENT_TYPE, content_type);

@@ -25,6 +25,7 @@ mod headers;
 pub mod server;
 mod timeout;
 
+pub use body::Body;
 pub use error::{Error, ErrorKind};
 
 /// Any error, as bodies and services of others report it.

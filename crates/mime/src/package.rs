@@ -205,6 +205,14 @@ impl Content {
     {
         Content::Body(body.map_err(Into::into).boxed_unsync())
     }
+
+    /// The bytes, if they are at hand.
+    pub fn bytes(&self) -> Option<&Bytes> {
+        match self {
+            Content::Bytes(bytes) => Some(bytes),
+            Content::Body(_) => None,
+        }
+    }
 }
 
 impl From<Bytes> for Content {

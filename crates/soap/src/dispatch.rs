@@ -2,7 +2,6 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use bytes::Bytes;
 use castile_databinding::{Decoder, Encoder, FromXml, ToXml};
 use castile_xml::{Limits, Reader, StartTag};
 use futures_util::FutureExt;
@@ -52,7 +51,7 @@ impl<D: Dispatch> Service for D {
         D::DESCRIPTION
     }
 
-    fn call(&self, request: Request<'_>, options: &Options) -> Pending {
+    fn call(&self, request: Request, options: &Options) -> Pending {
         // A panic while reading is an error of this engine or of a handler's own types; it ends this request only.
         let error = match catch_unwind(AssertUnwindSafe(|| start(self, &request, options))) {
             Ok(Ok(pending)) => return pending,
@@ -64,9 +63,9 @@ impl<D: Dispatch> Service for D {
 }
 
 /// Reads a request as far as it needs to be to find its operation, and hands it on.
-fn start<D: Dispatch>(service: &D, request: &Request<'_>, options: &Options) -> Result<Pending, Error> {
+fn start<D: Dispatch>(service: &D, request: &Request, options: &Options) -> Result<Pending, Error> {
     message::read_with(&request.message, request.charset, options, |mut reader, leniency| {
-        match open(service, request.action, &mut reader) {
+        match open(service, &request.action, &mut reader) {
             Ok((envelope, first, number)) => {
                 let payload = Payload {
                     decoder: message::decoder(reader, leniency),
@@ -88,7 +87,7 @@ fn start<D: Dispatch>(service: &D, request: &Request<'_>, options: &Options) -> 
 
 /// The answer to a message that can't be read, or to one that makes us panic, in the version that it is in.
 #[cold]
-fn refuse(request: &Request<'_>, options: &Options, error: Option<Error>) -> Reply {
+fn refuse(request: &Request, options: &Options, error: Option<Error>) -> Reply {
     let version = message::version(&request.message, request.charset, options.limits).unwrap_or(request.version);
     match error {
         None => fault_reply(version, &panicked()),
@@ -209,7 +208,7 @@ impl Payload<'_> {
         D: FaultDetail,
         F: Future<Output = Result<(), Fault<D>>> + Send,
     {
-        self.run(handler, |version, ()| Reply { version, fault: None, message: Bytes::new() })
+        self.run(handler, |version, ()| Reply::empty(version))
     }
 
     fn run<Q, H, A, D, F>(
@@ -253,12 +252,12 @@ fn response_reply<R: ToXml, H: Header>(
 ) -> Reply {
     // An operation without a response has no response to be written.
     let Some(root) = &operation.response else {
-        return Reply { version, fault: None, message: Bytes::new() };
+        return Reply::empty(version);
     };
     match message::write_with(version, header, root, response, operation.response_size.buffer()) {
         Ok(message) => {
             operation.response_size.note(message.len());
-            Reply { version, fault: None, message: message.into() }
+            Reply::new(version, message)
         }
         Err(error) => fault_reply::<NoDetail>(version, &error.into()),
     }
@@ -284,7 +283,7 @@ fn fault_reply_with<D: FaultDetail>(version: Version, header: &str, fault: &Faul
     fault.write(version, &mut out);
     out.raw(version.epilogue());
     match out.finish() {
-        Ok(message) => Reply { version, fault: Some(fault.code.clone()), message: message.into() },
+        Ok(message) => Reply::of_fault(version, fault.code.clone(), message),
         // Only what a handler said can be unwritable: reasons are made printable.
         Err(error) => unwritable(version, &error),
     }

@@ -160,9 +160,9 @@ fn content(element: tree::Element<'_>) -> String {
 
 /// What is answered to a message.
 fn answer(message: &str) -> Answer {
-    let request = Request { action: "", version: Version::Soap12, charset: None, message: message.to_owned().into() };
+    let request = Request::new(Version::Soap12, message.to_owned());
     let reply = Collection.call(request, &Options::default()).now_or_never().unwrap();
-    Answer::read(std::str::from_utf8(&reply.message).unwrap())
+    Answer::read(std::str::from_utf8(reply.message.bytes().unwrap()).unwrap())
 }
 
 /// What stands between two texts.

@@ -124,13 +124,12 @@ fn the_limit_holds_for_what_is_decoded() {
     limits.message_size = 4_000;
     let call = |message: Vec<u8>| {
         assert!(message.len() < limits.message_size);
-        let request =
-            Request { action: "", version: Version::Soap11, charset: charset("windows-1252"), message: message.into() };
+        let request = Request::new(Version::Soap11, message).with_charset(charset("windows-1252"));
         Notes.call(request, &limits.into()).now_or_never().unwrap()
     };
     assert!(!call(message(1_000)).is_fault());
     let reply = call(message(1_500));
-    let text = String::from_utf8(reply.message.to_vec()).unwrap();
+    let text = common::text(&reply.message);
     assert!(reply.is_fault() && text.contains("longer than 4000 bytes"), "{text}");
 }
 

@@ -31,7 +31,7 @@ fn a_fault_of_a_handler_arrives_as_it_was() {
         let language = if version == Version::Soap11 { "" } else { "en" };
         let expected = Fault { reason: Reason::new(language, "I am sad"), ..Fault::sender("") };
         let expected = expected.with_detail(Trouble::Sad(Note { text: "sad".into() }));
-        assert_eq!(read(std::str::from_utf8(&reply.message).unwrap()), expected);
+        assert_eq!(read(&common::text(&reply.message)), expected);
     }
 }
 

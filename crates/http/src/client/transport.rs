@@ -7,14 +7,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http::{Request, Response, Uri};
-use http_body::{Body, Frame, SizeHint};
-use http_body_util::Full;
+use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
 use hyper_util::client::legacy::{self, connect::HttpConnector};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::time::{Sleep, sleep};
 
-use crate::{Error, ErrorKind};
+use crate::{Body, Error, ErrorKind};
 
 /// The default transport of clients: a tower service over TCP, `http` URLs only.
 ///
@@ -22,7 +21,7 @@ use crate::{Error, ErrorKind};
 /// sent again on another; nothing else is ever repeated.
 #[derive(Clone, Debug)]
 pub struct Transport {
-    client: legacy::Client<HttpConnector, Full<Bytes>>,
+    client: legacy::Client<HttpConnector, Body>,
     request_timeout: Duration,
 }
 
@@ -74,7 +73,7 @@ impl Default for Transport {
     }
 }
 
-impl tower_service::Service<Request<Full<Bytes>>> for Transport {
+impl tower_service::Service<Request<Body>> for Transport {
     type Response = Response<ResponseBody>;
     type Error = Error;
     type Future = BoxFuture<'static, Result<Self::Response, Error>>;
@@ -83,7 +82,7 @@ impl tower_service::Service<Request<Full<Bytes>>> for Transport {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: Request<Full<Bytes>>) -> Self::Future {
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
         let limit = self.request_timeout;
         let url = request.uri().clone();
         let response = self.client.request(request);
@@ -106,7 +105,7 @@ pub struct ResponseBody {
     limit: Duration,
 }
 
-impl Body for ResponseBody {
+impl http_body::Body for ResponseBody {
     type Data = Bytes;
     type Error = Error;
 

@@ -7,15 +7,15 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
-use http_body::{Body, Frame, SizeHint};
-use http_body_util::{Either, Full};
+use http_body::{Frame, SizeHint};
+use http_body_util::Either;
 use hyper::body::Incoming;
 use hyper_util::service::{TowerToHyperService, TowerToHyperServiceFuture};
 use pin_project_lite::pin_project;
 
 use super::activity::Activity;
 use super::refusal::Refusal;
-use crate::BoxError;
+use crate::{Body, BoxError};
 
 /// The count of requests at work, over all connections.
 #[derive(Debug)]
@@ -94,14 +94,14 @@ pin_project! {
     /// The body of a response, whose request is at work until the last of it is handed over.
     pub(super) struct AdmittedBody<B> {
         #[pin]
-        body: Either<B, Full<Bytes>>,
+        body: Either<B, Body>,
         at_work: AtWork,
     }
 }
 
-impl<B> Body for AdmittedBody<B>
+impl<B> http_body::Body for AdmittedBody<B>
 where
-    B: Body<Data = Bytes>,
+    B: http_body::Body<Data = Bytes>,
     B::Error: Into<BoxError>,
 {
     type Data = Bytes;

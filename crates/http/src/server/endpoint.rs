@@ -12,17 +12,15 @@ use castile_xml::Limits;
 use futures_util::future::BoxFuture;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
-use http_body::Body;
-use http_body_util::Full;
 
 use super::address::{self, Address};
 use super::refusal::Refusal;
 use crate::headers::{MessageType, SOAP_ACTION, XML_TYPE, message_type};
 use crate::timeout::within;
-use crate::{BoxError, body};
+use crate::{Body, BoxError, body};
 
 /// What an endpoint answers, in time.
-pub(super) type Answer = BoxFuture<'static, Result<Response<Full<Bytes>>, Infallible>>;
+pub(super) type Answer = BoxFuture<'static, Result<Response<Body>, Infallible>>;
 
 /// A SOAP service at an HTTP address: a tower service that mounts into axum (`Router::route_service`) as into
 /// [`Server`](super::Server).
@@ -110,7 +108,7 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
     /// Answers one request. Whatever can be said from the head alone is said before the body is asked for.
     pub(super) fn respond<B>(&self, request: Request<B>) -> Answer
     where
-        B: Body<Data = Bytes> + Send + 'static,
+        B: http_body::Body<Data = Bytes> + Send + 'static,
         B::Error: Into<BoxError>,
     {
         let (head, body) = request.into_parts();
@@ -133,9 +131,9 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
         })
     }
 
-    fn wsdl(&self, head: &Parts) -> Response<Full<Bytes>> {
+    fn wsdl(&self, head: &Parts) -> Response<Body> {
         let wsdl = address::rewrite(self.description(), &self.shared.options.address, head);
-        let mut response = Response::new(Full::from(wsdl));
+        let mut response = Response::new(Body::from(wsdl));
         response.headers_mut().insert(header::CONTENT_TYPE, XML_TYPE);
         response
     }
@@ -144,7 +142,7 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
 impl<S: castile_soap::Service + ?Sized> Shared<S> {
     async fn answer<B>(&self, action: Option<HeaderValue>, message_type: MessageType, body: B) -> Result<Reply, Refusal>
     where
-        B: Body<Data = Bytes>,
+        B: http_body::Body<Data = Bytes>,
         B::Error: Into<BoxError>,
     {
         let Options { limits, body_read_timeout, request_timeout, .. } = self.options;
@@ -153,11 +151,11 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
             .map_err(|_| Refusal::BodyTimeout { limit: body_read_timeout })?
             .map_err(|failure| Refusal::of_body(failure, limits.message_size))?;
         let MessageType { version, charset, action: in_media_type } = message_type;
-        let action = match &in_media_type {
+        let action = match in_media_type {
             Some(action) => action,
-            None => soap_action(action.as_ref())?,
+            None => soap_action(action.as_ref())?.to_owned(),
         };
-        let request = castile_soap::Request { action, version, charset, message };
+        let request = castile_soap::Request::new(version, message).with_action(action).with_charset(charset);
         let mut options = castile_soap::Options::from(limits);
         options.leniency.clone_from(&self.options.leniency);
         within(request_timeout, self.service.call(request, &options))
@@ -168,10 +166,10 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
 
 impl<S: castile_soap::Service + ?Sized, B> tower_service::Service<Request<B>> for Endpoint<S>
 where
-    B: Body<Data = Bytes> + Send + 'static,
+    B: http_body::Body<Data = Bytes> + Send + 'static,
     B::Error: Into<BoxError>,
 {
-    type Response = Response<Full<Bytes>>;
+    type Response = Response<Body>;
     type Error = Infallible;
     type Future = Answer;
 
@@ -190,13 +188,13 @@ impl<S: ?Sized> Clone for Endpoint<S> {
     }
 }
 
-fn message(reply: Reply) -> Response<Full<Bytes>> {
-    if reply.message.is_empty() {
-        let mut response = Response::new(Full::default());
+fn message(reply: Reply) -> Response<Body> {
+    if reply.message.bytes().is_some_and(Bytes::is_empty) {
+        let mut response = Response::new(Body::empty());
         *response.status_mut() = StatusCode::ACCEPTED;
         return response;
     }
-    let mut response = Response::new(Full::new(reply.message));
+    let mut response = Response::new(Body::from(reply.message));
     if let Some(code) = reply.fault {
         let status = StatusCode::from_u16(reply.version.fault_status(&code));
         *response.status_mut() = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);

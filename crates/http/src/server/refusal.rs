@@ -3,10 +3,9 @@
 use std::fmt;
 use std::time::Duration;
 
-use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
-use http_body_util::Full;
 
+use crate::Body;
 use crate::body::Failure;
 use crate::headers::Unread;
 
@@ -56,8 +55,8 @@ impl Refusal {
         }
     }
 
-    pub(super) fn into_response(self) -> Response<Full<Bytes>> {
-        let mut response = Response::new(Full::from(format!("{self}\n")));
+    pub(super) fn into_response(self) -> Response<Body> {
+        let mut response = Response::new(Body::from(format!("{self}\n")));
         *response.status_mut() = self.status();
         let headers = response.headers_mut();
         let text = HeaderValue::from_static("text/plain; charset=utf-8");

@@ -8,12 +8,10 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http::request::Parts;
 use http::{Method, Request, Response};
-use http_body::Body;
-use http_body_util::Full;
 
 use super::endpoint::{Answer, Endpoint};
 use super::refusal::Refusal;
-use crate::BoxError;
+use crate::{Body, BoxError};
 
 /// Paths and the endpoints behind them, matched exactly; a tower service, cheap to clone.
 ///
@@ -29,7 +27,7 @@ struct Table {
     page: Option<Page>,
 }
 
-type Page = Arc<dyn Fn(&Parts) -> Response<Full<Bytes>> + Send + Sync>;
+type Page = Arc<dyn Fn(&Parts) -> Response<Body> + Send + Sync>;
 
 impl Routes {
     /// No routes: every request is answered 404.
@@ -45,7 +43,7 @@ impl Routes {
     }
 
     /// Answers GET and HEAD of `/` with a page for people.
-    pub fn page(mut self, page: impl Fn(&Parts) -> Response<Full<Bytes>> + Send + Sync + 'static) -> Self {
+    pub fn page(mut self, page: impl Fn(&Parts) -> Response<Body> + Send + Sync + 'static) -> Self {
         Arc::make_mut(&mut self.table).page = Some(Arc::new(page));
         self
     }
@@ -58,7 +56,7 @@ impl Routes {
 
     fn respond<B>(&self, request: Request<B>) -> Answer
     where
-        B: Body<Data = Bytes> + Send + 'static,
+        B: http_body::Body<Data = Bytes> + Send + 'static,
         B::Error: Into<BoxError>,
     {
         let path = request.uri().path();
@@ -77,10 +75,10 @@ impl Routes {
 
 impl<B> tower_service::Service<Request<B>> for Routes
 where
-    B: Body<Data = Bytes> + Send + 'static,
+    B: http_body::Body<Data = Bytes> + Send + 'static,
     B::Error: Into<BoxError>,
 {
-    type Response = Response<Full<Bytes>>;
+    type Response = Response<Body>;
     type Error = Infallible;
     type Future = Answer;
 

@@ -36,8 +36,8 @@ impl Service for Echo {
         &DESCRIPTION
     }
 
-    fn call(&self, request: castile_soap::Request<'_>, _: &castile_soap::Options) -> BoxFuture<'static, Reply> {
-        let (action, version, message) = (request.action.to_owned(), request.version, request.message);
+    fn call(&self, request: castile_soap::Request, _: &castile_soap::Options) -> BoxFuture<'static, Reply> {
+        let castile_soap::Request { action, version, message, .. } = request;
         Box::pin(async move {
             match action.as_str() {
                 "sleep 5" => tokio::time::sleep(Duration::from_secs(5)).await,
@@ -50,7 +50,10 @@ impl Service for Echo {
                 "sender's fault" => Some(FaultCode::Sender),
                 _ => None,
             };
-            Reply { version, fault, message }
+            match fault {
+                None => Reply::new(version, message),
+                Some(code) => Reply::of_fault(version, code, message),
+            }
         })
     }
 }

@@ -4,6 +4,7 @@
 
 use castile_databinding::schema::Element;
 use castile_databinding::{Decoder, Encoder, Error, FromXml, ToXml};
+use castile_mime::Content;
 use castile_soap::{
     Description, Dispatch, Error as SoapError, Fault, FaultDetail, NoDetail, Operation, Options, Payload, Pending,
     Reply, Request, Root, Service, SizeHint, Version,
@@ -128,16 +129,21 @@ pub fn ask(action: &str, message: impl Into<String>) -> (bool, String) {
 
 /// The same for a message of which its carrier says that it is in `charset`.
 pub fn ask_in(charset: Option<Charset>, action: &str, message: impl Into<Vec<u8>>) -> (bool, String) {
-    let reply = call(Request { action, version: Version::Soap11, charset, message: message.into().into() });
-    (reply.is_fault(), String::from_utf8(reply.message.to_vec()).unwrap())
+    let reply = call(Request::new(Version::Soap11, message.into()).with_action(action).with_charset(charset));
+    (reply.is_fault(), text(&reply.message))
 }
 
 /// What the service answers to a message that comes with the media type of `version`.
 pub fn ask_as(version: Version, message: impl Into<Vec<u8>>) -> Reply {
-    call(Request { action: "", version, charset: None, message: message.into().into() })
+    call(Request::new(version, message.into()))
 }
 
-fn call(request: Request<'_>) -> Reply {
+/// A message that is at hand.
+pub fn text(message: &Content) -> String {
+    String::from_utf8(message.bytes().unwrap().to_vec()).unwrap()
+}
+
+fn call(request: Request) -> Reply {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(Notes.call(request, &Options::default()).boxed())
 }
@@ -198,8 +204,8 @@ pub fn answer_with(version: Version, fault: Fault<Trouble>) -> String {
             payload.handle(move |_: Note| async move { Err::<Note, _>(fault) })
         }
     }
-    let request = Request { action: "", version, charset: None, message: in_version(version, &note("t")).into() };
+    let request = Request::new(version, in_version(version, &note("t")));
     let reply = Faulty(fault).call(request, &Options::default()).now_or_never().unwrap();
     assert!(reply.is_fault());
-    String::from_utf8(reply.message.to_vec()).unwrap()
+    text(&reply.message)
 }

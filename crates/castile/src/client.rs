@@ -3,10 +3,11 @@
 use std::fmt;
 
 use bytes::Bytes;
-use castile_databinding::{FromXml, ToXml};
 use castile_http::Body;
 use castile_http::client::{self, ClientReply, Transport};
-use castile_soap::{Fault, FaultDetail, Header, Leniency, NoDetail, Operation, Options, Version};
+use castile_soap::{
+    Fault, FaultDetail, FromPayload, Header, Leniency, NoDetail, Operation, Options, ToPayload, Version,
+};
 use castile_xml::Limits;
 use http::{Request, Response, Uri};
 
@@ -120,7 +121,7 @@ impl<S: HttpService> Caller<S> {
     ///
     /// # Errors
     /// A [`CallError`].
-    pub async fn call<Q: ToXml, R: FromXml, D: FaultDetail>(
+    pub async fn call<Q: ToPayload, R: FromPayload, D: FaultDetail>(
         &self,
         operation: &'static Operation,
         request: &Q,
@@ -133,7 +134,7 @@ impl<S: HttpService> Caller<S> {
     ///
     /// # Errors
     /// A [`CallError`].
-    pub async fn call_with<Q: ToXml, H: Header, R: FromXml, O: Header, D: FaultDetail>(
+    pub async fn call_with<Q: ToPayload, H: Header, R: FromPayload, O: Header, D: FaultDetail>(
         &self,
         operation: &'static Operation,
         request: &Q,
@@ -148,7 +149,7 @@ impl<S: HttpService> Caller<S> {
     ///
     /// # Errors
     /// A [`CallError`]. That there is none doesn't say that the request was right, or done.
-    pub async fn send<Q: ToXml, H: Header, D: FaultDetail>(
+    pub async fn send<Q: ToPayload, H: Header, D: FaultDetail>(
         &self,
         operation: &'static Operation,
         request: &Q,
@@ -159,7 +160,7 @@ impl<S: HttpService> Caller<S> {
         answer.map_err(CallError::Protocol)?.map_err(CallError::Fault)
     }
 
-    async fn exchange<Q: ToXml, H: Header, D>(
+    async fn exchange<Q: ToPayload, H: Header, D>(
         &self,
         operation: &'static Operation,
         request: &Q,

@@ -26,7 +26,7 @@ pub use castile_databinding::{
 };
 pub use castile_http as http;
 pub use castile_soap as soap;
-pub use castile_soap::{AnyHeader, Detail, Fault, FaultCode, Leniency, NoDetail};
+pub use castile_soap::{AnyHeader, Detail, Fault, FaultCode, Leniency, NoDetail, Raw};
 pub use castile_xml as xml;
 pub use client::{CallError, HttpService};
 pub use codegen::RequestBody;

@@ -38,11 +38,14 @@ pub struct Options {
     /// Whether every method takes the header of its request and gives that of its response, so that header blocks which
     /// the contract doesn't declare are at hand. Methods of operations with declared ones always do.
     pub headers: bool,
+    /// The operations, by their names in the contract, whose requests and responses are `castile::Raw`: XML as it came and
+    /// as it is to be sent, of which nothing is read into values. Types that only they reach are left out.
+    pub raw: Vec<String>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { server: true, client: true, operations: Vec::new(), facets: false, headers: false }
+        Options { server: true, client: true, operations: Vec::new(), facets: false, headers: false, raw: Vec::new() }
     }
 }
 

@@ -252,6 +252,8 @@ pub(crate) enum Base {
     AnyType,
     /// No value: `()`.
     Nothing,
+    /// A payload as XML.
+    Raw,
     /// One of the contract.
     Item(Path),
 }
@@ -262,7 +264,7 @@ impl Base {
         match self {
             Base::Datatype(name) => matches!(*name, "QName" | "Notation"),
             Base::List(item) => item.is_name(),
-            Base::Primitive(_) | Base::AnyType | Base::Nothing | Base::Item(_) => false,
+            Base::Primitive(_) | Base::AnyType | Base::Nothing | Base::Raw | Base::Item(_) => false,
         }
     }
 }

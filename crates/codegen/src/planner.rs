@@ -32,6 +32,7 @@ pub(crate) fn plan(definitions: &Definitions, options: &Options, diagnostics: &m
         definitions,
         schema,
         wanted: &options.operations,
+        raw: &options.raw,
         checks_facets: options.facets,
         holds_any_header: options.headers,
         restrictions: HashMap::new(),
@@ -68,6 +69,8 @@ struct Planner<'a> {
     schema: &'a Schema,
     /// The names of the operations that are needed; none stands for all.
     wanted: &'a [String],
+    /// The names of the operations that are about XML and not values.
+    raw: &'a [String],
     /// Whether values are held against the facets of their types.
     checks_facets: bool,
     /// Whether there is a place for header blocks that the contract doesn't declare at every operation.
@@ -305,7 +308,8 @@ impl Planner<'_> {
         // Several bindings have the same operations.
         let known: Vec<&str> =
             bound.map(|operation| operation.name.as_str()).filter(|name| seen.insert(*name)).collect();
-        let unknown: Vec<&String> = self.wanted.iter().filter(|name| !seen.contains(name.as_str())).collect();
+        let asked = self.wanted.iter().chain(self.raw);
+        let unknown: Vec<&String> = asked.filter(|name| !seen.contains(name.as_str())).collect();
         for name in unknown {
             self.say(Severity::Error, format!("there is no operation {name}, which was asked for"));
             if let Some(diagnostic) = self.diagnostics.last_mut() {

@@ -132,6 +132,7 @@ fn base(base: &Base, context: Context<'_>) -> TokenStream {
         }
         Base::AnyType => quote! { ::castile::AnyType },
         Base::Nothing => quote! { () },
+        Base::Raw => quote! { ::castile::Raw },
         Base::Item(path) => context.path(path),
     }
 }

@@ -15,9 +15,10 @@ use bytes::Bytes;
 use castile::codegen::HttpService;
 use castile::http::Body;
 use castile::http::server::{Endpoint, Routes, Server};
-use castile::{Any, AnyHeader, CallError, Detail, Fault, FaultCode};
+use castile::xml::Token;
+use castile::{Any, AnyHeader, CallError, Detail, Fault, FaultCode, Raw};
 use http::Request;
-use http_body_util::BodyExt;
+use http_body_util::{BodyExt, Full};
 use tower_service::Service;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -40,6 +41,7 @@ generated!(empty_body);
 generated!(header_blocks);
 generated!(one_way);
 generated!(overloaded);
+generated!(raw);
 generated!(rpc_literal);
 generated!(several_parts);
 generated!(unsupported_bindings);
@@ -83,6 +85,106 @@ impl Noting {
     fn noted(&self) -> String {
         std::mem::take(&mut *self.0.lock().unwrap()).join("; ")
     }
+}
+
+// ---- raw ----
+
+impl raw::Feature for Noting {
+    async fn submit(&self, request: Raw) -> Result<Raw, Fault> {
+        let mut lines = 0;
+        let mut tokens = request.tokens()?;
+        while let Some(token) = tokens.next()? {
+            lines += usize::from(matches!(token, Token::StartTag(tag) if tag.name.local() == "line"));
+        }
+        let bytes = request.bytes().unwrap_or_default();
+        self.note(String::from_utf8_lossy(&bytes));
+        Ok(Raw::new(format!("<receipt xmlns=\"urn:raw\">{lines}</receipt>")))
+    }
+
+    async fn forward(&self, request: Raw) -> Result<Raw, Fault> {
+        Ok(request)
+    }
+
+    async fn note(&self, request: Raw) -> Result<(), Fault> {
+        self.note(request.read::<String>()?);
+        Ok(())
+    }
+
+    async fn typed(&self, request: i32) -> Result<i32, Fault> {
+        Ok(request)
+    }
+}
+
+/// What comes is not touched, and what is sent isn't either.
+#[tokio::test]
+async fn raw_documents() {
+    let service = Noting::default();
+    let server = raw::FeatureServer::new(service.clone());
+    let document =
+        "<r:document xmlns:r='urn:raw'><r:line><!-- kept --><r:text>&#65;</r:text></r:line ><r:line/></r:document>";
+    let (status, answer) = ask(&server, "submit", &format!("<s:Body>\n{document}</s:Body>")).await;
+    assert_eq!((status, answer), (200, envelope("<soap:Body><receipt xmlns=\"urn:raw\">2</receipt></soap:Body>")));
+    assert_eq!(service.noted(), format!("{document:?}"));
+
+    let (status, answer) = ask(&server, "note", "<s:Body><receipt xmlns='urn:raw'>a &amp; b</receipt></s:Body>").await;
+    assert_eq!((status, answer.as_str(), service.noted()), (202, "", "\"a & b\"".to_owned()));
+
+    // What stands behind a document, and what is not well-formed, is found though nobody asks.
+    for (content, expected) in [
+        ("<document xmlns='urn:raw'/><more/>", "found &lt;more&gt; of \"\", where &lt;/Body&gt; was expected"),
+        ("<document xmlns='urn:raw'><a></b></document>", "end tag &lt;/b&gt; where &lt;/a&gt; was expected"),
+    ] {
+        let (status, answer) = ask(&server, "submit", &format!("<s:Body>{content}</s:Body>")).await;
+        assert_eq!((status, answer.contains(expected)), (500, true), "{answer}");
+    }
+}
+
+/// Prefixes that the envelope declared mean the same where a payload is sent on, whatever they are.
+#[tokio::test]
+async fn what_is_sent_on_keeps_its_prefixes() {
+    let server = raw::FeatureServer::new(Noting::default());
+    for (around, payload, expected) in [
+        ("", "<c:forward xmlns:c='urn:calls'><name>a</name></c:forward>", format!("<soap:Body xmlns:s=\"{SOAP}\">")),
+        (
+            " xmlns:c='urn:calls'",
+            "<c:forward><name s:x='1'/></c:forward>",
+            format!("<soap:Body xmlns:c=\"urn:calls\" xmlns:s=\"{SOAP}\">"),
+        ),
+        (
+            " xmlns='urn:calls' xmlns:soap='urn:&amp;'",
+            "<forward soap:a=''/>",
+            format!(
+                "<soap0:Body xmlns:soap0=\"{SOAP}\" xmlns:soap=\"urn:&amp;\" xmlns=\"urn:calls\" xmlns:s=\"{SOAP}\">"
+            ),
+        ),
+    ] {
+        let (status, answer) = ask(&server, "forward", &format!("<s:Body{around}>{payload}</s:Body>")).await;
+        let end = expected.split_once(['0', ':']).map_or("", |(prefix, _)| prefix).replace('<', "</");
+        let end = if expected.contains("<soap0") { "</soap0:Body>".to_owned() } else { format!("{end}:Body>") };
+        assert_eq!((status, answer), (200, envelope(&format!("{expected}{payload}{end}"))));
+    }
+}
+
+/// A client sends and gets XML, over a network, more than is copied and as a stream.
+#[tokio::test]
+async fn a_client_with_raw_documents() {
+    let service = Noting::default();
+    let client =
+        raw::FeatureClient::with_transport("http://localhost/", raw::FeatureServer::new(service.clone())).unwrap();
+    let long = format!("<document xmlns=\"urn:raw\"><line><text>{}</text></line></document>", "x".repeat(100_000));
+    for request in [Raw::new(long.clone()), Raw::stream(Full::new(Bytes::from(long.clone())))] {
+        let response = client.submit(&request).await.unwrap();
+        assert_eq!(response.name().unwrap().to_string(), "{urn:raw}receipt");
+        assert_eq!((response.read::<i32>().unwrap(), service.noted()), (1, format!("{long:?}")));
+    }
+    let once = Raw::stream(Full::new(Bytes::from(long)));
+    client.submit(&once).await.unwrap();
+    let error = client.submit(&once).await.unwrap_err().to_string();
+    assert!(error.contains("was sent before"), "{error}");
+    service.noted();
+    client.note(&Raw::new("<receipt xmlns='urn:raw'>noted</receipt>")).await.unwrap();
+    assert_eq!(service.noted(), "\"noted\"");
+    assert_eq!(client.typed(&7).await.unwrap(), 7);
 }
 
 // ---- rpc/literal ----

@@ -29,6 +29,9 @@ fn options(feature: &str) -> Options {
     options.client = feature != "server_only";
     options.facets = matches!(feature, "facets" | "lenient");
     options.headers = feature == "any_header";
+    if feature == "raw" {
+        options.raw = ["submit", "forward", "note"].map(str::to_owned).into();
+    }
     options
 }
 

@@ -43,7 +43,7 @@ pub struct ClientReply {
 /// # async fn run() -> Result<(), Error> {
 /// let transport = Transport::new();
 /// let url = "http://127.0.0.1:8080/orders".parse().expect("this is a URL");
-/// let message = "<Envelope xmlns='http://schemas.xmlsoap.org/soap/envelope/'><Body/></Envelope>".into();
+/// let message = "<Envelope xmlns='http://schemas.xmlsoap.org/soap/envelope/'><Body/></Envelope>";
 /// let reply = client::call(transport, &url, Version::Soap11, "urn:orders/ping", message, 1 << 20).await?;
 /// # drop(reply);
 /// # Ok(())
@@ -54,7 +54,7 @@ pub async fn call<T, B>(
     url: &Uri,
     version: Version,
     action: &str,
-    message: Bytes,
+    message: impl Into<Body>,
     max_message_size: usize,
 ) -> Result<ClientReply, Error>
 where
@@ -63,7 +63,7 @@ where
     B: http_body::Body<Data = Bytes>,
     B::Error: Into<BoxError>,
 {
-    let request = request(url, version, action, message)?;
+    let request = request(url, version, action, message.into())?;
     let ready = poll_fn(|cx| transport.poll_ready(cx)).await;
     ready.map_err(|error| exchange_failed(error.into()))?;
     let response = transport.call(request).await;
@@ -122,13 +122,13 @@ fn no_url(text: &str) -> Error {
     Error::new(ErrorKind::Request, format!("found {text:?}, expected a URL such as http://host/path"))
 }
 
-fn request(url: &Uri, version: Version, action: &str, message: Bytes) -> Result<Request<Body>, Error> {
+fn request(url: &Uri, version: Version, action: &str, message: Body) -> Result<Request<Body>, Error> {
     let (content_type, action) = request_headers(version, action).map_err(|error| {
         let message = format!("the action {action:?} doesn't fit in a header");
         Error::new(ErrorKind::Request, message).because(error)
     })?;
     let mut request = Request::post(url.clone())
-        .body(Body::from(message))
+        .body(message)
         .map_err(|error| Error::new(ErrorKind::Request, "the request can't be built").because(error))?;
     let headers = request.headers_mut();
     headers.insert(header::CONTENT_TYPE, content_type);

@@ -18,7 +18,7 @@ use tokio::net::TcpListener;
 
 async fn call(transport: Transport, url: &str, action: &str, message: &'static str) -> Result<ClientReply, Error> {
     let url: Uri = url.parse().unwrap();
-    client::call(transport, &url, Version::Soap11, action, message.into(), 1_000).await
+    client::call(transport, &url, Version::Soap11, action, message, 1_000).await
 }
 
 /// Answers every connection with `response`, then closes it.
@@ -65,7 +65,7 @@ async fn each_version_says_its_action_and_its_faults() {
         (Version::Soap12, "sender's fault", StatusCode::BAD_REQUEST),
         (Version::Soap12, "", StatusCode::OK),
     ] {
-        let reply = client::call(echo(), &url, version, action, "<a/>".into(), 1_000).await.unwrap();
+        let reply = client::call(echo(), &url, version, action, "<a/>", 1_000).await.unwrap();
         assert_eq!((reply.status, &reply.message[..]), (status, &b"<a/>"[..]), "{version:?} {action}");
     }
     // A refusal is no fault.
@@ -95,9 +95,9 @@ async fn nothing_may_be_the_answer() {
 #[tokio::test]
 async fn a_server_in_the_same_process_is_a_transport() {
     let url = Uri::from_static("http://in.process/");
-    let reply = client::call(echo(), &url, Version::Soap11, "action", "<a/>".into(), 1_000).await.unwrap();
+    let reply = client::call(echo(), &url, Version::Soap11, "action", "<a/>", 1_000).await.unwrap();
     assert_eq!(reply.message, "[action]");
-    let error = client::call(echo(), &url, Version::Soap11, "", "<a/>".into(), 3).await.unwrap_err();
+    let error = client::call(echo(), &url, Version::Soap11, "", "<a/>", 3).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TooLarge);
     assert_eq!(error.to_string(), "the reply has 4 bytes, at most 3 are allowed");
 }

@@ -206,6 +206,11 @@ impl Content {
         Content::Body(body.map_err(Into::into).boxed_unsync())
     }
 
+    /// The same with something before it and behind it.
+    pub fn between(self, before: Bytes, after: Bytes) -> Self {
+        Content::stream(PackageBody::of_content(before, self, after))
+    }
+
     /// The bytes, if they are at hand.
     pub fn bytes(&self) -> Option<&Bytes> {
         match self {

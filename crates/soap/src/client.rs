@@ -4,11 +4,13 @@ mod fault;
 
 use bytes::Bytes;
 use castile_databinding::{FromXml, ToXml};
+use castile_mime::Content;
 use castile_xml::{Charset, Limits, Reader, StartTag};
 
 use crate::envelope::end_tag;
 use crate::{
-    Detail, Envelope, Error, ErrorKind, Fault, FaultDetail, Header, Operation, Options, Root, Version, blocks, message,
+    Detail, Envelope, Error, ErrorKind, Fault, FaultDetail, FromPayload, Header, Operation, Options, Root, ToPayload,
+    Version, blocks, message,
 };
 
 /// Writes a request message.
@@ -16,20 +18,20 @@ use crate::{
 /// # Errors
 /// [`ErrorKind::Unwritable`] if a value holds what XML can't carry.
 pub fn request<Q: ToXml>(version: Version, operation: &Operation, request: &Q) -> Result<Bytes, Error> {
-    request_with(version, operation, request, &())
+    message::write(version, &operation.request, request, Vec::new()).map(Bytes::from)
 }
 
-/// The same with header blocks.
+/// The same with header blocks, where the request may be [`Raw`](crate::Raw).
 ///
 /// # Errors
 /// As for [`request`].
-pub fn request_with<Q: ToXml, H: Header>(
+pub fn request_with<Q: ToPayload, H: Header>(
     version: Version,
     operation: &Operation,
     request: &Q,
     header: &H,
-) -> Result<Bytes, Error> {
-    Ok(message::write_with(version, header, &operation.request, request, Vec::new())?.into())
+) -> Result<Content, Error> {
+    request.write(version, header, &operation.request, Vec::new())
 }
 
 /// Reads the answer to a request: a response, or a fault, in whichever version it came. `charset` is what the media
@@ -43,17 +45,28 @@ pub fn response<R: FromXml, D: FaultDetail>(
     charset: Option<Charset>,
     options: &Options,
 ) -> Result<Result<R, Fault<D>>, Error> {
-    let answer = response_with(operation, message, charset, options)?;
+    let answer = read_response(operation, message, &Bytes::new(), charset, options)?;
     Ok(answer.map(|(response, ())| response))
 }
 
-/// The same with the header blocks of the response.
+/// The same with the header blocks of the response, which may be [`Raw`](crate::Raw).
 ///
 /// # Errors
 /// As for [`response`].
-pub fn response_with<R: FromXml, H: Header, D: FaultDetail>(
+pub fn response_with<R: FromPayload, H: Header, D: FaultDetail>(
+    operation: &'static Operation,
+    message: &Bytes,
+    charset: Option<Charset>,
+    options: &Options,
+) -> Result<Result<(R, H), Fault<D>>, Error> {
+    read_response(operation, message, message, charset, options)
+}
+
+/// `shared` is the message where it may be kept without copying.
+fn read_response<R: FromPayload, H: Header, D: FaultDetail>(
     operation: &'static Operation,
     message: &[u8],
+    shared: &Bytes,
     charset: Option<Charset>,
     options: &Options,
 ) -> Result<Result<(R, H), Fault<D>>, Error> {
@@ -70,7 +83,8 @@ pub fn response_with<R: FromXml, H: Header, D: FaultDetail>(
             Ok((envelope, Answer::Other(first))) => {
                 let header = blocks::read(&envelope, reader.input(), options.limits);
                 let tell = |deviations: &_| leniency.iter().for_each(|leniency| leniency.tell(operation, deviations));
-                let response = message::read_payload(message::decoder(reader, leniency), expected, first, tell)?;
+                let response =
+                    message::read_payload(message::decoder(reader, leniency), expected, first, shared, tell)?;
                 return Ok(Ok((response, header?)));
             }
             Ok((envelope, Answer::Fault)) => read_fault(&mut reader, &envelope, options.limits).map(Err),

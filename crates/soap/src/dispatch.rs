@@ -2,15 +2,16 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use castile_databinding::{Decoder, Encoder, FromXml, ToXml};
+use bytes::Bytes;
+use castile_databinding::{Decoder, Encoder};
 use castile_xml::{Limits, Reader, StartTag};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use crate::envelope::end_tag;
 use crate::{
-    Description, Detail, Envelope, Error, ErrorKind, Fault, FaultDetail, Header, Leniency, NoDetail, Operation,
-    Options, Reply, Request, Service, Version, blocks, header, message,
+    Description, Detail, Envelope, Error, ErrorKind, Fault, FaultDetail, FromPayload, Header, Leniency, NoDetail,
+    Operation, Options, Reply, Request, Service, ToPayload, Version, blocks, header, message,
 };
 
 /// A service as generated code writes it: which operations there are, and a handler for each.
@@ -44,6 +45,7 @@ pub struct Payload<'a> {
     first: Option<StartTag<'a>>,
     limits: Limits,
     leniency: Option<Leniency>,
+    message: Bytes,
 }
 
 impl<D: Dispatch> Service for D {
@@ -74,6 +76,7 @@ fn start<D: Dispatch>(service: &D, request: &Request, options: &Options) -> Resu
                     first,
                     limits: options.limits,
                     leniency: leniency.cloned(),
+                    message: request.message.clone(),
                 };
                 service.dispatch(number, payload)
             }
@@ -165,8 +168,8 @@ impl Payload<'_> {
     /// That the payload is not a `Q`, or the message not well-formed. The handler is not called then.
     pub fn handle<Q, R, D, F>(self, handler: impl FnOnce(Q) -> F + Send + 'static) -> Result<Pending, Error>
     where
-        Q: FromXml + Send + 'static,
-        R: ToXml + Send,
+        Q: FromPayload + Send + 'static,
+        R: ToPayload + Send,
         D: FaultDetail,
         F: Future<Output = Result<R, Fault<D>>> + Send,
     {
@@ -183,9 +186,9 @@ impl Payload<'_> {
         handler: impl FnOnce(Q, H) -> F + Send + 'static,
     ) -> Result<Pending, Error>
     where
-        Q: FromXml + Send + 'static,
+        Q: FromPayload + Send + 'static,
         H: Header,
-        R: ToXml + Send,
+        R: ToPayload + Send,
         O: Header,
         D: FaultDetail,
         F: Future<Output = Result<(R, O), Fault<D>>> + Send,
@@ -203,7 +206,7 @@ impl Payload<'_> {
     /// As for [`handle_with`](Self::handle_with).
     pub fn accept<Q, H, D, F>(self, handler: impl FnOnce(Q, H) -> F + Send + 'static) -> Result<Pending, Error>
     where
-        Q: FromXml + Send + 'static,
+        Q: FromPayload + Send + 'static,
         H: Header,
         D: FaultDetail,
         F: Future<Output = Result<(), Fault<D>>> + Send,
@@ -217,16 +220,16 @@ impl Payload<'_> {
         reply: impl FnOnce(Version, A) -> Reply + Send + 'static,
     ) -> Result<Pending, Error>
     where
-        Q: FromXml + Send + 'static,
+        Q: FromPayload + Send + 'static,
         H: Header,
         A: Send,
         D: FaultDetail,
         F: Future<Output = Result<A, Fault<D>>> + Send,
     {
-        let Payload { mut decoder, operation, envelope, first, limits, leniency } = self;
+        let Payload { mut decoder, operation, envelope, first, limits, leniency, message } = self;
         let version = envelope.version;
         let header: Result<H, Error> = blocks::read(&envelope, decoder.reader().input(), limits);
-        let request: Q = message::read_payload(decoder, &operation.request, first, |deviations| {
+        let request: Q = message::read_payload(decoder, &operation.request, first, &message, |deviations| {
             leniency.iter().for_each(|leniency| leniency.tell(operation, deviations));
         })?;
         let header = header?;
@@ -244,7 +247,7 @@ impl Payload<'_> {
     }
 }
 
-fn response_reply<R: ToXml, H: Header>(
+fn response_reply<R: ToPayload, H: Header>(
     version: Version,
     operation: &'static Operation,
     response: &R,
@@ -254,9 +257,11 @@ fn response_reply<R: ToXml, H: Header>(
     let Some(root) = &operation.response else {
         return Reply::empty(version);
     };
-    match message::write_with(version, header, root, response, operation.response_size.buffer()) {
+    match response.write(version, header, root, operation.response_size.buffer()) {
         Ok(message) => {
-            operation.response_size.note(message.len());
+            if let Some(bytes) = message.bytes() {
+                operation.response_size.note(bytes.len());
+            }
             Reply::new(version, message)
         }
         Err(error) => fault_reply::<NoDetail>(version, &error.into()),

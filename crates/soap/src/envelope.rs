@@ -238,7 +238,7 @@ fn boolean(attribute: &Attribute<'_>, value: &str) -> Result<bool, Error> {
 }
 
 /// The next start tag; `None` if an end tag or the end of the document comes first.
-fn next_tag<'a>(reader: &mut Reader<'a>) -> Result<Option<StartTag<'a>>, Error> {
+pub(crate) fn next_tag<'a>(reader: &mut Reader<'a>) -> Result<Option<StartTag<'a>>, Error> {
     loop {
         let offset = reader.offset();
         match reader.next()? {

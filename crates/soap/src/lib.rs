@@ -14,6 +14,8 @@ mod fault;
 mod header;
 pub mod message;
 mod options;
+mod payload;
+mod raw;
 mod service;
 mod version;
 
@@ -24,5 +26,7 @@ pub use envelope::{Envelope, HeaderBlock};
 pub use error::{Error, ErrorKind};
 pub use fault::{Detail, Fault, FaultCode, FaultDetail, NoDetail, Reason, ReasonText};
 pub use options::{Leniency, Options};
+pub use payload::{FromPayload, ToPayload};
+pub use raw::{Raw, Tokens};
 pub use service::{Reply, Request, Service};
 pub use version::Version;

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
+use bytes::Bytes;
 use castile_databinding::{Decoder, Deviations, Encoder, FromXml, ToXml};
 use castile_xml::{Charset, Limits, Memory, Reader, StartTag};
 
 use crate::envelope::{self, end_tag};
-use crate::{Envelope, Error, ErrorKind, Header, Leniency, Options, Root, Version, blocks};
+use crate::{Envelope, Error, ErrorKind, FromPayload, Header, Leniency, Options, Root, Version, blocks};
 
 thread_local! {
     /// The buffers of the last reader on this thread, with the tags that were learned.
@@ -141,7 +142,7 @@ pub fn write_with<H: Header, T: ToXml>(
 /// That it is something else, with the place.
 pub fn read<T: FromXml>(root: &'static Root, message: &[u8], limits: Limits) -> Result<T, Error> {
     read_with(message, None, &Options::from(limits), |mut reader, _| match find(&mut reader, root) {
-        Ok(payload) => read_payload(Decoder::new(reader), root, payload, |_| ()),
+        Ok(payload) => read_payload(Decoder::new(reader), root, payload, &Bytes::new(), |_| ()),
         Err(error) => {
             keep(reader.into_memory());
             Err(error)
@@ -170,22 +171,14 @@ pub(crate) fn decoder<'a>(reader: Reader<'a>, leniency: Option<&Leniency>) -> De
 
 /// Reads the payload, which begins with the start tag `first` that was read and found to be right, and the rest of the
 /// message. `tell` is told what was tolerated, if anything was.
-pub(crate) fn read_payload<'a, T: FromXml>(
+pub(crate) fn read_payload<'a, T: FromPayload>(
     mut decoder: Decoder<'a>,
     root: &'static Root,
     first: Option<StartTag<'a>>,
+    message: &Bytes,
     tell: impl FnOnce(&Deviations),
 ) -> Result<T, Error> {
-    let value = match root.body {
-        None => decoder
-            .root(&root.element)
-            .map_err(Error::from)
-            .and_then(|value| Envelope::read_end(decoder.reader()).map(|()| value)),
-        Some(_) => decoder
-            .rest(&root.element, first)
-            .map_err(Error::from)
-            .and_then(|value| Envelope::read_end_behind_body(decoder.reader()).map(|()| value)),
-    };
+    let value = T::read(&mut decoder, root, first, message);
     let deviations = decoder.take_deviations();
     if value.is_ok() && !deviations.is_empty() {
         let (input, limits) = (decoder.reader().input(), decoder.reader().limits());

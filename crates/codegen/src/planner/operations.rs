@@ -148,7 +148,12 @@ impl Planner<'_> {
         names: MessageNames,
         suffix: &str,
     ) -> Option<Message> {
+        let is_raw = self.raw.contains(&operation.name);
         let (base, payload) = match (operation.style, message.body.as_slice(), names.payload) {
+            (Style::Rpc, ..) if is_raw => (Base::Raw, Payload::Element(self.rpc_root(operation, message, suffix))),
+            (_, [Part { content: PartContent::Element(element), .. }], _) if is_raw => {
+                (Base::Raw, Payload::Element(self.root(*element)))
+            }
             (Style::Rpc, parts, Some(path)) => self.rpc(operation, message, parts, path, suffix),
             (_, [], _) => (Base::Nothing, Payload::Nothing),
             (_, [Part { content: PartContent::Element(element), .. }], _) => {
@@ -159,6 +164,8 @@ impl Planner<'_> {
             (_, parts, Some(path)) => self.document(operation, message, parts, path)?,
             (_, _, None) => return None,
         };
+        // Of other bodies the table has to know what they begin with, so that their types are there.
+        let base = if is_raw && base != Base::Nothing { Base::Raw } else { base };
         let header = self.header(operation, message, names.header);
         Some(Message { base, payload, header })
     }
@@ -173,6 +180,12 @@ impl Planner<'_> {
         path: Path,
         suffix: &str,
     ) -> (Base, Payload) {
+        let documentation = format!("The element `{}{suffix}` of rpc style.", operation.name);
+        self.structure_of_parts(path.clone(), documentation, parts);
+        (Base::Item(path), Payload::Element(self.rpc_root(operation, message, suffix)))
+    }
+
+    fn rpc_root(&mut self, operation: &BindingOperation, message: &BindingMessage, suffix: &str) -> Root {
         let name = format!("{}{suffix}", operation.name);
         let namespace = message.namespace.clone().unwrap_or_default();
         if message.namespace.is_none() {
@@ -182,11 +195,9 @@ impl Planner<'_> {
             );
             self.report(Severity::Warning, operation.location, text);
         }
-        self.structure_of_parts(path.clone(), format!("The element `{name}` of rpc style."), parts);
         self.namespaces.push(namespace.clone());
         let element = Element { namespace, name, slot: self.slot(), constraint: None, facets: None };
-        let root = Root { element, start: String::new(), end: String::new() };
-        (Base::Item(path), Payload::Element(root))
+        Root { element, start: String::new(), end: String::new() }
     }
 
     /// A body of several elements.

@@ -38,18 +38,26 @@ impl PackageBody {
         };
         part("", &package.root_head(), Segment::Bytes(package.root));
         for (number, Part { head, content, .. }) in (2..).zip(package.parts) {
-            let content = match content {
-                Content::Bytes(bytes) => Segment::Bytes(bytes),
-                Content::Body(body) => Segment::Coming { part: number, due: body.size_hint().exact(), body },
-            };
-            part("\r\n", &head, content);
+            part("\r\n", &head, Segment::new(number, content));
         }
         segments.push_back(Segment::Bytes(format!("\r\n--{boundary}--\r\n").into()));
         PackageBody { segments }
     }
+
+    /// One content between bytes.
+    pub(super) fn of_content(before: Bytes, content: Content, after: Bytes) -> Self {
+        PackageBody { segments: [Segment::Bytes(before), Segment::new(1, content), Segment::Bytes(after)].into() }
+    }
 }
 
 impl Segment {
+    fn new(part: u32, content: Content) -> Self {
+        match content {
+            Content::Bytes(bytes) => Segment::Bytes(bytes),
+            Content::Body(body) => Segment::Coming { part, due: body.size_hint().exact(), body },
+        }
+    }
+
     /// What is next of it; `None` if it is over.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
         match self {

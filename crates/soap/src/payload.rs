@@ -1,0 +1,61 @@
+//! What a payload is read as and written from: values of generated types, or XML.
+
+use bytes::Bytes;
+use castile_databinding::{Decoder, FromXml, ToXml};
+use castile_mime::Content;
+use castile_xml::StartTag;
+
+use crate::envelope::Envelope;
+use crate::{Error, Header, Root, Version, message};
+
+/// What a payload can be read as: whatever is [`FromXml`], and [`Raw`](crate::Raw).
+pub trait FromPayload: Sized {
+    /// Reads the payload `root`, which begins with the start tag `first` that was read and found to be right, and the rest
+    /// of the message. The decoder reads `message`, or what was decoded from it.
+    ///
+    /// # Errors
+    /// What the document has instead.
+    fn read<'a>(
+        decoder: &mut Decoder<'a>,
+        root: &'static Root,
+        first: Option<StartTag<'a>>,
+        message: &Bytes,
+    ) -> Result<Self, Error>;
+}
+
+/// What a payload can be written from: whatever is [`ToXml`], and [`Raw`](crate::Raw).
+pub trait ToPayload {
+    /// Writes a message whose payload it is as `root`, into the emptied `out` where it is at hand.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unwritable`](crate::ErrorKind::Unwritable) if it holds what XML can't carry.
+    fn write<H: Header>(&self, version: Version, header: &H, root: &Root, out: Vec<u8>) -> Result<Content, Error>;
+}
+
+impl<T: FromXml> FromPayload for T {
+    fn read<'a>(
+        decoder: &mut Decoder<'a>,
+        root: &'static Root,
+        first: Option<StartTag<'a>>,
+        _: &Bytes,
+    ) -> Result<Self, Error> {
+        let value;
+        match root.body {
+            None => {
+                value = decoder.root(&root.element)?;
+                Envelope::read_end(decoder.reader())?;
+            }
+            Some(_) => {
+                value = decoder.rest(&root.element, first)?;
+                Envelope::read_end_behind_body(decoder.reader())?;
+            }
+        }
+        Ok(value)
+    }
+}
+
+impl<T: ToXml> ToPayload for T {
+    fn write<H: Header>(&self, version: Version, header: &H, root: &Root, out: Vec<u8>) -> Result<Content, Error> {
+        message::write_with(version, header, root, self, out).map(Content::from)
+    }
+}

@@ -1,0 +1,207 @@
+//! Payloads as XML, for those who don't want values: the bytes that came, and bytes or a stream to be sent.
+
+mod scope;
+mod tokens;
+
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use bytes::Bytes;
+use castile_databinding::schema::{Element, Namespaces, Wildcard};
+use castile_databinding::{Any, Decoder, Encoder, ExpandedName, FromXml};
+use castile_mime::Content;
+use castile_xml::{Limits, StartTag};
+
+use self::scope::Scope;
+pub use self::tokens::Tokens;
+use crate::payload::{FromPayload, ToPayload};
+use crate::{Envelope, Error, ErrorKind, Header, Root, Version, blocks, envelope};
+
+/// Content up to this size, in bytes, is copied into its envelope: to send three pieces costs more.
+const COPIED: usize = 16 << 10;
+
+/// The payload of a message as XML: what stands in its body.
+///
+/// What came was read once, to find its end and to be sure that it is well-formed and within the limits; it is not copied.
+/// It may use prefixes that the envelope declares: [`tokens`](Self::tokens), [`read`](Self::read) and
+/// [`to_any`](Self::to_any) know them, and where it is sent on, its new envelope declares them.
+///
+/// What is to be sent is taken as it is.
+///
+/// ```
+/// use castile_soap::Raw;
+///
+/// let raw = Raw::new("<size xmlns='urn:s'>12</size>");
+/// assert_eq!(raw.name()?.to_string(), "{urn:s}size");
+/// assert_eq!(raw.read::<i32>()?, 12);
+/// # Ok::<(), castile_soap::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Raw {
+    content: Kind,
+    scope: Scope,
+}
+
+#[derive(Debug)]
+enum Kind {
+    /// All of a message, and where in it the payload lies.
+    Here { message: Bytes, payload: Range<usize> },
+    /// What comes while it is sent; `None` once that was done.
+    Coming(Mutex<Option<Content>>),
+}
+
+impl Raw {
+    /// XML to be sent: the element that the operation has as its payload, in UTF-8, without an XML declaration, declaring
+    /// all prefixes that it uses. It is not looked at: whoever makes it answers for it.
+    pub fn new(xml: impl Into<Bytes>) -> Self {
+        let message = xml.into();
+        Raw { content: Kind::Here { payload: 0..message.len(), message }, scope: Scope::default() }
+    }
+
+    /// The same where it comes while it is sent, which can be done once.
+    pub fn stream<B>(body: B) -> Self
+    where
+        B: http_body::Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<castile_mime::BoxError>,
+    {
+        Raw { content: Kind::Coming(Mutex::new(Some(Content::stream(body)))), scope: Scope::default() }
+    }
+
+    /// The bytes, in UTF-8; `None` of what comes while it is sent.
+    pub fn bytes(&self) -> Option<Bytes> {
+        match &self.content {
+            Kind::Here { message, payload } => Some(message.slice(payload.clone())),
+            Kind::Coming(_) => None,
+        }
+    }
+
+    /// The namespace declarations that are in scope around the bytes: each prefix, empty for the default namespace's,
+    /// with its namespace name.
+    pub fn declarations(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.scope.iter()
+    }
+
+    /// The tokens of the payload.
+    ///
+    /// # Errors
+    /// What comes while it is sent has none yet.
+    pub fn tokens(&self) -> Result<Tokens<'_>, Error> {
+        match &self.content {
+            Kind::Here { message, payload } => Tokens::new(message, payload.clone()),
+            Kind::Coming(_) => Err(unwritable("what comes while it is sent can't be read before")),
+        }
+    }
+
+    /// The name of the element; of the first one if there are several.
+    ///
+    /// # Errors
+    /// That there is none.
+    pub fn name(&self) -> Result<ExpandedName, Error> {
+        let mut tokens = self.tokens()?;
+        let tag = tokens.first()?;
+        Ok(ExpandedName::new(tokens.reader().namespace(tag.namespace), tag.name.local()))
+    }
+
+    /// Reads the element as a `T`, whatever its name.
+    ///
+    /// # Errors
+    /// What it is instead.
+    pub fn read<T: FromXml>(&self) -> Result<T, Error> {
+        static ELEMENT: Element = Element::new("", "*", u16::MAX);
+        let mut tokens = self.tokens()?;
+        tokens.first()?;
+        decode(tokens, |decoder| decoder.root(&ELEMENT))
+    }
+
+    /// The element by itself, which declares what it uses: a copy.
+    ///
+    /// # Errors
+    /// That there is none.
+    pub fn to_any(&self) -> Result<Any, Error> {
+        static ANY: Wildcard = Wildcard::new(Namespaces::Any);
+        decode(self.tokens()?, |decoder| decoder.any(&ANY))
+    }
+
+    /// What is to be sent.
+    fn content(&self) -> Result<Content, Error> {
+        match &self.content {
+            Kind::Here { message, payload } => Ok(Content::Bytes(message.slice(payload.clone()))),
+            Kind::Coming(content) => content
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take()
+                .ok_or_else(|| unwritable("what comes while it is sent was sent before")),
+        }
+    }
+}
+
+impl FromPayload for Raw {
+    fn read<'a>(
+        decoder: &mut Decoder<'a>,
+        root: &'static Root,
+        first: Option<StartTag<'a>>,
+        message: &Bytes,
+    ) -> Result<Self, Error> {
+        let reader = decoder.reader();
+        let scope = Scope::around(reader);
+        let start = first.map_or_else(|| reader.offset(), |tag| tag.offset);
+        let mut end = start;
+        let mut next = first;
+        while next.is_some() {
+            reader.skip_element()?;
+            end = reader.offset();
+            // Of one element it is `read_end` that says what stands behind it.
+            next = if root.body.is_some() { envelope::next_tag(reader)? } else { None };
+        }
+        match root.body {
+            None => Envelope::read_end(reader)?,
+            Some(_) => Envelope::read_end_behind_body(reader)?,
+        }
+        // What was decoded is no part of the message.
+        let text = reader.input().as_bytes();
+        let message =
+            if text.as_ptr_range() == message.as_ptr_range() { message.clone() } else { Bytes::copy_from_slice(text) };
+        Ok(Raw { content: Kind::Here { message, payload: start..end }, scope })
+    }
+}
+
+impl ToPayload for Raw {
+    fn write<H: Header>(&self, version: Version, header: &H, _: &Root, mut out: Vec<u8>) -> Result<Content, Error> {
+        let content = self.content()?;
+        out.clear();
+        let mut before = Encoder::new(out);
+        blocks::write_before_body(version, header, &mut before);
+        let end = self.scope.write_body(version, &mut before);
+        let mut before = before.finish()?;
+        let after = format!("{end}</soap:Envelope>");
+        if let Some(bytes) = content.bytes()
+            && bytes.len() <= COPIED
+        {
+            before.extend_from_slice(bytes);
+            before.extend_from_slice(after.as_bytes());
+            return Ok(before.into());
+        }
+        Ok(content.between(before.into(), after.into()))
+    }
+}
+
+fn decode<T>(
+    tokens: Tokens<'_>,
+    read: impl FnOnce(&mut Decoder<'_>) -> Result<T, castile_databinding::Error>,
+) -> Result<T, Error> {
+    let reader = tokens.into_reader();
+    let input = reader.input().as_bytes();
+    read(&mut Decoder::new(reader)).map_err(|error| Error::from(error).locate(input, again()))
+}
+
+/// Limits for what was read before.
+fn again() -> Limits {
+    let mut limits = Limits::default();
+    (limits.message_size, limits.text_length, limits.markup_length) = (usize::MAX, usize::MAX, usize::MAX);
+    limits.depth = usize::MAX;
+    limits
+}
+
+fn unwritable(message: &str) -> Error {
+    Error::at(0, ErrorKind::Unwritable, message)
+}

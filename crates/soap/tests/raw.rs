@@ -1,0 +1,91 @@
+//! Payloads as XML.
+
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
+
+use bytes::Bytes;
+use castile_databinding::schema::Element;
+use castile_soap::{NoDetail, Operation, Options, Raw, Root, SizeHint, client};
+use castile_xml::{Charset, Token};
+
+static OPERATION: Operation = Operation {
+    name: "echo",
+    action: "",
+    request: Root::new(Element::new("urn:e", "echo", 0), "<e:echo xmlns:e=\"urn:e\">", "</e:echo>"),
+    response: Some(Root::new(Element::new("urn:e", "echo", 0), "<e:echo xmlns:e=\"urn:e\">", "</e:echo>")),
+    request_header: &[],
+    response_size: SizeHint::new(),
+};
+
+fn read(message: impl Into<Bytes>, charset: Option<Charset>) -> Raw {
+    let answer = client::response_with::<Raw, (), NoDetail>(&OPERATION, &message.into(), charset, &Options::default());
+    answer.unwrap().unwrap().0
+}
+
+fn envelope(payload: &str) -> String {
+    format!(
+        "<s:Envelope xmlns:s='http://schemas.xmlsoap.org/soap/envelope/' xmlns:e='urn:e' xmlns='urn:d'><s:Header/><s:Body xmlns='urn:f'>{payload}</s:Body>\n</s:Envelope>\n"
+    )
+}
+
+#[test]
+fn what_came_is_a_part_of_the_message() {
+    let payload = "<e:echo a='1'>\r\n <b/><!-- c --> &lt;</e:echo >";
+    let message = Bytes::from(envelope(payload));
+    let raw = read(message.clone(), None);
+    let bytes = raw.bytes().unwrap();
+    assert_eq!(bytes, payload);
+    assert!(message.as_ptr_range().contains(&bytes.as_ptr()), "it was copied");
+    let declared: Vec<_> = raw.declarations().collect();
+    assert_eq!(declared, [("", "urn:f"), ("e", "urn:e"), ("s", "http://schemas.xmlsoap.org/soap/envelope/")]);
+    assert_eq!(
+        raw.to_any().unwrap().xml(),
+        payload.replacen("<e:echo", "<e:echo xmlns=\"urn:f\" xmlns:e=\"urn:e\"", 1)
+    );
+}
+
+/// The second message of a thread begins as the first did, and is read the short way.
+#[test]
+fn known_beginnings_have_the_same_scope() {
+    let [first, second] = [1, 2].map(|number| {
+        let message = format!("<s:Envelope xmlns:s='http://schemas.xmlsoap.org/soap/envelope/' xmlns:e='urn:e'><s:Body><e:echo>{number}</e:echo></s:Body></s:Envelope>");
+        let raw = read(message, None);
+        (format!("{:?}", raw.declarations().collect::<Vec<_>>()), raw.bytes().unwrap())
+    });
+    assert_eq!(first.0, second.0);
+    assert_eq!(second.1, "<e:echo>2</e:echo>");
+}
+
+#[test]
+fn what_was_decoded_is_utf8() {
+    let message: Vec<u8> = envelope("<e:echo>é</e:echo>").chars().map(|c| c as u8).collect();
+    let raw = read(message, Charset::of_label("iso-8859-1"));
+    assert_eq!(raw.bytes().unwrap(), "<e:echo>é</e:echo>");
+    assert_eq!(raw.read::<String>().unwrap(), "é");
+}
+
+#[test]
+fn tokens_are_those_of_the_payload() {
+    let raw = read(envelope("<!-- before --><e:echo><b x='1'/>t<![CDATA[<]]></e:echo><?behind?>"), None);
+    let mut tokens = raw.tokens().unwrap();
+    let mut found = String::new();
+    while let Some(token) = tokens.next().unwrap() {
+        found += &match token {
+            Token::StartTag(tag) => {
+                let reader = tokens.reader();
+                format!("<{{{}}}{} {}", reader.namespace(tag.namespace), tag.name.local(), reader.attributes().count())
+            }
+            Token::EndTag(_) => ">".to_owned(),
+            other => format!("{other:?}"),
+        };
+    }
+    assert_eq!(found, "<{urn:e}echo 0<{urn:f}b 1>Text(\"t\")Text(\"<\")>");
+}
+
+#[test]
+fn what_is_to_be_sent_may_be_wrong() {
+    let error = |xml: &'static str| Raw::new(xml).name().unwrap_err().to_string();
+    assert_eq!(error(""), "there is no element");
+    assert!(error("<a:b/>").contains("prefix"), "{}", error("<a:b/>"));
+    let error = Raw::new("<a>x</a>").read::<i32>().unwrap_err().to_string();
+    assert!(error.starts_with("a: "), "{error}");
+}

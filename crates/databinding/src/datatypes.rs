@@ -98,6 +98,8 @@ pub trait SimpleType: Sized + PartialEq + 'static {
 }
 
 impl<T: SimpleType> FromXml for T {
+    const TYPE_IS_FIXED: bool = true;
+
     #[inline]
     fn known(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {
         if T::IS_OF_CONTRACT { decoder.known_by_text(element, false) } else { decoder.known_simple(element) }

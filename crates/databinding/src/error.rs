@@ -25,6 +25,10 @@ pub enum ErrorKind {
     Structure,
     /// Text is not in the lexical space of its type, or its value breaks a facet.
     Lexical,
+    /// A reference in SOAP encoding leads to no element of the message (SOAP 1.2 Part 2 §3.2).
+    MissingId,
+    /// One leads to several (SOAP 1.2 Part 2 §3.2).
+    DuplicateId,
     /// A value holds something that XML can't carry.
     Unwritable,
 }

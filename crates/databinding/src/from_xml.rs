@@ -2,6 +2,7 @@
 
 mod all;
 mod attributes;
+mod encoded;
 mod groups;
 mod included;
 mod lenient;
@@ -19,9 +20,11 @@ use crate::error::{Error, ErrorKind};
 use crate::schema::{Attributes, Content, Element, TypeName};
 use crate::xop::Includes;
 
+pub use encoded::Parts;
 pub use groups::{Group, Mixed};
 
 use attributes::Placed;
+use encoded::Graph;
 use lenient::Lenient;
 use simple::is_fixed;
 use tags::list;
@@ -41,6 +44,9 @@ pub trait FromXml: Sized {
     const ATTRIBUTES: &'static Attributes = &Attributes::NONE;
     /// The type, if it is one that others aren't derived from and that `xsi:type` must name if it is there.
     const TYPE: Option<TypeName> = None;
+    /// Whether the value is the same whatever else `xsi:type` says than [`TYPE`](Self::TYPE), so that a start tag with
+    /// nothing but that may be known again in SOAP encoding.
+    const TYPE_IS_FIXED: bool = false;
     /// What children the element may have. Only a lenient decoder asks.
     const CONTENT: &'static Content = &Content::Open;
 
@@ -55,6 +61,12 @@ pub trait FromXml: Sized {
     #[inline]
     fn known_restricted(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {
         let _ = (decoder, element);
+        None
+    }
+
+    /// The value that the element at `offset` has, if it is known already: there is one place for all who refer to it.
+    fn referenced(decoder: &mut Decoder<'_>, offset: usize) -> Option<Self> {
+        let _ = (decoder, offset);
         None
     }
 
@@ -86,6 +98,8 @@ pub struct Decoder<'a> {
     reserve: usize,
     /// How many bytes of declarations may still be copied.
     copy: usize,
+    /// What references in SOAP encoding lead to, once one was met.
+    graph: Option<Box<Graph<'a>>>,
     /// What a lenient decoder has beside: nothing on the way of a strict one looks at it.
     lenient: Option<Box<Lenient>>,
 }
@@ -126,6 +140,7 @@ impl<'a> Decoder<'a> {
             parent: None,
             reserve,
             copy,
+            graph: None,
             lenient: None,
         }
     }

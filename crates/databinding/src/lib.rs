@@ -31,6 +31,7 @@
 mod any;
 pub mod datatypes;
 mod deviations;
+pub mod encoded;
 mod error;
 pub mod facets;
 mod from_xml;
@@ -48,7 +49,7 @@ pub use castile_xml::escape;
 pub use any::{Any, AnyAttribute, AnyContent, AnyType, ExpandedName};
 pub use deviations::Deviations;
 pub use error::{Error, ErrorKind};
-pub use from_xml::{Decoder, FromXml, Group, Mixed};
+pub use from_xml::{Decoder, FromXml, Group, Mixed, Parts};
 pub use nillable::Nillable;
 pub use recursive::Recursive;
 pub use to_xml::{Encoder, ToXml};

@@ -22,7 +22,7 @@ const RED_ZONE_PER_BYTE: usize = 64;
 const SEGMENT: usize = 1 << 20;
 
 #[inline]
-fn deeper<T, R>(f: impl FnOnce() -> R) -> R {
+pub(crate) fn deeper<T, R>(f: impl FnOnce() -> R) -> R {
     let red_zone = RED_ZONE + RED_ZONE_PER_BYTE * size_of::<T>();
     stacker::maybe_grow(red_zone, SEGMENT + red_zone, f)
 }

@@ -4,6 +4,7 @@ use castile_xml::escape;
 
 use crate::any::{Any, AnyAttribute, ExpandedName};
 use crate::datatypes::{Prefixes, SimpleType};
+use crate::encoded::Written;
 use crate::error::{Error, ErrorKind};
 use crate::from_xml::Group;
 use crate::xop::Parts;
@@ -54,12 +55,14 @@ pub struct Encoder {
     default_namespace: (usize, bool),
     /// The values that go beside the document, where they may.
     pub(crate) parts: Option<Box<Parts>>,
+    /// What SOAP encoding has to remember.
+    pub(crate) written: Option<Box<Written>>,
 }
 
 impl Encoder {
     /// An encoder that appends to `out`.
     pub fn new(out: Vec<u8>) -> Self {
-        Encoder { out, failed: None, default_namespace: (0, false), parts: None }
+        Encoder { out, failed: None, default_namespace: (0, false), parts: None, written: None }
     }
 
     /// What was written.

@@ -84,7 +84,7 @@ fn read_response<R: FromPayload, H: Header, D: FaultDetail>(
                 let header = blocks::read(&envelope, reader.input(), options.limits);
                 let tell = |deviations: &_| leniency.iter().for_each(|leniency| leniency.tell(operation, deviations));
                 let response =
-                    message::read_payload(message::decoder(reader, leniency), expected, first, shared, tell)?;
+                    message::read_payload(message::decoder(reader, expected, leniency), expected, first, shared, tell)?;
                 return Ok(Ok((response, header?)));
             }
             Ok((envelope, Answer::Fault)) => read_fault(&mut reader, &envelope, options.limits).map(Err),
@@ -140,7 +140,9 @@ fn answer<'a, H: Header, D: FaultDetail>(
     if name == Some((envelope.version.namespace(), "Fault")) {
         return Ok((envelope, Answer::Fault));
     }
-    let Some(root) = expected.filter(|root| !root.begins(name)) else {
+    // What the element around a result is called doesn't matter in SOAP encoding (SOAP 1.1 §7.1, SOAP 1.2 Part 2 §4.2.1).
+    let fits = |root: &&Root| root.begins(name) || (root.is_encoded && payload.is_some());
+    let Some(root) = expected.filter(|root| !fits(root)) else {
         return Ok((envelope, Answer::Other(payload)));
     };
     let expected = root.expected();

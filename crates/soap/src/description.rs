@@ -49,12 +49,21 @@ pub struct Root {
     pub end: &'static str,
     /// Present if `element` is the body itself, which holds one value: what it begins with. Nothing is for an empty body.
     pub body: Option<&'static [First]>,
+    /// Whether it is in SOAP encoding (SOAP 1.1 §5, SOAP 1.2 Part 2 §3): then it refers to what stands behind it in the
+    /// body, and its start tag gets what the encoding of the version needs.
+    pub is_encoded: bool,
 }
 
 impl Root {
     /// A body that holds one element.
     pub const fn new(element: Element, start: &'static str, end: &'static str) -> Self {
-        Root { element, start, end, body: None }
+        Root { element, start, end, body: None, is_encoded: false }
+    }
+
+    /// The same in SOAP encoding.
+    pub const fn encoded(mut self) -> Self {
+        self.is_encoded = true;
+        self
     }
 
     /// A body that is itself the element around a value: it holds no element, or several. `start` is its start tag, its
@@ -62,7 +71,7 @@ impl Root {
     pub const fn of_body(start: &'static str, first: &'static [First]) -> Self {
         // Its tags are not learned, so the slot is nobody's.
         let element = Element::new("", "Body", u16::MAX);
-        Root { element, start, end: "</soap:Body>", body: Some(first) }
+        Root { element, start, end: "</soap:Body>", body: Some(first), is_encoded: false }
     }
 
     /// Whether a body that begins with an element of this name, or is empty, holds such a payload.

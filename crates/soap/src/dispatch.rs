@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bytes::Bytes;
+use castile_databinding::encoded::Encoding;
 use castile_databinding::{Decoder, Encoder};
 use castile_xml::{Limits, Reader, StartTag};
 use futures_util::FutureExt;
@@ -13,6 +14,10 @@ use crate::{
     Description, Detail, Envelope, Error, ErrorKind, Fault, FaultDetail, FromPayload, Header, Leniency, NoDetail,
     Operation, Options, Reply, Request, Service, ToPayload, Version, blocks, header, message,
 };
+
+/// The namespaces of the names that SOAP 1.2 has for faults of calls (Part 2 §4.4), and of its encoding (§3.2).
+const RPC: &str = "http://www.w3.org/2003/05/soap-rpc";
+const ENCODING: &str = Encoding::Soap12.namespace();
 
 /// A service as generated code writes it: which operations there are, and a handler for each.
 pub trait Dispatch: Send + Sync + 'static {
@@ -69,9 +74,10 @@ fn start<D: Dispatch>(service: &D, request: &Request, options: &Options) -> Resu
     message::read_with(&request.message, request.charset, options, |mut reader, leniency| {
         match open(service, &request.action, &mut reader) {
             Ok((envelope, first, number)) => {
+                let operation = &D::DESCRIPTION.operations[number];
                 let payload = Payload {
-                    decoder: message::decoder(reader, leniency),
-                    operation: &D::DESCRIPTION.operations[number],
+                    decoder: message::decoder(reader, &operation.request, leniency),
+                    operation,
                     envelope,
                     first,
                     limits: options.limits,
@@ -96,7 +102,9 @@ fn refuse(request: &Request, options: &Options, error: Option<Error>) -> Reply {
         None => fault_reply(version, &panicked()),
         Some(error) => {
             let header = header::of_refusal(version, &error);
-            fault_reply_with(version, &header, &Fault::<NoDetail>::from(error))
+            let subcode = error.subcode().filter(|_| version.has_subcodes());
+            let fault = Fault::<NoDetail> { subcodes: subcode.into_iter().collect(), ..Fault::from(error) };
+            fault_reply_with(version, &header, &fault)
         }
     }
 }
@@ -128,8 +136,12 @@ fn find(
 ) -> Result<usize, Error> {
     let payload = first.map(|tag| (reader.namespace(tag.namespace), tag.name.local()));
     let offset = first.map_or_else(|| end_tag(reader), |tag| tag.offset);
-    let unknown = |message: String| Error::at(offset, ErrorKind::UnknownOperation, message);
     let operations = description.operations;
+    let unknown = |message: String| {
+        let error = Error::at(offset, ErrorKind::UnknownOperation, message);
+        let are_calls = operations.iter().any(|operation| operation.request.is_encoded);
+        if are_calls { error.with_subcode(RPC, "ProcedureNotPresent") } else { error }
+    };
     let fits = |operation: &&Operation| operation.request.begins(payload);
     let mut candidates = operations.iter().enumerate().filter(|(_, operation)| fits(operation));
     match (candidates.next(), candidates.next()) {
@@ -229,9 +241,10 @@ impl Payload<'_> {
         let Payload { mut decoder, operation, envelope, first, limits, leniency, message } = self;
         let version = envelope.version;
         let header: Result<H, Error> = blocks::read(&envelope, decoder.reader().input(), limits);
-        let request: Q = message::read_payload(decoder, &operation.request, first, &message, |deviations| {
+        let request: Result<Q, Error> = message::read_payload(decoder, &operation.request, first, &message, |deviations| {
             leniency.iter().for_each(|leniency| leniency.tell(operation, deviations));
-        })?;
+        });
+        let request = request.map_err(|error| if operation.request.is_encoded { of_call(error) } else { error })?;
         let header = header?;
         Ok(Box::pin(async move {
             // A handler's panic is its own affair: it answers with a fault and leaves no state of ours behind. So is
@@ -244,6 +257,17 @@ impl Payload<'_> {
             };
             AssertUnwindSafe(reply).catch_unwind().await.unwrap_or_else(|_| fault_reply(version, &panicked()))
         }))
+    }
+}
+
+/// What is wrong with the arguments of a call, by the name that SOAP 1.2 has for it (Part 2 §3.2, §4.4).
+fn of_call(error: Error) -> Error {
+    use castile_databinding::ErrorKind as Kind;
+    match error.source_kind() {
+        Some(Kind::MissingId) => error.with_subcode(ENCODING, "MissingID"),
+        Some(Kind::DuplicateId) => error.with_subcode(ENCODING, "DuplicateID"),
+        Some(Kind::Structure | Kind::Lexical) => error.with_subcode(RPC, "BadArguments"),
+        _ => error,
     }
 }
 

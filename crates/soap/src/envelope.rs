@@ -174,6 +174,18 @@ impl Envelope {
         })
     }
 
+    /// The same where other elements may stand in the body, to which references lead (SOAP 1.1 §5.1, rule 4; §5.6).
+    pub(crate) fn read_end_behind_others(reader: &mut Reader<'_>) -> Result<(), Error> {
+        // Only what every payload may end with is remembered.
+        if reader.input()[reader.offset()..].trim_start().starts_with("</") {
+            return Envelope::read_end(reader);
+        }
+        while next_tag(reader)?.is_some() {
+            reader.skip_element()?;
+        }
+        Envelope::read_end_behind_body(reader)
+    }
+
     /// The same where the body was read to its end.
     pub(crate) fn read_end_behind_body(reader: &mut Reader<'_>) -> Result<(), Error> {
         if let Some(tag) = next_tag(reader)? {

@@ -16,6 +16,8 @@ struct Inner {
     source: Option<castile_databinding::Error>,
     /// The header blocks that were not understood.
     not_understood: Vec<QName>,
+    /// A name that SOAP 1.2 has for it beside the fault code: its namespace, and the name.
+    subcode: Option<(&'static str, &'static str)>,
 }
 
 /// What a message broke.
@@ -40,7 +42,7 @@ impl Error {
     /// An error at a byte of the message.
     pub(crate) fn at(offset: usize, kind: ErrorKind, message: impl Into<String>) -> Self {
         let message = message.into();
-        Error(Box::new(Inner { kind, message, offset: Some(offset), source: None, not_understood: Vec::new() }))
+        Error(Box::new(Inner { kind, message, offset: Some(offset), source: None, not_understood: Vec::new(), subcode: None }))
     }
 
     /// The same error with the header blocks that were not understood.
@@ -52,6 +54,23 @@ impl Error {
     /// The header blocks that must be understood and are not, the first few of them.
     pub fn not_understood(&self) -> &[QName] {
         &self.0.not_understood
+    }
+
+    /// The same error with a name that SOAP 1.2 has for it.
+    pub(crate) fn with_subcode(mut self, namespace: &'static str, local: &'static str) -> Self {
+        self.0.subcode = Some((namespace, local));
+        self
+    }
+
+    /// The name that SOAP 1.2 has for it beside the fault code.
+    pub(crate) fn subcode(&self) -> Option<QName> {
+        let (namespace, local) = self.0.subcode?;
+        Some(QName { namespace: namespace.to_owned(), local: local.to_owned(), prefix: String::new() })
+    }
+
+    /// What was wrong with the payload, if it was that.
+    pub(crate) fn source_kind(&self) -> Option<castile_databinding::ErrorKind> {
+        self.0.source.as_ref().map(castile_databinding::Error::kind)
     }
 
     /// What the message broke.
@@ -93,7 +112,7 @@ impl From<castile_databinding::Error> for Error {
             _ => ErrorKind::Document,
         };
         let message = error.to_string();
-        Error(Box::new(Inner { kind, message, offset: None, source: Some(error), not_understood: Vec::new() }))
+        Error(Box::new(Inner { kind, message, offset: None, source: Some(error), not_understood: Vec::new(), subcode: None }))
     }
 }
 

@@ -126,7 +126,15 @@ pub fn write_with<H: Header, T: ToXml>(
         }
         Some(_) => blocks::write_before_body(version, header, &mut out),
     }
-    out.element(root.start, value, root.end);
+    if root.is_encoded {
+        out.encode(version.encoding());
+        out.raw(root.start.strip_suffix('>').unwrap_or(root.start));
+        out.raw(version.encoding_attributes());
+        value.content(&mut out);
+        out.raw(root.end);
+    } else {
+        out.element(root.start, value, root.end);
+    }
     let epilogue = version.epilogue();
     out.raw(match root.body {
         None => epilogue,
@@ -161,11 +169,11 @@ fn find<'a>(reader: &mut Reader<'a>, root: &'static Root) -> Result<Option<Start
     Err(Error::at(payload.map_or_else(|| end_tag(reader), |tag| tag.offset), ErrorKind::Document, message))
 }
 
-/// A decoder that is as lenient as it may be.
-pub(crate) fn decoder<'a>(reader: Reader<'a>, leniency: Option<&Leniency>) -> Decoder<'a> {
+/// A decoder that is as lenient as it may be. SOAP encoding is by its own rules.
+pub(crate) fn decoder<'a>(reader: Reader<'a>, root: &Root, leniency: Option<&Leniency>) -> Decoder<'a> {
     match leniency {
-        None => Decoder::new(reader),
-        Some(_) => Decoder::lenient(reader),
+        Some(_) if !root.is_encoded => Decoder::lenient(reader),
+        _ => Decoder::new(reader),
     }
 }
 

@@ -43,7 +43,10 @@ impl<T: FromXml> FromPayload for T {
         match root.body {
             None => {
                 value = decoder.root(&root.element)?;
-                Envelope::read_end(decoder.reader())?;
+                match root.is_encoded {
+                    true => Envelope::read_end_behind_others(decoder.reader())?,
+                    false => Envelope::read_end(decoder.reader())?,
+                }
             }
             Some(_) => {
                 value = decoder.rest(&root.element, first)?;

@@ -1,3 +1,5 @@
+use castile_databinding::encoded::Encoding;
+
 use crate::FaultCode;
 
 /// The version of SOAP that a message speaks. Everything in which the versions differ is data behind this, but for the
@@ -70,6 +72,11 @@ impl Version {
         }
     }
 
+    /// Whether faults have room for more than one name.
+    pub(crate) const fn has_subcodes(self) -> bool {
+        matches!(self, Version::Soap12)
+    }
+
     /// The fault code of a local name.
     pub(crate) fn fault_code_named(self, local: &str) -> Option<FaultCode> {
         let codes = [
@@ -104,6 +111,26 @@ impl Version {
     /// known, and SOAP 1.1 has not.
     pub(crate) fn knows_encoding(self, encoding: &str) -> bool {
         self == Version::Soap11 || ENCODINGS.contains(&encoding)
+    }
+
+    /// The encoding that the version brings (SOAP 1.1 §5, SOAP 1.2 Part 2 §3).
+    pub(crate) const fn encoding(self) -> Encoding {
+        match self {
+            Version::Soap11 => Encoding::Soap11,
+            Version::Soap12 => Encoding::Soap12,
+        }
+    }
+
+    /// The attributes of a payload in that encoding.
+    pub(crate) const fn encoding_attributes(self) -> &'static str {
+        match self {
+            Version::Soap11 => {
+                " xmlns:soapenc=\"http://schemas.xmlsoap.org/soap/encoding/\" soap:encodingStyle=\"http://schemas.xmlsoap.org/soap/encoding/\">"
+            }
+            Version::Soap12 => {
+                " xmlns:soapenc=\"http://www.w3.org/2003/05/soap-encoding\" soap:encodingStyle=\"http://www.w3.org/2003/05/soap-encoding\">"
+            }
+        }
     }
 
     /// Whether envelope, header and body take only attributes that have a namespace, and no `encodingStyle` (SOAP 1.2

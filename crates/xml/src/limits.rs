@@ -25,6 +25,10 @@ pub struct Limits {
     /// How many bytes entities and attribute defaults may add to a document, those within others counted again. Only
     /// a [`DocumentEntity`](crate::DocumentEntity) has any.
     pub entity_expansion: usize,
+    /// How many bytes SOAP encoding may add to a document: elements that several references lead to are read, and counted,
+    /// once for each beyond the size of the document, and so is the room for items that an array has and doesn't show. A
+    /// reader has no use for it.
+    pub encoding_expansion: usize,
     /// How many deviations from its schema are kept of a document that is read leniently; further ones are counted. A
     /// reader has no use for it.
     pub deviations: usize,
@@ -41,6 +45,7 @@ impl Default for Limits {
             text_length: 16 << 20,
             markup_length: 16 << 20,
             entity_expansion: 1 << 20,
+            encoding_expansion: 4 << 20,
             deviations: 100,
         }
     }

@@ -116,7 +116,15 @@ impl<'a> Reader<'a> {
     /// Keeps the start tag that was just read as the one that stands at `known`, if nothing but white space stood
     /// before it and it has neither attributes nor declarations.
     pub fn learn_start(&mut self, known: Known) {
-        if !self.layout_holds || !self.memory.attributes.is_empty() {
+        if self.memory.attributes.is_empty() {
+            self.learn_start_as_plain(known);
+        }
+    }
+
+    /// The same for a tag that may have attributes and declares nothing, where they say nothing that the place of the tag
+    /// doesn't: when it is recognised it is taken for one without any.
+    pub fn learn_start_as_plain(&mut self, known: Known) {
+        if !self.layout_holds {
             return;
         }
         let Some(open) = self.memory.open.last_mut() else { return };

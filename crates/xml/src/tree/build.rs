@@ -14,6 +14,7 @@ const LIMITS: Limits = Limits {
     text_length: 256 << 20,
     markup_length: 256 << 20,
     entity_expansion: 1 << 20,
+    encoding_expansion: 0,
     deviations: 0,
 };
 

@@ -1,0 +1,285 @@
+use std::any::TypeId;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::sync::{Arc, OnceLock, Weak};
+
+use crate::Error;
+use crate::from_xml::{Decoder, FromXml};
+use crate::recursive::deeper;
+use crate::schema::{Attributes, Element, TypeName};
+use crate::to_xml::{Encoder, ToXml};
+
+/// A value that several places may refer to, and that may refer to itself: a node of a graph (SOAP 1.1 §5.4.1, SOAP 1.2
+/// Part 2 §2.1).
+///
+/// Whoever refers to a value holds it, but for those that the value itself leads to: they look back. So what nobody
+/// holds any more goes away, circles too. [`get`](Self::get) gives the value to those who hold it;
+/// [`upgrade`](Self::upgrade) makes one who looks back hold it.
+///
+/// Two are equal if all that can be seen from them is, circles included. Reading, writing, comparing and dropping cost
+/// heap for each level, and no stack.
+///
+/// ```
+/// use castile_databinding::encoded::Shared;
+///
+/// struct Person { name: &'static str, boss: Option<Shared<Person>> }
+///
+/// let own_boss = Shared::cyclic(|me| Person { name: "Ada", boss: Some(me) });
+/// let ada = own_boss.get().unwrap();
+/// let boss = ada.boss.as_ref().and_then(Shared::upgrade).unwrap();
+/// assert_eq!(boss.get().unwrap().name, "Ada");
+/// assert!(boss.is_same(&own_boss));
+/// ```
+pub struct Shared<T>(Handle<T>);
+
+/// The value of a node comes when it was read; those inside it are made before.
+type Node<T> = OnceLock<T>;
+
+enum Handle<T> {
+    /// Only drop takes it.
+    Holds(Option<Arc<Node<T>>>),
+    LooksBack(Weak<Node<T>>),
+}
+
+impl<T> Shared<T> {
+    /// A value that nobody else refers to yet.
+    pub fn new(value: T) -> Self {
+        Shared::holding(Arc::new(OnceLock::from(value)))
+    }
+
+    /// A value that refers to itself: `make` gets what looks back to it.
+    pub fn cyclic(make: impl FnOnce(Shared<T>) -> T) -> Self {
+        let node = Arc::new(OnceLock::new());
+        let value = make(Shared::looking_back(&node));
+        // Nobody else could set it: what looks back can't.
+        let _ = node.set(value);
+        Shared::holding(node)
+    }
+
+    fn holding(node: Arc<Node<T>>) -> Self {
+        Shared(Handle::Holds(Some(node)))
+    }
+
+    fn looking_back(node: &Arc<Node<T>>) -> Self {
+        Shared(Handle::LooksBack(Arc::downgrade(node)))
+    }
+
+    /// The value, if this holds it; `None` if this looks back.
+    pub fn get(&self) -> Option<&T> {
+        match &self.0 {
+            Handle::Holds(node) => node.as_deref().and_then(OnceLock::get),
+            Handle::LooksBack(_) => None,
+        }
+    }
+
+    /// The same value, held; `None` if this looks back and nobody holds it any more.
+    pub fn upgrade(&self) -> Option<Shared<T>> {
+        self.node().map(Shared::holding)
+    }
+
+    /// The same value, looked back to: for values that it leads to.
+    pub fn downgrade(&self) -> Shared<T> {
+        match &self.0 {
+            Handle::Holds(Some(node)) => Shared::looking_back(node),
+            Handle::Holds(None) => Shared(Handle::LooksBack(Weak::new())),
+            Handle::LooksBack(node) => Shared(Handle::LooksBack(Weak::clone(node))),
+        }
+    }
+
+    /// Whether both refer to one value, and not only to equal ones.
+    pub fn is_same(&self, other: &Shared<T>) -> bool {
+        self.address() == other.address()
+    }
+
+    fn node(&self) -> Option<Arc<Node<T>>> {
+        match &self.0 {
+            Handle::Holds(node) => node.clone(),
+            Handle::LooksBack(node) => node.upgrade(),
+        }
+    }
+
+    fn address(&self) -> usize {
+        match &self.0 {
+            Handle::Holds(node) => node.as_ref().map_or(0, |node| Arc::as_ptr(node).addr()),
+            Handle::LooksBack(node) => node.as_ptr().addr(),
+        }
+    }
+
+    /// Whether others may refer to the value too.
+    fn is_shared(&self) -> bool {
+        match &self.0 {
+            Handle::Holds(Some(node)) => Arc::strong_count(node) > 1 || Arc::weak_count(node) > 0,
+            Handle::Holds(None) | Handle::LooksBack(_) => true,
+        }
+    }
+}
+
+impl<T> From<T> for Shared<T> {
+    fn from(value: T) -> Self {
+        Shared::new(value)
+    }
+}
+
+/// Another one that refers to the same value.
+impl<T> Clone for Shared<T> {
+    fn clone(&self) -> Self {
+        match &self.0 {
+            Handle::Holds(node) => Shared(Handle::Holds(node.clone())),
+            Handle::LooksBack(node) => Shared(Handle::LooksBack(Weak::clone(node))),
+        }
+    }
+}
+
+impl<T: Default> Default for Shared<T> {
+    fn default() -> Self {
+        Shared::new(T::default())
+    }
+}
+
+impl<T> Drop for Shared<T> {
+    fn drop(&mut self) {
+        if let Handle::Holds(node) = &mut self.0
+            && let Some(node) = node.take().and_then(Arc::into_inner)
+        {
+            deeper::<T, _>(|| drop(node));
+        }
+    }
+}
+
+// ---- comparing and printing ----
+
+thread_local! {
+    /// The pairs of nodes that are being compared, or were found equal, since the outermost comparison began. Pairs that
+    /// come again are taken for equal: if they aren't, that is found where they were met first.
+    static COMPARED: RefCell<HashSet<(usize, usize)>> = RefCell::default();
+    /// The numbers of the nodes that were printed since the outermost one was begun.
+    static PRINTED: RefCell<HashMap<usize, usize>> = RefCell::default();
+}
+
+impl<T: PartialEq> PartialEq for Shared<T> {
+    fn eq(&self, other: &Self) -> bool {
+        if self.is_same(other) {
+            return true;
+        }
+        let (one, two) = match (self.node(), other.node()) {
+            (Some(one), Some(two)) => (one, two),
+            (one, two) => return one.is_none() && two.is_none(),
+        };
+        let pair = (Arc::as_ptr(&one).addr(), Arc::as_ptr(&two).addr());
+        let (is_first, is_new) = COMPARED.with_borrow_mut(|compared| (compared.is_empty(), compared.insert(pair)));
+        if !is_new {
+            return true;
+        }
+        let guard = Outermost(is_first, || COMPARED.with_borrow_mut(HashSet::clear));
+        let is_equal = deeper::<T, _>(|| one.get() == two.get());
+        drop(guard);
+        is_equal
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Shared<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(node) = self.node() else { return f.write_str("Shared(gone)") };
+        let address = Arc::as_ptr(&node).addr();
+        let (number, is_new, is_first) = PRINTED.with_borrow_mut(|printed| {
+            let count = printed.len();
+            match printed.get(&address) {
+                Some(number) => (*number, false, false),
+                None => {
+                    printed.insert(address, count + 1);
+                    (count + 1, true, count == 0)
+                }
+            }
+        });
+        if !is_new {
+            return write!(f, "Shared(#{number})");
+        }
+        let _guard = Outermost(is_first, || PRINTED.with_borrow_mut(HashMap::clear));
+        write!(f, "Shared(#{number} ")?;
+        match node.get() {
+            Some(value) => deeper::<T, _>(|| value.fmt(f))?,
+            None => f.write_str("…")?,
+        }
+        f.write_str(")")
+    }
+}
+
+/// Ends what the outermost call has begun, whichever way it is left.
+struct Outermost(bool, fn());
+
+impl Drop for Outermost {
+    fn drop(&mut self) {
+        if self.0 {
+            (self.1)();
+        }
+    }
+}
+
+// ---- reading and writing ----
+
+impl<T: FromXml + Send + Sync + 'static> FromXml for Shared<T> {
+    const ATTRIBUTES: &'static Attributes = T::ATTRIBUTES;
+    const TYPE: Option<TypeName> = T::TYPE;
+
+    /// Whether it has an id is to be seen, so that its tag is looked at.
+    fn known(_: &mut Decoder<'_>, _: &'static Element) -> Option<Result<Self, Error>> {
+        None
+    }
+
+    fn referenced(decoder: &mut Decoder<'_>, offset: usize) -> Option<Self> {
+        let node = decoder.shared(offset, TypeId::of::<T>())?.downcast_ref::<Arc<Node<T>>>()?;
+        // A value that isn't there yet is around the reference.
+        Some(if node.get().is_some() { Shared::holding(Arc::clone(node)) } else { Shared::looking_back(node) })
+    }
+
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+        let Some(offset) = decoder.identified() else {
+            return deeper::<T, _>(|| T::content(decoder, element).map(Shared::new));
+        };
+        let node: Arc<Node<T>> = Arc::new(OnceLock::new());
+        decoder.share(offset, TypeId::of::<T>(), Box::new(Arc::clone(&node)));
+        let value = deeper::<T, _>(|| T::content(decoder, element))?;
+        // It is set here alone.
+        let _ = node.set(value);
+        Ok(Shared::holding(node))
+    }
+}
+
+impl<T: ToXml + Send + Sync + 'static> ToXml for Shared<T> {
+    const HAS_ATTRIBUTES: bool = true;
+
+    fn attributes(&self, out: &mut Encoder) {
+        if let Some(value) = self.get() {
+            value.attributes(out);
+        }
+    }
+
+    /// What nobody holds any more is nil.
+    fn element(&self, out: &mut Encoder, start: &str, end: &str) {
+        let Some(node) = self.node() else { return out.nil_accessor(start) };
+        let Some(value) = node.get() else { return out.nil_accessor(start) };
+        if self.is_shared() {
+            let address = Arc::as_ptr(&node).addr();
+            // The address is that of no other node as long as this one is kept.
+            let keep = || Arc::clone(&node) as Arc<dyn std::any::Any + Send + Sync>;
+            let Some(id) = out.identify(address, start, keep) else { return };
+            out.raw(start.strip_suffix('>').unwrap_or(start));
+            out.id(id);
+        } else {
+            out.raw(start.strip_suffix('>').unwrap_or(start));
+        }
+        deeper::<T, _>(|| {
+            value.attributes(out);
+            out.raw(">");
+            value.content(out);
+            out.raw(end);
+        });
+    }
+
+    fn content(&self, out: &mut Encoder) {
+        if let Some(value) = self.node().as_deref().and_then(OnceLock::get) {
+            deeper::<T, _>(|| value.content(out));
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! SOAP encoding (SOAP 1.1 §5 and §7, SOAP 1.2 Part 2 §3 and §4): accessors by their names, and references.
+
+mod array;
+mod graph;
+
+use std::any::{Any, TypeId};
+
+use super::{Decoder, Error, ErrorKind, FromXml, Next, quoted};
+use crate::any::ExpandedName;
+use crate::datatypes::SimpleType;
+use crate::encoded::{RPC, SOAP11, SOAP12};
+use crate::from_xml::attributes::XSI_NAMESPACE;
+use crate::schema::{Element, TypeName};
+
+pub(super) use graph::Graph;
+use graph::Reference;
+
+/// Which parameters of a call came so far. Callers who know no contract give them names of their own: the place counts as
+/// long as no name was known (SOAP 1.1 §7.1, SOAP 1.2 Part 2 §4.2.1: the name of the result is not significant).
+#[derive(Debug, Default)]
+pub struct Parts {
+    position: usize,
+    are_named: bool,
+}
+
+/// What a start tag says of the value of its element.
+enum Said {
+    Nil,
+    /// The value is here.
+    Here,
+    /// Another element has it.
+    Elsewhere(Reference),
+}
+
+impl Decoder<'_> {
+    /// Reads on to the next accessor of a struct and says which of `table` it is; `None` if the struct ends. Accessors
+    /// have no namespace, or that of whoever doesn't know so: local names count. Those that the contract doesn't have are
+    /// passed over.
+    ///
+    /// # Errors
+    /// That the document is not well-formed, or that text comes.
+    pub fn next_accessor(&mut self, table: &'static [Element]) -> Result<Option<usize>, Error> {
+        loop {
+            if let Some(next) = self.known_accessor(table) {
+                return Ok(next);
+            }
+            let Next::Start(tag) = self.peek()? else { return Ok(None) };
+            let local = tag.name.local();
+            if let Some(index) = table.iter().position(|element| element.name == local) {
+                return Ok(Some(index));
+            }
+            self.pass_over()?;
+        }
+    }
+
+    /// The same for the parameters of a call, in the order of the contract.
+    ///
+    /// # Errors
+    /// As for [`next_accessor`](Self::next_accessor).
+    pub fn next_part(&mut self, table: &'static [Element], parts: &mut Parts) -> Result<Option<usize>, Error> {
+        loop {
+            if let Some(next) = self.known_accessor(table) {
+                parts.are_named |= next.is_some();
+                return Ok(next);
+            }
+            let Next::Start(tag) = self.peek()? else { return Ok(None) };
+            let local = tag.name.local();
+            if let Some(index) = table.iter().position(|element| element.name == local) {
+                parts.are_named = true;
+                return Ok(Some(index));
+            }
+            // It says which accessor has the result, which is known here.
+            if self.reader.namespace(tag.namespace) == RPC {
+                self.pass_over()?;
+                continue;
+            }
+            let index = parts.position;
+            parts.position += 1;
+            if !parts.are_named && index < table.len() {
+                return Ok(Some(index));
+            }
+            self.pass_over()?;
+        }
+    }
+
+    /// What is known to come: an accessor, or the end.
+    fn known_accessor(&self, table: &'static [Element]) -> Option<Option<usize>> {
+        if self.next.is_some() {
+            return None;
+        }
+        if self.is_at_known_end() {
+            return Some(None);
+        }
+        table.iter().position(|element| self.reader.is_at_known_start(element.known())).map(Some)
+    }
+
+    /// Reads the accessor `table[index]`, which comes next, into `value`: nothing if it is nil.
+    ///
+    /// # Errors
+    /// What is wrong with it, or that it came before.
+    #[inline]
+    pub fn accessor<T: FromXml>(
+        &mut self,
+        value: &mut Option<T>,
+        table: &'static [Element],
+        index: usize,
+    ) -> Result<(), Error> {
+        if value.is_some() {
+            let message = format!("a second <{}>, where one was expected", table[index].name);
+            return Err(self.wrong_here(message));
+        }
+        *value = self.encoded(&table[index])?;
+        Ok(())
+    }
+
+    /// Reads the accessor `table[index]`, which comes next, and adds it to `values`.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    #[inline]
+    pub fn accessor_of<T: FromXml>(
+        &mut self,
+        values: &mut Vec<Option<T>>,
+        table: &'static [Element],
+        index: usize,
+    ) -> Result<(), Error> {
+        values.push(self.encoded(&table[index])?);
+        Ok(())
+    }
+
+    /// Reads the element that comes next, whatever it is called, or the one that it refers to; `None` if it is nil.
+    #[inline]
+    fn encoded<T: FromXml>(&mut self, element: &'static Element) -> Result<Option<T>, Error> {
+        if self.next.is_none()
+            && let Some(value) = T::known(self, element)
+        {
+            return value.map(Some);
+        }
+        self.unknown_encoded(element)
+    }
+
+    #[inline(never)]
+    fn unknown_encoded<T: FromXml>(&mut self, element: &'static Element) -> Result<Option<T>, Error> {
+        let reference = match self.open_encoded(element, T::TYPE, T::TYPE_IS_FIXED)? {
+            Said::Here => return T::content(self, element).map(Some),
+            Said::Nil => return Ok(None),
+            Said::Elsewhere(reference) => reference,
+        };
+        let place = self.find(&reference)?;
+        if let Some(value) = T::referenced(self, self.start_of(place)) {
+            return Ok(Some(value));
+        }
+        let outer = self.go_to(place, &reference)?;
+        let value = match self.said(self.start_of(place), element, T::TYPE, false)? {
+            Said::Here => Some(T::content(self, element)?),
+            Said::Nil => None,
+            // What it leads to in the end was found.
+            Said::Elsewhere(_) => return Err(self.never_ends(&reference)),
+        };
+        self.come_back(outer);
+        Ok(value)
+    }
+
+    /// Reads the start tag that comes next, and the whole element if it has no value or refers to another.
+    fn open_encoded(
+        &mut self,
+        element: &'static Element,
+        type_name: Option<TypeName>,
+        type_is_fixed: bool,
+    ) -> Result<Said, Error> {
+        match self.peek()? {
+            Next::Start(tag) => {
+                self.next = None;
+                self.said(tag.offset, element, type_name, type_is_fixed)
+            }
+            Next::End { offset } => Err(self.ends_early(offset, element)),
+        }
+    }
+
+    /// What the start tag at `offset`, which was read last, says of its value. Attributes that are not of the encoding
+    /// are not looked at.
+    fn said(
+        &mut self,
+        offset: usize,
+        element: &'static Element,
+        type_name: Option<TypeName>,
+        type_is_fixed: bool,
+    ) -> Result<Said, Error> {
+        self.nil = false;
+        self.note_identity(None);
+        if self.reader.is_plain() {
+            self.reader.learn_start(element.known());
+            return Ok(Said::Here);
+        }
+        let (mut nil, mut reference, mut has_id, mut says_more) = (None, None, false, false);
+        for (number, namespace, name) in self.reader.attribute_names() {
+            match (namespace, name) {
+                (XSI_NAMESPACE, "type") => continue,
+                (XSI_NAMESPACE, "nil") => nil = Some(number),
+                ("", "href") | (SOAP12, "ref") => reference = Some(number),
+                ("", "id") | (SOAP12, "id") => has_id = true,
+                _ => {}
+            }
+            says_more = true;
+        }
+        if has_id {
+            self.note_identity(Some(offset));
+        }
+        if let Some((text, place)) = nil.and_then(|number| self.reader.attribute_value(number)) {
+            let is_nil = bool::parse(text).map_err(|_| {
+                let message = format!("{} is not a valid xs:boolean for xsi:nil", quoted(text));
+                Error::new(ErrorKind::Lexical, place, message)
+            })?;
+            if is_nil {
+                self.nil_content(element)?;
+                return Ok(Said::Nil);
+            }
+        }
+        if let Some((text, place)) = reference.and_then(|number| self.reader.attribute_value(number)) {
+            let reference = Reference { to: text.to_owned(), at: offset, attribute: place };
+            self.nothing_beside(&reference, element)?;
+            return Ok(Said::Elsewhere(reference));
+        }
+        if let Some(expected) = type_name {
+            self.refuse_other_type_encoded(element, expected)?;
+        }
+        // Other types than fixed ones are read by what the tag says.
+        if type_is_fixed && !says_more {
+            self.reader.learn_start_as_plain(element.known());
+        }
+        Ok(Said::Here)
+    }
+
+    /// Reads up to the end of an element that refers to another, and so must be empty.
+    fn nothing_beside(&mut self, reference: &Reference, element: &'static Element) -> Result<(), Error> {
+        let text = self.text(element)?;
+        if text.trim_matches([' ', '\t', '\n', '\r']).is_empty() {
+            return Ok(());
+        }
+        let message =
+            format!("<{}> refers to {} and has text {} of its own", element.name, quoted(&reference.to), quoted(&text));
+        Err(Error::new(ErrorKind::Structure, reference.attribute, message))
+    }
+
+    /// A struct may also be called just that (SOAP 1.1 §5.4.1, `SOAP-ENC:Struct`).
+    fn refuse_other_type_encoded(&mut self, element: &'static Element, expected: TypeName) -> Result<(), Error> {
+        let found: Option<ExpandedName> = self.type_name()?;
+        match found {
+            Some(found) if found.local == "Struct" && (found.namespace == SOAP11 || found.namespace == SOAP12) => Ok(()),
+            Some(_) => self.refuse_other_type(element, Some(expected)),
+            None => Ok(()),
+        }
+    }
+
+    // ---- values that are shared ----
+
+    /// Where the element begins whose start tag was read last, if it has an id.
+    pub(crate) fn identified(&self) -> Option<usize> {
+        self.graph.as_ref()?.identified()
+    }
+
+    fn note_identity(&mut self, offset: Option<usize>) {
+        match (&mut self.graph, offset) {
+            (None, None) => {}
+            (Some(graph), offset) => graph.note_identity(offset),
+            (None, Some(_)) => self.graph().note_identity(offset),
+        }
+    }
+
+    /// What was kept for the element at `offset` as a value of a type.
+    pub(crate) fn shared(&self, offset: usize, type_id: TypeId) -> Option<&(dyn Any + Send + Sync)> {
+        self.graph.as_ref()?.shared(offset, type_id)
+    }
+
+    /// Keeps something for the element at `offset` as a value of a type.
+    pub(crate) fn share(&mut self, offset: usize, type_id: TypeId, node: Box<dyn Any + Send + Sync>) {
+        self.graph().share(offset, type_id, node);
+    }
+}

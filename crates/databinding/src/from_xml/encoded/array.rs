@@ -1,0 +1,321 @@
+//! Arrays (SOAP 1.1 §5.4.2, SOAP 1.2 Part 2 §3.1.4.3 and §3.1.6).
+
+use super::{Decoder, Error, ErrorKind, FromXml, Next, quoted};
+use crate::any::ExpandedName;
+use crate::encoded::{Array, ArrayType, SOAP11, SOAP12};
+use crate::schema::{Element, TypeName};
+
+const XSD: &str = "http://www.w3.org/2001/XMLSchema";
+
+/// What a message says of an array.
+#[derive(Default)]
+struct Shape {
+    /// The size of each dimension, `None` where it isn't said; empty if nothing is said.
+    sizes: Vec<Option<usize>>,
+    /// The place of the first item that is there.
+    first: usize,
+    /// Where the sizes stand.
+    offset: usize,
+}
+
+impl Decoder<'_> {
+    /// Reads content and end tag of an array of one dimension. Items that are nil or not there are `None`.
+    ///
+    /// # Errors
+    /// What the document has instead, a size that is too small for the items, or items that are not there and ask for
+    /// more room than the limits allow.
+    pub fn items<T: FromXml>(
+        &mut self,
+        element: &'static Element,
+        array: &'static ArrayType,
+    ) -> Result<Vec<Option<T>>, Error> {
+        let shape = self.shape(element, array)?;
+        self.items_of(element, array, &shape)
+    }
+
+    /// The same for an array of several dimensions, whose sizes must be said.
+    ///
+    /// # Errors
+    /// As for [`items`](Self::items).
+    pub fn array<T: FromXml>(
+        &mut self,
+        element: &'static Element,
+        array: &'static ArrayType,
+    ) -> Result<Array<T>, Error> {
+        let shape = self.shape(element, array)?;
+        let items = self.items_of(element, array, &shape)?;
+        let dimensions = match shape.sizes.split_first() {
+            // The first one is as large as it must be for the items.
+            Some((None, inner)) => {
+                let row: usize = inner.iter().flatten().product();
+                let rows = if row == 0 { 0 } else { items.len() / row };
+                std::iter::once(rows).chain(inner.iter().copied().flatten()).collect()
+            }
+            Some(_) => shape.sizes.iter().copied().flatten().collect(),
+            None if items.is_empty() => vec![0; array.rank],
+            None => {
+                let message =
+                    format!("the array <{}> doesn't say how large it is in each of its dimensions", element.name);
+                return Err(Error::new(ErrorKind::Structure, shape.offset, message));
+            }
+        };
+        Ok(Array::from_parts(dimensions, items))
+    }
+
+    fn items_of<T: FromXml>(
+        &mut self,
+        element: &'static Element,
+        array: &'static ArrayType,
+        shape: &Shape,
+    ) -> Result<Vec<Option<T>>, Error> {
+        let outer = self.enter(element);
+        let mut items: Vec<Option<T>> = Vec::new();
+        let most = shape.most();
+        self.fill(&mut items, shape.first, shape.offset)?;
+        let mut next = shape.first;
+        let start = self.reader.offset();
+        loop {
+            if items.len() == 1 {
+                items.reserve(self.room(start, size_of::<Option<T>>()));
+            }
+            if self.next.is_none() && next < most.unwrap_or(usize::MAX) {
+                if let Some(value) = T::known(self, &array.item) {
+                    put(&mut items, next, Some(value?));
+                    next += 1;
+                    continue;
+                }
+                if self.is_at_known_end() {
+                    break;
+                }
+            }
+            let Next::Start(tag) = self.peek()? else { break };
+            if let Some(place) = self.position(shape, array)? {
+                self.fill(&mut items, place, tag.offset)?;
+                next = place;
+            }
+            if most.is_some_and(|most| next >= most) {
+                return Err(self.too_many(element, most.unwrap_or_default(), tag.offset));
+            }
+            if matches!(items.get(next), Some(Some(_))) {
+                let message = format!("a second item for one place of the array <{}>", element.name);
+                return Err(Error::new(ErrorKind::Structure, tag.offset, message));
+            }
+            let value = self.encoded(&array.item)?;
+            put(&mut items, next, value);
+            next += 1;
+        }
+        let size = match (most, shape.sizes.split_first()) {
+            (Some(most), _) => most,
+            // The rows that have begun are filled up.
+            (None, Some((None, inner))) => {
+                let row: usize = inner.iter().flatten().product();
+                items.len().next_multiple_of(row.max(1))
+            }
+            (None, _) => items.len(),
+        };
+        self.fill(&mut items, size, shape.offset)?;
+        self.leave(element, outer)?;
+        Ok(items)
+    }
+
+    /// Makes room for all items before `place`.
+    fn fill<T>(&mut self, items: &mut Vec<Option<T>>, place: usize, offset: usize) -> Result<(), Error> {
+        let missing = place.saturating_sub(items.len());
+        if missing > 0 {
+            self.take_room(missing.saturating_mul(size_of::<Option<T>>()), offset)?;
+            items.resize_with(place, || None);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn too_many(&self, element: &Element, size: usize, offset: usize) -> Error {
+        let message = format!("more than {size} items in the array <{}>, which says that it has so many", element.name);
+        Error::new(ErrorKind::Structure, offset, message)
+    }
+
+    // ---- attributes ----
+
+    /// What the start tag that was read last says of an array.
+    fn shape(&mut self, element: &'static Element, array: &'static ArrayType) -> Result<Shape, Error> {
+        let mut shape = Shape { offset: self.reader.offset().saturating_sub(1), ..Shape::default() };
+        if self.reader.is_plain() {
+            return Ok(shape);
+        }
+        let mut first = None;
+        for (number, namespace, name) in self.reader.attribute_names() {
+            let Some((text, offset)) = self.reader.attribute_value(number) else { continue };
+            let fail = |message: String| Error::new(ErrorKind::Lexical, offset, message);
+            match (namespace, name) {
+                (SOAP11, "arrayType") => {
+                    let invalid = || fail(format!("{} is not a valid soapenc:arrayType", quoted(text)));
+                    let text = text.trim();
+                    let (item, ranks) = text.split_at(text.find('[').ok_or_else(invalid)?);
+                    let (ranks, sizes) = ranks.split_at(ranks.rfind('[').ok_or_else(invalid)?);
+                    let inner = sizes.strip_prefix('[').and_then(|sizes| sizes.strip_suffix(']'));
+                    shape.sizes = sizes11(inner.ok_or_else(invalid)?).ok_or_else(invalid)?;
+                    shape.offset = offset;
+                    self.check_item(item, ranks, array, element, offset)?;
+                }
+                (SOAP11, "offset") => first = Some((text.to_owned(), offset)),
+                (SOAP12, "itemType") => self.check_item(text.trim(), array.ranks, array, element, offset)?,
+                (SOAP12, "arraySize") => {
+                    let invalid = || {
+                        fail(format!(
+                            "{} is not a valid enc:arraySize: numbers were expected, of which the first may be *",
+                            quoted(text)
+                        ))
+                    };
+                    shape.sizes = sizes12(text).ok_or_else(invalid)?;
+                    shape.offset = offset;
+                }
+                _ => {}
+            }
+        }
+        self.check_sizes(&mut shape, array, element)?;
+        if let Some((text, offset)) = first {
+            shape.first = self.place(&text, &shape, array, offset)?;
+        }
+        Ok(shape)
+    }
+
+    /// Whether an array may have as many dimensions as it says, and the memory that it says.
+    fn check_sizes(&self, shape: &mut Shape, array: &ArrayType, element: &Element) -> Result<(), Error> {
+        let fail = |kind, message: String| Error::new(kind, shape.offset, message);
+        // `*` and `[]` stand for any number of dimensions of an array of one.
+        if shape.sizes.is_empty() {
+            return Ok(());
+        }
+        if shape.sizes.len() != array.rank {
+            let message = format!(
+                "<{}> is an array of {} dimensions, where {} were expected",
+                element.name,
+                shape.sizes.len(),
+                array.rank
+            );
+            return Err(fail(ErrorKind::Structure, message));
+        }
+        if shape.sizes.iter().skip(1).any(Option::is_none) {
+            // Nothing tells then where a row ends, but an array without items has none.
+            shape.sizes = Vec::new();
+            return Ok(());
+        }
+        let sizes = shape.sizes.iter().copied().flatten();
+        if sizes.into_iter().try_fold(1_usize, usize::checked_mul).is_none() {
+            return Err(fail(ErrorKind::Structure, format!("<{}> is larger than any array can be", element.name)));
+        }
+        Ok(())
+    }
+
+    /// Whether the items of an array are what the contract says: of its type, of any, or of a simple type where its is
+    /// one, since the text says then what it is.
+    fn check_item(
+        &self,
+        item: &str,
+        ranks: &str,
+        array: &ArrayType,
+        element: &Element,
+        offset: usize,
+    ) -> Result<(), Error> {
+        let (prefix, local) = item.split_once(':').unwrap_or(("", item));
+        let Some(namespace) = self.reader.resolve(prefix) else {
+            let message = format!("{} is not a valid xs:QName: its prefix is not declared", quoted(item));
+            return Err(Error::new(ErrorKind::Lexical, offset, message));
+        };
+        let TypeName { namespace: expected_namespace, name: expected } = array.item_type;
+        let is_builtin = |namespace: &str| namespace.ends_with("XMLSchema") || matches!(namespace, SOAP11 | SOAP12);
+        let is_any = |local: &str| matches!(local, "anyType" | "ur-type" | "anySimpleType" | "Struct");
+        let is_array = |local: &str| local == "Array" && matches!(namespace, SOAP11 | SOAP12);
+        let is_fine = (namespace == expected_namespace && local == expected)
+            || (expected_namespace == XSD && expected == "anyType")
+            || (is_builtin(namespace) && (is_any(local) || is_array(local)))
+            || (is_builtin(namespace) && expected_namespace == XSD);
+        if is_fine && ranks == array.ranks || is_any(local) && ranks.is_empty() && is_builtin(namespace) {
+            return Ok(());
+        }
+        let message = format!(
+            "<{}> is an array of {}{ranks}, where {}{} was expected",
+            element.name,
+            ExpandedName::new(namespace, local),
+            ExpandedName::new(expected_namespace, expected),
+            array.ranks
+        );
+        Err(Error::new(ErrorKind::Structure, offset, message))
+    }
+
+    /// The place that an item says to have: its tag was read, and not used yet.
+    fn position(&self, shape: &Shape, array: &ArrayType) -> Result<Option<usize>, Error> {
+        if self.reader.is_plain() {
+            return Ok(None);
+        }
+        match self.reader.qualified_attribute(SOAP11, "position") {
+            None => Ok(None),
+            Some(position) => self.place(position.value, shape, array, position.offset).map(Some),
+        }
+    }
+
+    /// A place in an array: `[3]` or `[1,2]`.
+    fn place(&self, text: &str, shape: &Shape, array: &ArrayType, offset: usize) -> Result<usize, Error> {
+        let numbers = text.trim().strip_prefix('[').and_then(|text| text.strip_suffix(']'));
+        let numbers: Option<Vec<usize>> = numbers.and_then(|text| text.split(',').map(number).collect());
+        let fail = |message: &str| {
+            let message = format!("{} is no place in this array: {message}", quoted(text));
+            Error::new(ErrorKind::Lexical, offset, message)
+        };
+        let numbers = numbers.ok_or_else(|| fail("numbers in brackets were expected"))?;
+        if numbers.len() != array.rank || (array.rank > 1 && shape.sizes.len() != array.rank) {
+            return Err(fail("it has another number of dimensions"));
+        }
+        let mut place = 0_usize;
+        for (index, number) in numbers.iter().enumerate() {
+            let size = shape.sizes.get(index).copied().flatten();
+            if size.is_some_and(|size| *number >= size) {
+                return Err(fail("it is beyond the size of the array"));
+            }
+            // Only the first size may be unknown, and it is not needed here.
+            let row = if index == 0 { 0 } else { size.unwrap_or_default() };
+            let next = place.checked_mul(row).and_then(|place| place.checked_add(*number));
+            place = next.ok_or_else(|| fail("it is beyond the size of any array"))?;
+        }
+        Ok(place)
+    }
+}
+
+impl Shape {
+    /// How many items there may be, if that is said.
+    fn most(&self) -> Option<usize> {
+        if self.sizes.is_empty() {
+            return None;
+        }
+        self.sizes.iter().copied().try_fold(1_usize, |count, size| count.checked_mul(size?))
+    }
+}
+
+/// Puts an item in its place: behind the others, or where one is missing.
+fn put<T>(items: &mut Vec<Option<T>>, place: usize, value: Option<T>) {
+    match items.get_mut(place) {
+        Some(missing) => *missing = value,
+        None => items.push(value),
+    }
+}
+
+/// The sizes of SOAP 1.1: `2,3`, or nothing for one that isn't said.
+fn sizes11(text: &str) -> Option<Vec<Option<usize>>> {
+    let size = |text: &str| if text.trim().is_empty() { Some(None) } else { number(text).map(Some) };
+    text.split(',').map(size).collect()
+}
+
+/// The sizes of SOAP 1.2: `2 3` or `* 3`.
+fn sizes12(text: &str) -> Option<Vec<Option<usize>>> {
+    let sizes = text.split_ascii_whitespace().enumerate();
+    let sizes = sizes.map(|(index, text)| match text {
+        "*" if index == 0 => Some(None),
+        text => number(text).map(Some),
+    });
+    sizes.collect::<Option<Vec<_>>>().filter(|sizes| !sizes.is_empty())
+}
+
+fn number(text: &str) -> Option<usize> {
+    let text = text.trim();
+    if text.bytes().all(|byte| byte.is_ascii_digit()) { text.parse().ok() } else { None }
+}

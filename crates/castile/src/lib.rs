@@ -21,6 +21,7 @@
 
 mod client;
 
+pub use castile_databinding::encoded::{Array, Shared};
 pub use castile_databinding::{
     Any, AnyAttribute, AnyContent, AnyType, Deviations, ExpandedName, Nillable, Recursive, datatypes,
 };
@@ -51,7 +52,7 @@ pub mod codegen {
     pub use castile_databinding::datatypes::SimpleType;
     pub use castile_databinding::schema::Element;
     pub use castile_databinding::{
-        Decoder, Encoder, Error, FromXml, Group, Mixed, Nillable, Recursive, ToXml, conversions, enumeration,
+        Decoder, Encoder, Error, FromXml, Group, Mixed, Nillable, Recursive, ToXml, array, conversions, enumeration,
         union_value,
     };
     pub use castile_http::Error as HttpError;
@@ -72,6 +73,7 @@ pub mod codegen {
         pub use std::sync::LazyLock;
 
         pub use castile_databinding::datatypes::WhiteSpace;
+        pub use castile_databinding::encoded::ArrayType;
         pub use castile_databinding::facets::{
             AnyOf, Check, Facets, Items, Restriction, bound, names, patterns, values,
         };

@@ -38,6 +38,8 @@ pub(crate) enum Item {
     Enumeration(Enumeration),
     Union(Union),
     Restriction(Restriction),
+    EncodedStruct(EncodedStruct),
+    EncodedArray(EncodedArray),
 }
 
 impl Item {
@@ -48,7 +50,9 @@ impl Item {
             | Item::Derived(Derived { path, .. })
             | Item::Enumeration(Enumeration { path, .. })
             | Item::Union(Union { path, .. })
-            | Item::Restriction(Restriction { path, .. }) => path,
+            | Item::Restriction(Restriction { path, .. })
+            | Item::EncodedStruct(EncodedStruct { path, .. })
+            | Item::EncodedArray(EncodedArray { path, .. }) => path,
         }
     }
 
@@ -383,6 +387,70 @@ pub(crate) enum Facet {
     Names(Vec<(String, String)>),
 }
 
+/// A struct in SOAP encoding (SOAP 1.1 §5.4.1): its accessors may come in any order, be absent or nil.
+#[derive(Debug)]
+pub(crate) struct EncodedStruct {
+    pub(crate) path: Path,
+    /// The table of its accessors.
+    pub(crate) table: Ident,
+    pub(crate) documentation: String,
+    pub(crate) role: EncodedRole,
+    pub(crate) accessors: Vec<Accessor>,
+}
+
+#[derive(Debug)]
+pub(crate) enum EncodedRole {
+    /// A value, with the name of its type if that has one.
+    Value(Option<TypeName>),
+    /// The element of a call or of its answer. The one that has the result of the call is named.
+    Call { result: Option<String> },
+}
+
+/// An accessor of a struct.
+#[derive(Debug)]
+pub(crate) struct Accessor {
+    pub(crate) ident: Ident,
+    pub(crate) documentation: String,
+    pub(crate) element: Element,
+    pub(crate) value: EncodedValue,
+    /// Whether it may come more than once.
+    pub(crate) is_repeated: bool,
+    /// Whether it is left out if it has no value, and not nil.
+    pub(crate) is_optional: bool,
+    /// The start tag, with the type that is known beforehand.
+    pub(crate) start: String,
+}
+
+/// What a value in SOAP encoding is.
+#[derive(Clone, Debug)]
+pub(crate) struct EncodedValue {
+    pub(crate) base: Base,
+    /// Whether the value may refer to itself, so that it is a node of a graph.
+    pub(crate) is_shared: bool,
+    /// The type to be written, unless the value says which it is of.
+    pub(crate) type_name: Option<TypeName>,
+    pub(crate) facets: Option<Path>,
+}
+
+/// An array in SOAP encoding (SOAP 1.1 §5.4.2).
+#[derive(Debug)]
+pub(crate) struct EncodedArray {
+    pub(crate) path: Path,
+    /// The table that says what it has.
+    pub(crate) table: Ident,
+    pub(crate) documentation: String,
+    pub(crate) item: Element,
+    pub(crate) value: EncodedValue,
+    /// The type of the items, or of the innermost ones.
+    pub(crate) item_type: TypeName,
+    /// Which arrays the items are, if they have no type with a name: `[]`.
+    pub(crate) ranks: String,
+    pub(crate) rank: usize,
+    /// The type of the items as it stands in `arrayType`, and the start tag of an item.
+    pub(crate) tag: String,
+    pub(crate) start: String,
+}
+
 /// A port type with its SOAP binding.
 #[derive(Debug)]
 pub(crate) struct Service {
@@ -476,6 +544,8 @@ pub(crate) struct HeaderBlock {
 #[derive(Debug)]
 pub(crate) struct Root {
     pub(crate) element: Element,
+    /// Whether it is in SOAP encoding.
+    pub(crate) is_encoded: bool,
     pub(crate) start: String,
     pub(crate) end: String,
 }

@@ -1,5 +1,6 @@
 //! The service model to a plan: which types are needed, what they are called, how they hold together.
 
+mod encoded;
 mod facets;
 mod finish;
 mod groups;
@@ -42,6 +43,8 @@ pub(crate) fn plan(definitions: &Definitions, options: &Options, diagnostics: &m
         module: 0,
         reserved: HashMap::new(),
         paths: HashMap::new(),
+        entered: HashSet::new(),
+        circular: HashMap::new(),
         items: Vec::new(),
         headers: Vec::new(),
         in_progress: Vec::new(),
@@ -86,6 +89,10 @@ struct Planner<'a> {
     /// The names of all types that have one in the contract, whether or not they are needed.
     reserved: HashMap<TypeId, Path>,
     paths: HashMap<Key, Path>,
+    /// Types of the schema that have the name that is reserved for them.
+    entered: HashSet<TypeId>,
+    /// Whether values of a type may lead to themselves in SOAP encoding, as far as that was asked.
+    circular: HashMap<TypeId, bool>,
     items: Vec<Item>,
     /// The header structs of the service that is being planned.
     headers: Vec<HeaderStruct>,
@@ -109,6 +116,10 @@ enum Key {
     Type(TypeId),
     /// A type with those derived from it.
     Derived(TypeId),
+    /// A type in SOAP encoding.
+    Encoded(TypeId),
+    /// A type with those derived from it in SOAP encoding.
+    EncodedDerived(TypeId),
     /// A group that may be referred to, as one that may come without end or as another.
     Group(Origin, bool),
 }
@@ -375,8 +386,14 @@ impl Planner<'_> {
     /// Gives a type of the schema its name, and turns to its module; what is returned is the module before.
     fn enter(&mut self, type_id: TypeId, key: Key, name: &str) -> (Path, usize) {
         let outside = self.module;
+        let is_first = self.entered.insert(type_id);
         let path = match self.reserved.get(&type_id) {
-            Some(path) => path.clone(),
+            Some(path) if is_first => path.clone(),
+            // It stands in messages of both kinds, literal and encoded.
+            Some(path) => {
+                self.module = path.module;
+                self.item(name)
+            }
             None => self.item(name),
         };
         self.module = path.module;

@@ -1,6 +1,7 @@
 //! The plan as Rust source.
 
 mod documentation;
+mod encoded;
 mod enums;
 mod facets;
 mod layout;
@@ -108,6 +109,8 @@ fn item(item: &Item, context: Context<'_>) -> Piece {
         Item::Enumeration(planned) => enums::enumeration(planned, context),
         Item::Union(planned) => enums::union(planned, context),
         Item::Restriction(planned) => facets::restriction(planned, context),
+        Item::EncodedStruct(planned) => encoded::structure(planned, context),
+        Item::EncodedArray(planned) => encoded::array(planned, context),
     };
     let piece = Piece::new(tokens, context);
     match item {

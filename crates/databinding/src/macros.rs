@@ -142,3 +142,22 @@ macro_rules! conversions {
         }
     )*};
 }
+
+/// Makes an array type of generated code from its items: `array! { Numbers, i32 }`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! array {
+    ($type:ident, $item:ty) => {
+        impl From<Vec<$item>> for $type {
+            fn from(items: Vec<$item>) -> Self {
+                Self(items.into_iter().map(Some).collect())
+            }
+        }
+
+        impl ::core::iter::FromIterator<$item> for $type {
+            fn from_iter<I: ::core::iter::IntoIterator<Item = $item>>(items: I) -> Self {
+                Self(items.into_iter().map(Some).collect())
+            }
+        }
+    };
+}

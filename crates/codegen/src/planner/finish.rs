@@ -5,7 +5,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use castile_xml::XML_NAMESPACE;
 
 use crate::plan::{
-    Base, Content, Element, Field, Item, Occurrence, Path, Payload, Presence, Role, Root, Service, Struct, Term,
+    Accessor, Base, Content, Element, EncodedValue, Field, Item, Occurrence, Path, Payload, Presence, Role, Root,
+    Service, Struct, Term, TypeName,
 };
 use crate::tags::Tags;
 
@@ -22,6 +23,12 @@ const DATATYPES_WITH_DEFAULT: [&str; 10] = [
     "NormalizedString",
     "Token",
 ];
+
+const XSD_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema";
+/// What stands for the encoding of either version of SOAP: which it is shows when a message is written.
+const SOAP_ENCODING: &str = "http://schemas.xmlsoap.org/soap/encoding/";
+/// What a payload in SOAP encoding declares beside its own namespaces.
+const ENCODED_DECLARATIONS: &str = " xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\">";
 
 /// The plan, with tags and defaults.
 pub(super) fn finish(
@@ -45,7 +52,19 @@ pub(super) fn finish(
     };
     let set_tags = |root: &mut Root, base: &Base| {
         let Element { namespace, name, .. } = &root.element;
+        let below = |base: &Base, namespaces: BTreeSet<String>| {
+            let mut namespaces = below(base, namespaces);
+            if root.is_encoded {
+                // They have prefixes of their own.
+                namespaces.retain(|namespace| !matches!(namespace.as_str(), XSD_NAMESPACE | SOAP_ENCODING));
+            }
+            namespaces
+        };
         root.start = tags.root(namespace, name, &below(base, BTreeSet::from([namespace.clone()])));
+        if root.is_encoded {
+            root.start.pop();
+            root.start += ENCODED_DECLARATIONS;
+        }
         root.end = format!("</{}>", tags.name(namespace, name));
     };
     for header in services.iter_mut().flat_map(|service| &mut service.headers) {
@@ -82,6 +101,8 @@ fn holds_names(item: &Item) -> bool {
             }
             Item::Derived(planned) => planned.variants.iter().any(|variant| variant.base.is_name()),
             Item::Choice(_) | Item::Enumeration(_) | Item::Union(_) | Item::Restriction(_) => false,
+            // Bare names are those of accessors in any case.
+            Item::EncodedStruct(_) | Item::EncodedArray(_) => false,
         }
 }
 
@@ -104,7 +125,33 @@ fn add_tags(item: &mut Item, tags: &Tags) {
                 }
             }
         }
+        Item::EncodedStruct(planned) => {
+            for accessor in &mut planned.accessors {
+                accessor.start = encoded_start(&accessor.element, &accessor.value, tags);
+            }
+        }
+        Item::EncodedArray(planned) => {
+            planned.start = encoded_start(&planned.item, &planned.value, tags);
+            planned.tag = type_tag(&planned.item_type, tags);
+        }
         Item::Choice(_) | Item::Enumeration(_) | Item::Union(_) | Item::Restriction(_) => {}
+    }
+}
+
+/// The start tag of an accessor, which has no namespace, with the type if that is known beforehand.
+fn encoded_start(element: &Element, value: &EncodedValue, tags: &Tags) -> String {
+    match &value.type_name {
+        None => format!("<{}>", element.name),
+        Some(type_name) => format!("<{} xsi:type=\"{}\">", element.name, type_tag(type_name, tags)),
+    }
+}
+
+/// The name of a type as it stands in a value: messages in SOAP encoding have a prefix for those that are built in.
+fn type_tag(type_name: &TypeName, tags: &Tags) -> String {
+    match type_name.namespace.as_str() {
+        XSD_NAMESPACE => format!("xsd:{}", type_name.name),
+        SOAP_ENCODING => format!("soapenc:{}", type_name.name),
+        namespace => tags.name(namespace, &type_name.name),
     }
 }
 
@@ -145,6 +192,17 @@ fn below(base: &Base, items: &[Item], index: &HashMap<Path, usize>, namespaces: 
                     namespaces.insert(variant.name.namespace.clone());
                     enter(&variant.base, &mut open);
                 }
+            }
+            Item::EncodedStruct(planned) => {
+                for Accessor { value, .. } in &planned.accessors {
+                    namespaces.extend(value.type_name.iter().map(|name| name.namespace.clone()));
+                    enter(&value.base, &mut open);
+                }
+            }
+            Item::EncodedArray(planned) => {
+                let names = planned.value.type_name.iter().chain([&planned.item_type]);
+                namespaces.extend(names.map(|name| name.namespace.clone()));
+                enter(&planned.value.base, &mut open);
             }
             Item::Choice(_) | Item::Enumeration(_) | Item::Union(_) | Item::Restriction(_) => {}
         }

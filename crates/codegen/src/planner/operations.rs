@@ -40,7 +40,7 @@ impl Planner<'_> {
     pub(super) fn operation_names(&mut self, binding: &Binding) -> Vec<OperationNames> {
         let mut headers = HeaderNames::default();
         for operation in &binding.operations {
-            for message in operation.input.iter().chain(&operation.output).filter(|message| is_literal(message)) {
+            for message in operation.input.iter().chain(&operation.output).filter(|message| is_generated(operation, message)) {
                 headers.0.entry(header_elements(message).collect()).or_default().0 += 1;
             }
         }
@@ -62,7 +62,7 @@ impl Planner<'_> {
         kind: &str,
         headers: &mut HeaderNames,
     ) -> MessageNames {
-        let Some(message) = message.filter(|message| is_literal(message)) else { return MessageNames::default() };
+        let Some(message) = message.filter(|message| is_generated(operation, message)) else { return MessageNames::default() };
         let has_struct = operation.style == Style::Rpc || message.body.len() > 1;
         let payload = has_struct.then(|| self.item(&format!("{} {kind}", operation.name)));
         let elements: BTreeSet<ElementId> = header_elements(message).collect();
@@ -89,9 +89,10 @@ impl Planner<'_> {
             }
         };
         let messages = || std::iter::once(input).chain(output);
-        if messages().any(|message| message.use_ == Use::Encoded) {
-            let style = if operation.style == Style::Rpc { "rpc" } else { "document" };
-            let message = format!("operation {name} is {style}/encoded, which is not generated yet: it is left out");
+        if messages().any(|message| !is_generated(operation, message)) {
+            let message = format!(
+                "operation {name} is document/encoded, for which SOAP encoding has no rules: it is left out"
+            );
             return self.refuse(operation.location, message);
         }
         for message in messages().filter(|message| !message.attachments.is_empty()) {
@@ -150,9 +151,14 @@ impl Planner<'_> {
     ) -> Option<Message> {
         let is_raw = self.raw.contains(&operation.name);
         let (base, payload) = match (operation.style, message.body.as_slice(), names.payload) {
-            (Style::Rpc, ..) if is_raw => (Base::Raw, Payload::Element(self.rpc_root(operation, message, suffix))),
+            (Style::Rpc, ..) if is_raw => {
+                (Base::Raw, Payload::Element(self.rpc_root(operation, message, suffix, false)))
+            }
             (_, [Part { content: PartContent::Element(element), .. }], _) if is_raw => {
                 (Base::Raw, Payload::Element(self.root(*element)))
+            }
+            (Style::Rpc, parts, Some(path)) if message.use_ == Use::Encoded => {
+                self.call(operation, message, parts, path, suffix)
             }
             (Style::Rpc, parts, Some(path)) => self.rpc(operation, message, parts, path, suffix),
             (_, [], _) => (Base::Nothing, Payload::Nothing),
@@ -182,10 +188,17 @@ impl Planner<'_> {
     ) -> (Base, Payload) {
         let documentation = format!("The element `{}{suffix}` of rpc style.", operation.name);
         self.structure_of_parts(path.clone(), documentation, parts);
-        (Base::Item(path), Payload::Element(self.rpc_root(operation, message, suffix)))
+        (Base::Item(path), Payload::Element(self.rpc_root(operation, message, suffix, false)))
     }
 
-    fn rpc_root(&mut self, operation: &BindingOperation, message: &BindingMessage, suffix: &str) -> Root {
+    /// The element of a call or of its answer, of rpc style.
+    pub(super) fn rpc_root(
+        &mut self,
+        operation: &BindingOperation,
+        message: &BindingMessage,
+        suffix: &str,
+        is_encoded: bool,
+    ) -> Root {
         let name = format!("{}{suffix}", operation.name);
         let namespace = message.namespace.clone().unwrap_or_default();
         if message.namespace.is_none() {
@@ -197,7 +210,7 @@ impl Planner<'_> {
         }
         self.namespaces.push(namespace.clone());
         let element = Element { namespace, name, slot: self.slot(), constraint: None, facets: None };
-        Root { element, start: String::new(), end: String::new() }
+        Root { element, is_encoded, start: String::new(), end: String::new() }
     }
 
     /// A body of several elements.
@@ -295,7 +308,7 @@ impl Planner<'_> {
     /// The element of a payload; its tags come when all namespaces are known.
     fn root(&mut self, element: ElementId) -> Root {
         let element = self.element(&self.schema[element]);
-        Root { element, start: String::new(), end: String::new() }
+        Root { element, is_encoded: false, start: String::new(), end: String::new() }
     }
 
     // ---- headers ----
@@ -385,8 +398,9 @@ impl Planner<'_> {
     }
 }
 
-fn is_literal(message: &BindingMessage) -> bool {
-    message.use_ == Use::Literal
+/// Whether a message has a form: there is none for values that are encoded and not those of a call.
+fn is_generated(operation: &BindingOperation, message: &BindingMessage) -> bool {
+    message.use_ == Use::Literal || operation.style == Style::Rpc
 }
 
 /// The elements of those header blocks that can be generated.

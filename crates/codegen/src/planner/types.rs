@@ -51,7 +51,7 @@ impl Planner<'_> {
     }
 
     /// The types that an element of this type may name as its own, in the order of their definitions.
-    fn derived_types(&self, type_id: TypeId) -> Vec<TypeId> {
+    pub(super) fn derived_types(&self, type_id: TypeId) -> Vec<TypeId> {
         let mut found = Vec::new();
         let mut open = self.schema.derived_types(type_id).to_vec();
         while let Some(id) = open.pop() {
@@ -199,7 +199,7 @@ impl Planner<'_> {
     }
 
     /// What the bases of a type and the type itself say of its content, one after the other.
-    fn steps(&self, type_id: TypeId) -> Vec<(TypeId, &'_ Particle)> {
+    pub(super) fn steps(&self, type_id: TypeId) -> Vec<(TypeId, &'_ Particle)> {
         let mut steps = Vec::new();
         for (id, complex) in self.schema.bases(type_id).map_while(|id| Some((id, self.schema[id].as_complex()?))) {
             steps.extend(complex.content.particle().map(|particle| (id, particle)));

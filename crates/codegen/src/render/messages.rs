@@ -52,9 +52,10 @@ pub(super) fn table(plan: &Service, context: Context<'_>) -> TokenStream {
 
 fn payload(message: &Message, context: Context<'_>) -> TokenStream {
     match &message.payload {
-        Payload::Element(Root { element: of, start, end }) => {
+        Payload::Element(Root { element: of, is_encoded, start, end }) => {
             let element = element(of, context);
-            quote! { Root::new(#element, #start, #end) }
+            let encoded = is_encoded.then(|| quote! { .encoded() });
+            quote! { Root::new(#element, #start, #end) #encoded }
         }
         Payload::Nothing => quote! { Root::of_body("<soap:Body>", &[]) },
         Payload::Content { path, start } => {

@@ -321,10 +321,10 @@ fn all(ident: &Ident, table: &Ident, fields: &[Field], attributes: &[TokenStream
 }
 
 /// The variable that holds a field's value until all are there.
-fn local(field: &Ident) -> Ident {
+pub(super) fn local(field: &Ident) -> Ident {
     match field.as_str() {
         // These have others; no field is named with a mark at the end.
-        name @ ("decoder" | "element" | "index" | "outer") => Ident::new(&format!("{name}_")),
+        name @ ("decoder" | "element" | "index" | "outer" | "parts") => Ident::new(&format!("{name}_")),
         _ => field.clone(),
     }
 }

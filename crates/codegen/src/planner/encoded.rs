@@ -1,0 +1,460 @@
+//! Messages in SOAP encoding (SOAP 1.1 §5 and §7, SOAP 1.2 Part 2 §3 and §4): what types of the schema are as structs and
+//! arrays of a graph.
+
+use std::collections::HashSet;
+
+use castile_wsdl::{BindingMessage, BindingOperation, Part, PartContent};
+use castile_xsd::components::{ArrayType, Compositor, Content as SchemaContent, TypeDefinition};
+use castile_xsd::{Builtin, ElementId, ExpandedName, TypeId};
+
+use super::particles::{self, Node, NodeTerm};
+use super::{Key, Planner, text};
+use crate::names::Scope;
+use crate::plan::{
+    Accessor, Base, Derived, DerivedVariant, Element, EncodedArray, EncodedRole, EncodedStruct, EncodedValue, Item,
+    Path, Payload, TypeName,
+};
+
+const XSD: &str = "http://www.w3.org/2001/XMLSchema";
+/// The namespaces of the encodings of both versions of SOAP.
+const ENCODINGS: [&str; 2] = ["http://schemas.xmlsoap.org/soap/encoding/", "http://www.w3.org/2003/05/soap-encoding"];
+
+/// What a type of the schema is in SOAP encoding.
+enum Kind {
+    /// Text.
+    Simple,
+    /// Anything, of which each value says what it is.
+    Any,
+    Struct(Vec<Member>),
+    Array(ItemType),
+    /// What SOAP encoding has no rules for: it stands as in literal use.
+    Literal,
+}
+
+/// An element that is an accessor.
+struct Member {
+    element: ElementId,
+    is_optional: bool,
+    is_repeated: bool,
+}
+
+/// What the items of an array are.
+struct ItemType {
+    /// The type of the items, or of the innermost ones.
+    type_id: TypeId,
+    /// The brackets in `wsdl:arrayType` before the last ones.
+    ranks: String,
+    rank: usize,
+}
+
+impl Planner<'_> {
+    /// The element of a call, or of its answer: a struct of the parts (SOAP 1.1 §7.1, SOAP 1.2 Part 2 §4.2).
+    pub(super) fn call(
+        &mut self,
+        operation: &BindingOperation,
+        message: &BindingMessage,
+        parts: &[Part],
+        path: Path,
+        suffix: &str,
+    ) -> (Base, Payload) {
+        let name = format!("{}{suffix}", operation.name);
+        let mut names = Scope::default();
+        let mut accessors = Vec::new();
+        for part in parts {
+            let (name, type_id) = match part.content {
+                PartContent::Type(type_id) => (part.name.as_str(), type_id),
+                PartContent::Element(id) => (self.schema[id].name.local(), self.schema[id].type_id),
+            };
+            let ident = names.lower(name);
+            let value = self.encoded(type_id, &format!("{} {name}", path.ident));
+            let element = self.accessor_element(name, &value);
+            accessors.push(Accessor {
+                ident,
+                documentation: format!("The part `{}`.", part.name),
+                element,
+                value,
+                is_repeated: false,
+                is_optional: false,
+                start: String::new(),
+            });
+        }
+        // The result is what a call doesn't have itself, if that is one part.
+        let is_input = |name: &str| {
+            operation.input.iter().flat_map(|input| &input.body).any(|input| input.name == name)
+        };
+        let mut results = parts.iter().zip(&accessors).filter(|(part, _)| parts.len() == 1 || !is_input(&part.name));
+        let result = match (results.next(), results.next()) {
+            (Some((_, result)), None) if !suffix.is_empty() => Some(result.element.name.clone()),
+            _ => None,
+        };
+        let table = self.table(&path.ident.to_string());
+        self.items.push(Item::EncodedStruct(EncodedStruct {
+            path: path.clone(),
+            table,
+            documentation: format!("The element `{name}` of rpc style."),
+            role: EncodedRole::Call { result },
+            accessors,
+        }));
+        (Base::Item(path), Payload::Element(self.rpc_root(operation, message, suffix, true)))
+    }
+
+    /// What values of a type are. `owner` is what they belong to, for the names of types that have none.
+    fn encoded(&mut self, type_id: TypeId, owner: &str) -> EncodedValue {
+        let schema = self.schema;
+        let mut value = EncodedValue { base: Base::AnyType, is_shared: false, type_name: None, facets: None };
+        match self.kind(type_id) {
+            Kind::Any => {}
+            Kind::Simple => {
+                let type_id = simple_of(self, type_id);
+                value.base = self.simple(type_id);
+                value.facets = self.facets(type_id);
+                value.type_name = Some(self.simple_type_name(type_id));
+            }
+            Kind::Literal => {
+                value.base = self.complex_type(type_id).0;
+                let is_abstract = schema[type_id].as_complex().is_some_and(|complex| complex.is_abstract);
+                if !is_abstract && self.derived_types(type_id).is_empty() {
+                    value.type_name = self.type_name(type_id);
+                }
+            }
+            Kind::Array(items) => {
+                value.base = self.encoded_array(type_id, items, owner);
+                value.type_name = self.type_name(type_id);
+            }
+            Kind::Struct(members) => {
+                value.is_shared = self.is_circular(type_id);
+                let derived = self.derived_types(type_id);
+                let is_abstract = schema[type_id].as_complex().is_some_and(|complex| complex.is_abstract);
+                if derived.is_empty() && !is_abstract {
+                    value.base = self.encoded_struct(type_id, members, owner);
+                    value.type_name = self.type_name(type_id);
+                } else {
+                    value.base = self.encoded_derived(type_id, derived, is_abstract);
+                }
+            }
+        }
+        if let Some(TypeName { namespace, .. }) = &value.type_name {
+            self.namespaces.push(namespace.clone());
+        }
+        value
+    }
+
+    /// What a type is.
+    fn kind(&self, type_id: TypeId) -> Kind {
+        let schema = self.schema;
+        let TypeDefinition::Complex(complex) = &schema[type_id] else { return Kind::Simple };
+        if type_id.builtin() == Some(Builtin::AnyType) {
+            return Kind::Any;
+        }
+        let name = complex.name.as_ref();
+        if let Some(local) = name.and_then(|name| encoding_type(name)) {
+            return match local {
+                "Array" => Kind::Array(ItemType { type_id: Builtin::AnyType.into(), ranks: String::new(), rank: 1 }),
+                "Struct" => Kind::Any,
+                _ => Kind::Simple,
+            };
+        }
+        if let Some(items) = self.item_type(type_id) {
+            return Kind::Array(items);
+        }
+        let is_common = |name: &ExpandedName| name.namespace().is_empty() && matches!(name.local(), "id" | "href");
+        let attributes = schema.attribute_uses(type_id);
+        let has_attributes = attributes.iter().any(|attribute| !is_common(&schema[attribute.attribute].name));
+        if has_attributes || !matches!(schema.content(type_id), SchemaContent::Empty | SchemaContent::ElementOnly(_)) {
+            return Kind::Literal;
+        }
+        let group = particles::content(schema, &self.steps(type_id));
+        let members: Option<Vec<Member>> = match group.compositor {
+            Compositor::Choice => None,
+            _ => group.nodes.iter().map(member).collect(),
+        };
+        members.map_or(Kind::Literal, Kind::Struct)
+    }
+
+    /// What the items of an array are: `wsdl:arrayType` says it, or the one element that repeats.
+    fn item_type(&self, type_id: TypeId) -> Option<ItemType> {
+        let schema = self.schema;
+        let is_array =
+            |id: TypeId| schema[id].name().and_then(encoding_type).is_some_and(|local| local == "Array");
+        if !schema.bases(type_id).any(is_array) {
+            return None;
+        }
+        let said = schema.attribute_uses(type_id).into_iter().find_map(|attribute| attribute.array_type);
+        if let Some(ArrayType { item, dimensions }) = said
+            && let Some(type_id) = self.find_type(&item)
+        {
+            let last = dimensions.rfind('[').unwrap_or_default();
+            let rank = dimensions[last..].matches(',').count() + 1;
+            // Sizes in a contract say no more than how many dimensions there are.
+            let ranks = dimensions[..last].chars().filter(|c| matches!(c, '[' | ',' | ']')).collect();
+            return Some(ItemType { type_id, ranks, rank });
+        }
+        let group = particles::content(schema, &self.steps(type_id));
+        let type_id = match group.nodes.as_slice() {
+            [Node { term: NodeTerm::Element(element), .. }] => schema[*element].type_id,
+            _ => Builtin::AnyType.into(),
+        };
+        Some(ItemType { type_id, ranks: String::new(), rank: 1 })
+    }
+
+    fn find_type(&self, name: &ExpandedName) -> Option<TypeId> {
+        match name.namespace() {
+            XSD => self.schema.find_type(name).or_else(|| match name.local() {
+                // Drafts of XML Schema had this name.
+                "ur-type" => Some(Builtin::AnyType.into()),
+                _ => None,
+            }),
+            _ => self.schema.find_type(name),
+        }
+    }
+
+    // ---- types ----
+
+    fn encoded_struct(&mut self, type_id: TypeId, members: Vec<Member>, owner: &str) -> Base {
+        let key = Key::Encoded(type_id);
+        if let Some(path) = self.paths.get(&key) {
+            return Base::Item(path.clone());
+        }
+        let definition = &self.schema[type_id];
+        let name = definition.name().map_or(owner, |name| name.local());
+        let (path, outside) = self.enter(type_id, key, name);
+        let mut names = Scope::default();
+        let idents: Vec<_> =
+            members.iter().map(|member| names.lower(self.schema[member.element].name.local())).collect();
+        let mut accessors = Vec::new();
+        for (Member { element, is_optional, is_repeated }, ident) in members.into_iter().zip(idents) {
+            let declaration = &self.schema[element];
+            let name = declaration.name.local();
+            let value = self.encoded(declaration.type_id, &format!("{} {name}", path.ident));
+            let documentation = text(&[&declaration.annotation.documentation]);
+            accessors.push(Accessor {
+                ident,
+                documentation: documentation.unwrap_or_else(|| format!("The accessor `{name}`.")),
+                element: self.accessor_element(name, &value),
+                value,
+                is_repeated,
+                is_optional,
+                start: String::new(),
+            });
+        }
+        let documentation = text(&[&definition.annotation().documentation]);
+        let table = self.table(&path.ident.to_string());
+        self.items.push(Item::EncodedStruct(EncodedStruct {
+            path: path.clone(),
+            table,
+            documentation: documentation.unwrap_or_else(|| format!("The type `{name}`, encoded.")),
+            role: EncodedRole::Value(self.type_name(type_id)),
+            accessors,
+        }));
+        self.module = outside;
+        Base::Item(path)
+    }
+
+    /// The enum of a struct's type and those derived from it: each value says which it is of.
+    fn encoded_derived(&mut self, type_id: TypeId, derived: Vec<TypeId>, is_abstract: bool) -> Base {
+        let key = Key::EncodedDerived(type_id);
+        if let Some(path) = self.paths.get(&key) {
+            return Base::Item(path.clone());
+        }
+        let local = self.schema[type_id].name().map_or("Type", |name| name.local());
+        let (path, outside) = match self.reserved.get(&type_id) {
+            // The type has the name; what is derived comes beside it.
+            Some(own) if !is_abstract => {
+                let outside = std::mem::replace(&mut self.module, own.module);
+                let path = self.item(&format!("{local} or derived"));
+                self.paths.insert(key, path.clone());
+                (path, outside)
+            }
+            _ => self.enter(type_id, key, local),
+        };
+        let mut names = Scope::default();
+        let other = names.variant("Other");
+        let own = (!is_abstract).then_some(type_id);
+        let mut variants = Vec::new();
+        for id in own.into_iter().chain(derived) {
+            let Some(name) = self.type_name(id) else { continue };
+            let base = match self.kind(id) {
+                Kind::Struct(members) => self.encoded_struct(id, members, &name.name),
+                _ => self.encoded_literal(id),
+            };
+            self.namespaces.push(name.namespace.clone());
+            variants.push(DerivedVariant {
+                ident: names.variant(&name.name),
+                documentation: format!("A value of the type `{}`.", name.name),
+                base,
+                recursive: false,
+                tag: Some(String::new()),
+                name,
+            });
+        }
+        let documentation = text(&[&self.schema[type_id].annotation().documentation]);
+        let table = self.table(&format!("{} types", path.ident));
+        self.items.push(Item::Derived(Derived {
+            table,
+            path: path.clone(),
+            documentation: documentation
+                .unwrap_or_else(|| format!("A value of the type `{local}` or of one that is derived from it.")),
+            is_abstract,
+            variants,
+            other,
+        }));
+        self.module = outside;
+        Base::Item(path)
+    }
+
+    /// A type for which SOAP encoding has no rules.
+    fn encoded_literal(&mut self, type_id: TypeId) -> Base {
+        self.complex_type(type_id).0
+    }
+
+    fn encoded_array(&mut self, type_id: TypeId, items: ItemType, owner: &str) -> Base {
+        let key = Key::Encoded(type_id);
+        if let Some(path) = self.paths.get(&key) {
+            return Base::Item(path.clone());
+        }
+        let definition = &self.schema[type_id];
+        let name = definition.name().map_or(owner, |name| name.local());
+        let documentation = text(&[&definition.annotation().documentation]);
+        let documentation = documentation.unwrap_or_else(|| format!("The array `{name}`."));
+        let (path, outside) = self.enter(type_id, key, name);
+        self.array_of(path.clone(), items, documentation);
+        self.module = outside;
+        Base::Item(path)
+    }
+
+    /// An array, and those that its items are.
+    fn array_of(&mut self, path: Path, items: ItemType, documentation: String) {
+        let ItemType { type_id, ranks, rank } = items;
+        let owner = format!("{} item", path.ident);
+        let value = match ranks.rfind('[') {
+            None => self.encoded(type_id, &owner),
+            Some(last) => {
+                let inner = self.item(&owner);
+                let rank = ranks[last..].matches(',').count() + 1;
+                let documentation = format!("An array in `{}`.", path.ident);
+                let items = ItemType { type_id, ranks: ranks[..last].to_owned(), rank };
+                self.array_of(inner.clone(), items, documentation);
+                EncodedValue { base: Base::Item(inner), is_shared: false, type_name: None, facets: None }
+            }
+        };
+        let item = self.accessor_element("item", &value);
+        let item_type = self.item_type_name(type_id);
+        self.namespaces.push(item_type.namespace.clone());
+        let table = self.table(&path.ident.to_string());
+        self.items.push(Item::EncodedArray(EncodedArray {
+            path,
+            table,
+            documentation,
+            item,
+            value,
+            item_type,
+            ranks,
+            rank,
+            tag: String::new(),
+            start: String::new(),
+        }));
+    }
+
+    // ---- names ----
+
+    /// An accessor has no namespace (SOAP 1.1 §5.1, rule 2: its name is local to the type).
+    fn accessor_element(&mut self, name: &str, value: &EncodedValue) -> Element {
+        self.namespaces.push(String::new());
+        let facets = value.facets.clone();
+        Element { namespace: String::new(), name: name.to_owned(), slot: self.slot(), constraint: None, facets }
+    }
+
+    fn type_name(&self, type_id: TypeId) -> Option<TypeName> {
+        let name = self.schema[type_id].name()?;
+        if encoding_type(name).is_some() {
+            // Which encoding it is depends on the version of the message.
+            return None;
+        }
+        Some(TypeName { namespace: name.namespace().to_owned(), name: name.local().to_owned() })
+    }
+
+    /// What a value of a simple type says to be: its type, or the built-in one that a type without a name is made of.
+    fn simple_type_name(&self, type_id: TypeId) -> TypeName {
+        self.type_name(type_id).unwrap_or_else(|| TypeName {
+            namespace: XSD.to_owned(),
+            name: self.schema.builtin(type_id).name().to_owned(),
+        })
+    }
+
+    fn item_type_name(&self, type_id: TypeId) -> TypeName {
+        match self.kind(type_id) {
+            Kind::Simple => self.simple_type_name(simple_of(self, type_id)),
+            Kind::Array(_) => self.type_name(type_id).unwrap_or_else(|| TypeName {
+                namespace: ENCODINGS[0].to_owned(),
+                name: "Array".to_owned(),
+            }),
+            _ => self.type_name(type_id).unwrap_or_else(|| TypeName {
+                namespace: XSD.to_owned(),
+                name: "anyType".to_owned(),
+            }),
+        }
+    }
+
+    // ---- circles ----
+
+    /// Whether values of a type may lead to values of it.
+    fn is_circular(&mut self, type_id: TypeId) -> bool {
+        if let Some(known) = self.circular.get(&type_id) {
+            return *known;
+        }
+        let mut seen = HashSet::new();
+        let mut open = self.leads_to(type_id);
+        let mut is_circular = false;
+        while let Some(next) = open.pop() {
+            if next == type_id {
+                is_circular = true;
+                break;
+            }
+            if seen.insert(next) {
+                open.extend(self.leads_to(next));
+            }
+        }
+        self.circular.insert(type_id, is_circular);
+        is_circular
+    }
+
+    /// The types of what a value has in it.
+    fn leads_to(&self, type_id: TypeId) -> Vec<TypeId> {
+        let mut types = Vec::new();
+        for id in std::iter::once(type_id).chain(self.derived_types(type_id)) {
+            match self.kind(id) {
+                Kind::Struct(members) => {
+                    types.extend(members.iter().map(|member| self.schema[member.element].type_id));
+                }
+                Kind::Array(items) => types.push(items.type_id),
+                Kind::Simple | Kind::Any | Kind::Literal => {}
+            }
+        }
+        types
+    }
+}
+
+/// The accessor that a particle is, if it is an element.
+fn member(node: &Node) -> Option<Member> {
+    match node.term {
+        NodeTerm::Element(element) => Some(Member {
+            element,
+            is_optional: node.min == 0,
+            is_repeated: node.max != Some(1),
+        }),
+        NodeTerm::Any(_) | NodeTerm::Group(_) => None,
+    }
+}
+
+/// The local name of a type of an encoding.
+fn encoding_type(name: &ExpandedName) -> Option<&str> {
+    ENCODINGS.contains(&name.namespace()).then(|| name.local())
+}
+
+/// The simple type that is the content of one of the encoding's own types, `soapenc:string`, or the type itself.
+fn simple_of(planner: &Planner<'_>, type_id: TypeId) -> TypeId {
+    match planner.schema.content(type_id) {
+        SchemaContent::Simple(simple) => simple,
+        _ => type_id,
+    }
+}

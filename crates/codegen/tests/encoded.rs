@@ -1,0 +1,155 @@
+//! Generated code for SOAP encoding at work: the messages in `features/encoded` and what is answered to them.
+//!
+//! `ok-*.xml` is answered by `ok-*.answer`, `bad-*.xml` by a fault that says what `bad-*.error` says. Each is sent in two
+//! ways: alone, and after all others, when all tags are known to the reader.
+
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use bytes::Bytes;
+use castile::codegen::HttpService;
+use castile::soap::Version;
+use castile::{Fault, Shared};
+use castile_xml::tree::{Document, Element};
+use http::Request;
+use http_body_util::{BodyExt, Full};
+use tower_service::Service;
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+#[deny(warnings)]
+#[allow(unreachable_pub, reason = "nobody reaches into a test")]
+mod encoded {
+    include!("features/encoded/expected.rs");
+}
+
+use encoded::*;
+
+/// What comes goes back.
+#[derive(Clone)]
+struct Echo;
+
+impl Feature for Echo {
+    async fn echo(&self, request: EchoRequest) -> Result<EchoResponse, Fault> {
+        Ok(EchoResponse { point: request.point, size: request.size })
+    }
+
+    async fn arrays(&self, request: ArraysRequest) -> Result<ArraysResponse, Fault> {
+        let ArraysRequest { ints, points, matrix, rows, nested, names } = request;
+        Ok(ArraysResponse { ints, points, matrix, rows, nested, names })
+    }
+
+    async fn graph(&self, request: GraphRequest) -> Result<GraphResponse, Fault> {
+        Ok(GraphResponse { one: request.one, two: request.two })
+    }
+
+    async fn animals(&self, request: AnimalsRequest) -> Result<AnimalsResponse, Fault> {
+        Ok(AnimalsResponse { one: request.one, many: request.many })
+    }
+
+    async fn open(&self, request: OpenRequest) -> Result<OpenResponse, Fault> {
+        Ok(OpenResponse { open: request.open })
+    }
+
+    async fn ping(&self, _: PingRequest) -> Result<PingResponse, Fault> {
+        Ok(PingResponse {})
+    }
+
+    async fn add(&self, AddRequest { a, b }: AddRequest) -> Result<AddResponse, Fault> {
+        Ok(AddResponse { sum: a.zip(b).map(|(a, b)| a + b), a: b })
+    }
+}
+
+async fn post<S: HttpService>(server: &S, message: String) -> (u16, String) {
+    let media_type = if message.contains("soap-envelope") { "application/soap+xml" } else { "text/xml" };
+    let request = Request::post("/").header("content-type", format!("{media_type}; charset=utf-8"));
+    let response = server.service().call(request.body(Full::from(Bytes::from(message))).unwrap()).await;
+    let response: Result<_, BoxError> = response.map_err(Into::into);
+    let (head, body) = response.unwrap().into_parts();
+    let body: Result<_, BoxError> = body.collect().await.map_err(Into::into);
+    let body = body.unwrap().to_bytes();
+    (head.status.as_u16(), String::from_utf8(body.to_vec()).unwrap())
+}
+
+/// Codes and reason of a fault.
+fn fault(answer: &str) -> String {
+    fn values(element: Element<'_>, found: &mut Vec<String>) {
+        for child in element.elements() {
+            match child.local() {
+                "faultcode" | "Value" => found.push(child.text().trim().to_owned()),
+                "Code" | "Subcode" => values(child, found),
+                "faultstring" => found.push(child.text()),
+                "Reason" => found.extend(child.elements().map(|text| text.text())),
+                _ => {}
+            }
+        }
+    }
+    let document = Document::parse(answer).unwrap();
+    let body = document.root().elements().next().unwrap();
+    let mut found = Vec::new();
+    values(body.elements().next().unwrap(), &mut found);
+    found.join(": ") + "\n"
+}
+
+#[tokio::test]
+async fn messages() {
+    let server = FeatureServer::new(Echo);
+    let directory = Path::new("tests/features/encoded");
+    let mut files: Vec<_> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "xml"));
+    files.sort();
+    assert!(!files.is_empty());
+    let mut different = Vec::new();
+    // Twice: the second time all tags are known to the reader.
+    for file in files.iter().chain(&files) {
+        let (status, answer) = post(&server, fs::read_to_string(file).unwrap()).await;
+        let is_right = file.file_name().unwrap().to_str().unwrap().starts_with("ok-");
+        assert_eq!(status == 200, is_right, "{}: {answer}", file.display());
+        let (name, found) = if is_right { ("answer", answer) } else { ("error", fault(&answer)) };
+        different.extend(support::compare(&file.with_extension(name), Some(&found)));
+    }
+    assert!(different.is_empty(), "{}", different.join("\n"));
+}
+
+/// What was answered is read as the same value, and answered with the same bytes.
+#[tokio::test]
+async fn answers_read_as_what_was_asked() {
+    let server = FeatureServer::new(Echo);
+    for name in ["struct", "arrays", "sparse", "shared", "cycle", "polymorphic", "open", "soap12", "soap12-graph"] {
+        let answer = fs::read_to_string(format!("tests/features/encoded/ok-{name}.answer")).unwrap();
+        let request = answer.replace("Response", "");
+        assert_eq!(post(&server, request).await, (200, answer), "{name}");
+    }
+}
+
+/// A client sends what two places and a circle share, and gets it back as such.
+#[tokio::test]
+async fn graphs_keep_what_is_one() {
+    for version in Version::ALL {
+        let client = FeatureClient::with_transport("http://localhost/", FeatureServer::new(Echo)).unwrap();
+        let client = client.with_version(version);
+        let node = |name: &str| Node { name: Some(name.to_owned()), ..Node::default() };
+        let leaf = Shared::new(node("leaf"));
+        let root = Shared::cyclic(|me| Node {
+            next: Some(me),
+            children: Some([leaf.clone(), leaf.clone()].into_iter().collect()),
+            ..node("root")
+        });
+        let request = GraphRequest { one: Some(root), two: Some(leaf) };
+        let GraphResponse { one, two } = client.graph(&request).await.unwrap();
+        assert_eq!((&one, &two), (&request.one, &request.two));
+        let (one, two) = (one.unwrap(), two.unwrap());
+        let root = one.get().unwrap();
+        assert!(root.next.as_ref().unwrap().is_same(&one));
+        let children = &root.children.as_ref().unwrap().0;
+        assert!(children.iter().flatten().all(|child| child.is_same(&two)));
+        // Nothing holds itself: what was read goes away with who holds it.
+        let back = one.downgrade();
+        drop(one);
+        assert!(back.upgrade().is_none());
+    }
+}

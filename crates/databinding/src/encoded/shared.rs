@@ -257,9 +257,10 @@ impl<T: ToXml + Send + Sync + 'static> ToXml for Shared<T> {
 
     /// What nobody holds any more is nil.
     fn element(&self, out: &mut Encoder, start: &str, end: &str) {
+        let is_shared = self.is_shared();
         let Some(node) = self.node() else { return out.nil_accessor(start) };
         let Some(value) = node.get() else { return out.nil_accessor(start) };
-        if self.is_shared() {
+        if is_shared {
             let address = Arc::as_ptr(&node).addr();
             // The address is that of no other node as long as this one is kept.
             let keep = || Arc::clone(&node) as Arc<dyn std::any::Any + Send + Sync>;

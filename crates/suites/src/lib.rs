@@ -6,6 +6,7 @@ pub mod benchmark1;
 mod case;
 pub mod codec;
 pub mod floor;
+pub mod interop;
 pub mod wstest;
 
 use castile::http::server::Routes;
@@ -20,9 +21,10 @@ pub fn cases(suite: &str) -> Vec<Case> {
     }
 }
 
-/// The services of all suites, each at its path.
+/// The services of all suites, each at its path, and those that engines are tried on each other with.
 pub fn routes() -> Routes {
-    Routes::new()
+    let benchmarks = Routes::new()
         .route(benchmark1::PATH, benchmark1::contract::BenchmarkServer::new(benchmark1::Service).into())
-        .route(wstest::PATH, wstest::server().into())
+        .route(wstest::PATH, wstest::server().into());
+    interop::routes(benchmarks)
 }

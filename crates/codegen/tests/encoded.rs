@@ -10,22 +10,29 @@ mod support;
 use std::fs;
 use std::path::Path;
 
-use bytes::Bytes;
 use castile::codegen::HttpService;
+use castile::http::Body;
 use castile::soap::Version;
 use castile::{Fault, Shared};
 use castile_xml::tree::{Document, Element};
 use http::Request;
-use http_body_util::{BodyExt, Full};
+use http_body_util::BodyExt;
 use tower_service::Service;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-#[deny(warnings)]
-#[allow(unreachable_pub, reason = "nobody reaches into a test")]
-mod encoded {
-    include!("features/encoded/expected.rs");
+/// The module that was generated for a feature.
+macro_rules! generated {
+    ($feature:ident) => {
+        #[deny(warnings)]
+        #[allow(unreachable_pub, reason = "nobody reaches into a test")]
+        mod $feature {
+            include!(concat!("features/", stringify!($feature), "/expected.rs"));
+        }
+    };
 }
+
+generated!(encoded);
 
 use encoded::*;
 
@@ -67,7 +74,7 @@ impl Feature for Echo {
 async fn post<S: HttpService>(server: &S, message: String) -> (u16, String) {
     let media_type = if message.contains("soap-envelope") { "application/soap+xml" } else { "text/xml" };
     let request = Request::post("/").header("content-type", format!("{media_type}; charset=utf-8"));
-    let response = server.service().call(request.body(Full::from(Bytes::from(message))).unwrap()).await;
+    let response = server.service().call(request.body(Body::from(message)).unwrap()).await;
     let response: Result<_, BoxError> = response.map_err(Into::into);
     let (head, body) = response.unwrap().into_parts();
     let body: Result<_, BoxError> = body.collect().await.map_err(Into::into);

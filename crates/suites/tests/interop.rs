@@ -11,12 +11,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use bytes::Bytes;
 use castile::codegen::{HttpService, TowerService as _};
+use castile::http::Body;
 use castile::xml::tree::{Document, Element};
 use castile_suites::interop::{Service, base, collection, group_b};
 use http::Request;
-use http_body_util::{BodyExt, Full};
+use http_body_util::BodyExt;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -79,7 +79,7 @@ fn calls() -> Vec<Case> {
 async fn post<S: HttpService>(server: &S, message: String) -> String {
     let media_type = if message.contains("soap-envelope") { "application/soap+xml" } else { "text/xml" };
     let request = Request::post("/").header("content-type", format!("{media_type}; charset=utf-8"));
-    let response = server.service().call(request.body(Full::from(Bytes::from(message))).unwrap()).await;
+    let response = server.service().call(request.body(Body::from(message)).unwrap()).await;
     let response: Result<_, BoxError> = response.map_err(Into::into);
     let body: Result<_, BoxError> = response.unwrap().into_body().collect().await.map_err(Into::into);
     String::from_utf8(body.unwrap().to_bytes().to_vec()).unwrap()

@@ -160,3 +160,62 @@ async fn graphs_keep_what_is_one() {
         assert!(back.upgrade().is_none());
     }
 }
+
+/// Xorshift: enough for tests, and the same everywhere.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11) as usize % end.max(1)
+    }
+}
+
+/// Messages that were broken at random, and put together of parts of others, are answered: what comes from few bytes is
+/// not much, and nothing panics.
+#[tokio::test]
+async fn whatever_comes_is_bounded() {
+    const EXPANSION: usize = 1 << 10;
+    let mut options = castile::http::server::Options::default();
+    options.limits.encoding_expansion = EXPANSION;
+    let server = FeatureServer::with_options(Echo, options);
+    let directory = fs::read_dir("tests/features/encoded").unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = directory.collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "xml"));
+    files.sort();
+    let messages: Vec<String> = files.iter().map(|file| fs::read_to_string(file).unwrap()).collect();
+    let lines: Vec<&str> = messages.iter().flat_map(|message| message.lines()).collect();
+    let mut random = Random(1);
+    let (mut taken, mut refused) = (0, 0);
+    for round in 0..4_000 {
+        let mut message = messages[random.below(messages.len())].clone();
+        for _ in 0..=random.below(3) {
+            let tags: Vec<usize> = message.match_indices('<').map(|(at, _)| at).collect();
+            if tags.is_empty() {
+                break;
+            }
+            let [one, two] = [(); 2].map(|()| tags[random.below(tags.len())]);
+            let (start, end) = (one.min(two), one.max(two));
+            match random.below(5) {
+                // Values and elements of others: ids that are there twice, references to elsewhere.
+                0 => message.insert_str(start, lines[random.below(lines.len())]),
+                1 => message.replace_range(start..end, ""),
+                2 => message.insert_str(start, &message[start..end].to_owned()),
+                3 => message = message.replacen("href=\"#", ["href=\"#n1", "href=\"", "id=\"#"][random.below(3)], 1),
+                _ => {
+                    let digits: Vec<usize> = message.match_indices(|c: char| c.is_ascii_digit()).map(|(at, _)| at).collect();
+                    let Some(&at) = digits.get(random.below(digits.len())) else { break };
+                    message.replace_range(at..=at, ["", "7", "99999", "0", "-1"][random.below(5)]);
+                }
+            }
+        }
+        let length = message.len();
+        let (status, answer) = post(&server, message.clone()).await;
+        assert!(!answer.contains("the service failed"), "{round}: it panics: {message}");
+        assert!(answer.len() <= 64 * (length + EXPANSION), "{round}: {} bytes for {message}", answer.len());
+        if status == 200 { taken += 1 } else { refused += 1 }
+    }
+    assert!(taken > 100 && refused > 100, "{taken} messages were taken and {refused} refused");
+}

@@ -174,7 +174,7 @@ impl Envelope {
         })
     }
 
-    /// The same where other elements may stand in the body, to which references lead (SOAP 1.1 §5.1, rule 4; §5.6).
+    /// The same where other elements may stand in the body, to which references lead (SOAP 1.1 §5.1, §5.6).
     pub(crate) fn read_end_behind_others(reader: &mut Reader<'_>) -> Result<(), Error> {
         // Only what every payload may end with is remembered.
         if reader.input()[reader.offset()..].trim_start().starts_with("</") {

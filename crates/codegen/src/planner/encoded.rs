@@ -357,7 +357,7 @@ impl Planner<'_> {
 
     // ---- names ----
 
-    /// An accessor has no namespace (SOAP 1.1 §5.1, rule 2: its name is local to the type).
+    /// An accessor has no namespace (SOAP 1.1 §5.1: its name is local to the type).
     fn accessor_element(&mut self, name: &str, value: &EncodedValue) -> Element {
         self.namespaces.push(String::new());
         let facets = value.facets.clone();

@@ -202,10 +202,14 @@ async fn whatever_comes_is_bounded() {
                 // Values and elements of others: ids that are there twice, references to elsewhere.
                 0 => message.insert_str(start, lines[random.below(lines.len())]),
                 1 => message.replace_range(start..end, ""),
-                2 => message.insert_str(start, &message[start..end].to_owned()),
+                2 => {
+                    let again = message[start..end].to_owned();
+                    message.insert_str(start, &again);
+                }
                 3 => message = message.replacen("href=\"#", ["href=\"#n1", "href=\"", "id=\"#"][random.below(3)], 1),
                 _ => {
-                    let digits: Vec<usize> = message.match_indices(|c: char| c.is_ascii_digit()).map(|(at, _)| at).collect();
+                    let digits: Vec<usize> =
+                        message.match_indices(|c: char| c.is_ascii_digit()).map(|(at, _)| at).collect();
                     let Some(&at) = digits.get(random.below(digits.len())) else { break };
                     message.replace_range(at..=at, ["", "7", "99999", "0", "-1"][random.below(5)]);
                 }

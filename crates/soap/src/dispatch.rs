@@ -241,9 +241,10 @@ impl Payload<'_> {
         let Payload { mut decoder, operation, envelope, first, limits, leniency, message } = self;
         let version = envelope.version;
         let header: Result<H, Error> = blocks::read(&envelope, decoder.reader().input(), limits);
-        let request: Result<Q, Error> = message::read_payload(decoder, &operation.request, first, &message, |deviations| {
-            leniency.iter().for_each(|leniency| leniency.tell(operation, deviations));
-        });
+        let request: Result<Q, Error> =
+            message::read_payload(decoder, &operation.request, first, &message, |deviations| {
+                leniency.iter().for_each(|leniency| leniency.tell(operation, deviations));
+            });
         let request = request.map_err(|error| if operation.request.is_encoded { of_call(error) } else { error })?;
         let header = header?;
         Ok(Box::pin(async move {

@@ -42,7 +42,14 @@ impl Error {
     /// An error at a byte of the message.
     pub(crate) fn at(offset: usize, kind: ErrorKind, message: impl Into<String>) -> Self {
         let message = message.into();
-        Error(Box::new(Inner { kind, message, offset: Some(offset), source: None, not_understood: Vec::new(), subcode: None }))
+        Error(Box::new(Inner {
+            kind,
+            message,
+            offset: Some(offset),
+            source: None,
+            not_understood: Vec::new(),
+            subcode: None,
+        }))
     }
 
     /// The same error with the header blocks that were not understood.
@@ -112,7 +119,14 @@ impl From<castile_databinding::Error> for Error {
             _ => ErrorKind::Document,
         };
         let message = error.to_string();
-        Error(Box::new(Inner { kind, message, offset: None, source: Some(error), not_understood: Vec::new(), subcode: None }))
+        Error(Box::new(Inner {
+            kind,
+            message,
+            offset: None,
+            source: Some(error),
+            not_understood: Vec::new(),
+            subcode: None,
+        }))
     }
 }
 

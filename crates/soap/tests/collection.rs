@@ -222,6 +222,8 @@ fn cases_are_answered_as_published() {
     assert!(different.is_empty(), "{}", different.join("\n"));
     let [all, calls, not_yet, known] = [cases.len(), calls.len(), not_yet.len(), known.len()];
     let others = all - equal - not_yet - calls;
-    println!("{all} cases: {equal} equal, {others} with {known} known differences, {calls} elsewhere, {not_yet} not yet");
+    println!(
+        "{all} cases: {equal} equal, {others} with {known} known differences, {calls} elsewhere, {not_yet} not yet"
+    );
     assert_eq!(cases.len(), 73);
 }

@@ -153,9 +153,8 @@ fn show(element: Element<'_>, out: &mut String) {
 
 async fn compare<S: HttpService>(suite: &str, server: &S, cases: Vec<Case>) {
     let known = include_str!("interop/differences.tsv").lines().filter(|line| !line.starts_with('#'));
-    let known: BTreeMap<&str, &str> = known
-        .filter_map(|line| line.strip_prefix(suite)?.strip_prefix('\t')?.split_once('\t'))
-        .collect();
+    let known: BTreeMap<&str, &str> =
+        known.filter_map(|line| line.strip_prefix(suite)?.strip_prefix('\t')?.split_once('\t')).collect();
     let (mut equal, mut different, mut wrong) = (0, BTreeSet::new(), Vec::new());
     let count = cases.len();
     for Case { name, request, answer } in cases {

@@ -79,9 +79,8 @@ impl Planner<'_> {
             });
         }
         // The result is what a call doesn't have itself, if that is one part.
-        let is_input = |name: &str| {
-            operation.input.iter().flat_map(|input| &input.body).any(|input| input.name == name)
-        };
+        let is_input =
+            |name: &str| operation.input.iter().flat_map(|input| &input.body).any(|input| input.name == name);
         let mut results = parts.iter().zip(&accessors).filter(|(part, _)| parts.len() == 1 || !is_input(&part.name));
         let result = match (results.next(), results.next()) {
             (Some((_, result)), None) if !suffix.is_empty() => Some(result.element.name.clone()),
@@ -174,8 +173,7 @@ impl Planner<'_> {
     /// What the items of an array are: `wsdl:arrayType` says it, or the one element that repeats.
     fn item_type(&self, type_id: TypeId) -> Option<ItemType> {
         let schema = self.schema;
-        let is_array =
-            |id: TypeId| schema[id].name().and_then(encoding_type).is_some_and(|local| local == "Array");
+        let is_array = |id: TypeId| schema[id].name().and_then(encoding_type).is_some_and(|local| local == "Array");
         if !schema.bases(type_id).any(is_array) {
             return None;
         }
@@ -384,14 +382,12 @@ impl Planner<'_> {
     fn item_type_name(&self, type_id: TypeId) -> TypeName {
         match self.kind(type_id) {
             Kind::Simple => self.simple_type_name(simple_of(self, type_id)),
-            Kind::Array(_) => self.type_name(type_id).unwrap_or_else(|| TypeName {
-                namespace: ENCODINGS[0].to_owned(),
-                name: "Array".to_owned(),
-            }),
-            _ => self.type_name(type_id).unwrap_or_else(|| TypeName {
-                namespace: XSD.to_owned(),
-                name: "anyType".to_owned(),
-            }),
+            Kind::Array(_) => self
+                .type_name(type_id)
+                .unwrap_or_else(|| TypeName { namespace: ENCODINGS[0].to_owned(), name: "Array".to_owned() }),
+            _ => self
+                .type_name(type_id)
+                .unwrap_or_else(|| TypeName { namespace: XSD.to_owned(), name: "anyType".to_owned() }),
         }
     }
 
@@ -437,11 +433,9 @@ impl Planner<'_> {
 /// The accessor that a particle is, if it is an element.
 fn member(node: &Node) -> Option<Member> {
     match node.term {
-        NodeTerm::Element(element) => Some(Member {
-            element,
-            is_optional: node.min == 0,
-            is_repeated: node.max != Some(1),
-        }),
+        NodeTerm::Element(element) => {
+            Some(Member { element, is_optional: node.min == 0, is_repeated: node.max != Some(1) })
+        }
         NodeTerm::Any(_) | NodeTerm::Group(_) => None,
     }
 }

@@ -28,7 +28,8 @@ const XSD_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema";
 /// What stands for the encoding of either version of SOAP: which it is shows when a message is written.
 const SOAP_ENCODING: &str = "http://schemas.xmlsoap.org/soap/encoding/";
 /// What a payload in SOAP encoding declares beside its own namespaces.
-const ENCODED_DECLARATIONS: &str = " xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\">";
+const ENCODED_DECLARATIONS: &str =
+    " xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\">";
 
 /// The plan, with tags and defaults.
 pub(super) fn finish(

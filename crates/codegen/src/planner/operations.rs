@@ -40,7 +40,9 @@ impl Planner<'_> {
     pub(super) fn operation_names(&mut self, binding: &Binding) -> Vec<OperationNames> {
         let mut headers = HeaderNames::default();
         for operation in &binding.operations {
-            for message in operation.input.iter().chain(&operation.output).filter(|message| is_generated(operation, message)) {
+            for message in
+                operation.input.iter().chain(&operation.output).filter(|message| is_generated(operation, message))
+            {
                 headers.0.entry(header_elements(message).collect()).or_default().0 += 1;
             }
         }
@@ -62,7 +64,9 @@ impl Planner<'_> {
         kind: &str,
         headers: &mut HeaderNames,
     ) -> MessageNames {
-        let Some(message) = message.filter(|message| is_generated(operation, message)) else { return MessageNames::default() };
+        let Some(message) = message.filter(|message| is_generated(operation, message)) else {
+            return MessageNames::default();
+        };
         let has_struct = operation.style == Style::Rpc || message.body.len() > 1;
         let payload = has_struct.then(|| self.item(&format!("{} {kind}", operation.name)));
         let elements: BTreeSet<ElementId> = header_elements(message).collect();
@@ -90,9 +94,8 @@ impl Planner<'_> {
         };
         let messages = || std::iter::once(input).chain(output);
         if messages().any(|message| !is_generated(operation, message)) {
-            let message = format!(
-                "operation {name} is document/encoded, for which SOAP encoding has no rules: it is left out"
-            );
+            let message =
+                format!("operation {name} is document/encoded, for which SOAP encoding has no rules: it is left out");
             return self.refuse(operation.location, message);
         }
         for message in messages().filter(|message| !message.attachments.is_empty()) {

@@ -48,7 +48,7 @@ impl Decoder<'_> {
             // The first one is as large as it must be for the items.
             Some((None, inner)) => {
                 let row: usize = inner.iter().flatten().product();
-                let rows = if row == 0 { 0 } else { items.len() / row };
+                let rows = items.len().checked_div(row).unwrap_or_default();
                 std::iter::once(rows).chain(inner.iter().copied().flatten()).collect()
             }
             Some(_) => shape.sizes.iter().copied().flatten().collect(),

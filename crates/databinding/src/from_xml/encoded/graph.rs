@@ -11,10 +11,10 @@ use std::fmt;
 
 use castile_xml::{Memory, Reader, Token};
 
+use crate::datatypes::quoted;
 use crate::encoded::SOAP12;
 use crate::error::{Error, ErrorKind};
 use crate::from_xml::Decoder;
-use crate::datatypes::quoted;
 
 /// How many references may lead to each other before a value comes.
 const MOST_STEPS: usize = 16;

@@ -1,7 +1,12 @@
 //! Compiles the contracts into Rust, as a user of Castile does.
 
+use castile_codegen::{Options, compile, compile_with};
+
 fn main() {
     for contract in ["benchmark1", "codec", "interop_base", "interop_group_b", "soap12_collection", "wstest"] {
-        castile_codegen::compile(format!("contracts/{contract}.wsdl"));
+        compile(format!("contracts/{contract}.wsdl"));
     }
+    let mut options = Options::default();
+    options.raw = vec!["submitDoc".to_owned()];
+    compile_with("contracts/styles.wsdl", &options);
 }

@@ -12,18 +12,18 @@ use castile_load::{Bench, Case, Pace, Placement, Plan, Progress, Server, Stop, T
 use crate::process;
 
 /// The suites, and the number of connections that each was published with.
-const SUITES: [(&str, usize); 2] = [("benchmark1", 25), ("wstest", 16)];
+const SUITES: [(&str, usize); 3] = [("benchmark1", 25), ("styles", 25), ("wstest", 16)];
 
 /// Measure the services: start them, drive every case, check every answer, write a report
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The suites to run [default: all: benchmark1 wstest]
+    /// The suites to run [default: all: benchmark1 styles wstest]
     #[arg(value_name = "SUITE")]
     suites: Vec<String>,
     /// Run only this case, or all cases of this operation; may be repeated
     #[arg(long = "op", value_name = "CASE")]
     operations: Vec<String>,
-    /// Connections open at a time [default: as the suite was published: benchmark1 25, wstest 16]
+    /// Connections open at a time [default: as the suite was published: benchmark1 25, styles 25, wstest 16]
     #[arg(long, value_name = "N")]
     connections: Option<NonZeroUsize>,
     /// How long to warm up before each run; a bare number is seconds

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use castile::codegen::{FromXml, NoDetail, Operation, SoapVersion, ToXml};
 use castile::soap::Options;
 use castile_load::Case;
@@ -30,6 +31,18 @@ pub(crate) fn case<Q: ToXml, R: FromXml + 'static>(
         Ok(body) => body,
         Err(error) => panic!("the request of {suite} {name} can't be written: {error}"),
     };
+    of_body(suite, path, name, operation, body, is_right)
+}
+
+/// The same where the request is written already.
+pub(crate) fn of_body<R: FromXml + 'static>(
+    suite: &str,
+    path: &str,
+    name: String,
+    operation: &'static Operation,
+    body: Bytes,
+    is_right: impl Fn(&R) -> bool + Send + Sync + 'static,
+) -> Case {
     let check = move |message: &[u8]| match castile::soap::client::response::<R, NoDetail>(
         operation,
         message,

@@ -7,6 +7,7 @@ mod case;
 pub mod codec;
 pub mod floor;
 pub mod interop;
+pub mod styles;
 pub mod wstest;
 
 use castile::http::server::Routes;
@@ -16,6 +17,7 @@ use castile_load::Case;
 pub fn cases(suite: &str) -> Vec<Case> {
     match suite {
         "benchmark1" => benchmark1::cases(),
+        "styles" => styles::cases(),
         "wstest" => wstest::cases(),
         _ => Vec::new(),
     }
@@ -25,6 +27,7 @@ pub fn cases(suite: &str) -> Vec<Case> {
 pub fn routes() -> Routes {
     let benchmarks = Routes::new()
         .route(benchmark1::PATH, benchmark1::contract::BenchmarkServer::new(benchmark1::Service).into())
+        .route(styles::PATH, styles::contract::DocPtServer::new(styles::Service).into())
         .route(wstest::PATH, wstest::server().into());
     interop::routes(benchmarks)
 }

@@ -1,0 +1,79 @@
+//! Castile as a peer in the matrix of `tests/interop`, as a server and as a client.
+//!
+//! ```text
+//! castile-interop serve          prints `listening on http://ADDRESS` and serves until it is killed
+//! castile-interop call PLAN      calls what PLAN lists and prints a line of JSON for each case
+//! ```
+//!
+//! `tests/interop/README.md` has the form of a plan and of the lines.
+
+mod operations;
+mod plan;
+mod styles;
+
+use std::sync::{Mutex, PoisonError};
+
+use anyhow::{Context, bail};
+use castile::http::server::{Routes, Server};
+use tokio::net::TcpListener;
+
+use crate::plan::Plan;
+use crate::styles::{bare, rpc, wrapped};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> anyhow::Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["serve"] => serve().await,
+        ["call", plan] => call(&Plan::read(plan)?).await,
+        _ => bail!("usage: castile-interop serve | call PLAN"),
+    }
+}
+
+async fn serve() -> anyhow::Result<()> {
+    let routes = Routes::new()
+        .route("/wrapped", wrapped::contract::EchoServer::new(Service::default()).into())
+        .route("/bare", bare::contract::EchoServer::new(Service::default()).into())
+        .route("/rpc", rpc::contract::EchoServer::new(Service::default()).into());
+    let listener = TcpListener::bind("127.0.0.1:0").await.context("can't listen on 127.0.0.1")?;
+    println!("listening on http://{}", listener.local_addr()?);
+    Server::new().serve(listener, routes, std::future::pending()).await;
+    Ok(())
+}
+
+async fn call(plan: &Plan) -> anyhow::Result<()> {
+    for job in &plan.jobs {
+        match job.contract.as_str() {
+            "wrapped" => wrapped::call(job, &plan.cases).await?,
+            "bare" => bare::call(job, &plan.cases).await?,
+            "rpc" => rpc::call(job, &plan.cases).await?,
+            other => bail!("no contract is called {other}"),
+        }
+    }
+    Ok(())
+}
+
+/// Answers the operations of every style; it remembers the notice that came last.
+#[derive(Default)]
+struct Service {
+    notice: Mutex<String>,
+}
+
+impl Service {
+    fn notify(&self, notice: String) {
+        *self.notice.lock().unwrap_or_else(PoisonError::into_inner) = notice;
+    }
+
+    /// The last notice, once.
+    fn last_notice(&self) -> String {
+        std::mem::take(&mut self.notice.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// What is answered to the header block `token`.
+fn receipt(token: Option<String>) -> Option<String> {
+    token.map(|token| format!("receipt for {token}"))
+}
+
+/// The code in the detail of every refusal.
+const REFUSAL_CODE: i32 = 42;

@@ -1,0 +1,145 @@
+//! The operations, with the names that generated code has for them, and what is made of them in every style.
+
+/// Hands the table of echoes to a macro: operation, method, request of wrapped style, request of rpc style, response of
+/// both, value.
+macro_rules! echoes {
+    ($then:ident) => {
+        $then! {
+            "echoString" echo_string EchoString EchoStringRequest EchoStringResponse String;
+            "echoBoolean" echo_boolean EchoBoolean EchoBooleanRequest EchoBooleanResponse bool;
+            "echoByte" echo_byte EchoByte EchoByteRequest EchoByteResponse i8;
+            "echoShort" echo_short EchoShort EchoShortRequest EchoShortResponse i16;
+            "echoInt" echo_int EchoInt EchoIntRequest EchoIntResponse i32;
+            "echoLong" echo_long EchoLong EchoLongRequest EchoLongResponse i64;
+            "echoUnsignedByte" echo_unsigned_byte EchoUnsignedByte EchoUnsignedByteRequest EchoUnsignedByteResponse u8;
+            "echoUnsignedShort" echo_unsigned_short EchoUnsignedShort EchoUnsignedShortRequest EchoUnsignedShortResponse
+                u16;
+            "echoUnsignedInt" echo_unsigned_int EchoUnsignedInt EchoUnsignedIntRequest EchoUnsignedIntResponse u32;
+            "echoUnsignedLong" echo_unsigned_long EchoUnsignedLong EchoUnsignedLongRequest EchoUnsignedLongResponse u64;
+            "echoInteger" echo_integer EchoInteger EchoIntegerRequest EchoIntegerResponse Integer;
+            "echoDecimal" echo_decimal EchoDecimal EchoDecimalRequest EchoDecimalResponse Decimal;
+            "echoFloat" echo_float EchoFloat EchoFloatRequest EchoFloatResponse f32;
+            "echoDouble" echo_double EchoDouble EchoDoubleRequest EchoDoubleResponse f64;
+            "echoDateTime" echo_date_time EchoDateTime EchoDateTimeRequest EchoDateTimeResponse DateTime;
+            "echoDate" echo_date EchoDate EchoDateRequest EchoDateResponse Date;
+            "echoBase64" echo_base64 EchoBase64 EchoBase64Request EchoBase64Response Base64Binary;
+            "echoHexBinary" echo_hex_binary EchoHexBinary EchoHexBinaryRequest EchoHexBinaryResponse HexBinary;
+            "echoColour" echo_colour EchoColour EchoColourRequest EchoColourResponse Colour;
+            "echoStruct" echo_struct EchoStruct EchoStructRequest EchoStructResponse Struct;
+            "echoNested" echo_nested EchoNested EchoNestedRequest EchoNestedResponse Nested;
+            "echoList" echo_list EchoList EchoListRequest EchoListResponse List;
+            "echoAbsence" echo_absence EchoAbsence EchoAbsenceRequest EchoAbsenceResponse Absence;
+            "echoChoice" echo_choice EchoChoice EchoChoiceRequest EchoChoiceResponse Choice;
+            "echoMarked" echo_marked EchoMarked EchoMarkedRequest EchoMarkedResponse Marked;
+            "echoShape" echo_shape EchoShape EchoShapeRequest EchoShapeResponse ShapeOrDerived;
+            "echoDrawing" echo_drawing EchoDrawing EchoDrawingRequest EchoDrawingResponse Drawing;
+        }
+    };
+}
+
+/// Implements the service. Where it stands, the macros `request_type`, `response_type`, `value` and `response` say what
+/// the style's messages look like.
+macro_rules! service {
+    ($($name:literal $method:ident $wrapped:ident $rpc:ident $response:ident $bare:ident;)*) => {
+        impl contract::Echo for Service {
+            $(async fn $method(
+                &self,
+                request: request_type!($wrapped $rpc $bare),
+            ) -> Result<response_type!($response $bare), Fault> {
+                Ok(response!($response, value!(request)))
+            })*
+
+            async fn echo_void(
+                &self,
+                _: request_type!(EchoVoid EchoVoidRequest Nothing),
+            ) -> Result<response_type!(EchoVoidResponse Nothing), Fault> {
+                Ok(Default::default())
+            }
+
+            async fn echo_header(
+                &self,
+                request: request_type!(EchoHeader EchoHeaderRequest String),
+                header: EchoHeaderRequestHeader,
+            ) -> Result<(response_type!(EchoHeaderResponse String), EchoHeaderResponseHeader), Fault> {
+                let header = EchoHeaderResponseHeader { receipt: receipt(header.token), others: Vec::new() };
+                Ok((response!(EchoHeaderResponse, value!(request)), header))
+            }
+
+            async fn fail(
+                &self,
+                request: request_type!(Fail FailRequest String),
+            ) -> Result<response_type!(FailResponse String), Fault<FailFault>> {
+                let refusal = Refusal { reason: value!(request), code: REFUSAL_CODE };
+                Err(Fault::receiver("refused").with_detail(FailFault::Refusal(refusal)))
+            }
+
+            async fn notify(&self, request: request_type!(Notify NotifyRequest String)) -> Result<(), Fault> {
+                Service::notify(self, value!(request));
+                Ok(())
+            }
+
+            async fn last_notice(
+                &self,
+                _: request_type!(LastNotice LastNoticeRequest Nothing),
+            ) -> Result<response_type!(LastNoticeResponse String), Fault> {
+                Ok(response!(LastNoticeResponse, Service::last_notice(self)))
+            }
+        }
+    };
+}
+
+/// Makes the function that calls all cases of a job. Beside what `service` needs, the macros `request` and `result` say
+/// what the style's messages look like.
+macro_rules! client {
+    ($($name:literal $method:ident $wrapped:ident $rpc:ident $response:ident $bare:ident;)*) => {
+        pub(crate) async fn call(job: &Job, cases: &[Case]) -> anyhow::Result<()> {
+            let client = EchoClient::new(&job.url)?.with_version(version(job)?);
+            for case in cases {
+                let outcome = outcome(&client, case).await.unwrap_or_else(|error| Outcome::Error(error.to_string()));
+                report(job, case, outcome)?;
+            }
+            Ok(())
+        }
+
+        async fn outcome(client: &EchoClient, case: &Case) -> Result<Outcome, Box<dyn Error>> {
+            Ok(match case.operation.as_str() {
+                $($name => {
+                    let value = Any::parse(&case.xml)?.read()?;
+                    let response = client.$method(&request!($wrapped $rpc, value)).await?;
+                    as_xml(&ECHO_OPERATIONS, $name, &response)?
+                })*
+                "echoVoid" => {
+                    client.echo_void(&Default::default()).await?;
+                    Outcome::Value(Value::Null)
+                }
+                "echoHeader" => {
+                    let header = EchoHeaderRequestHeader { token: Some(case.text("token")), others: Vec::new() };
+                    let request = request!(EchoHeader EchoHeaderRequest, case.text("value"));
+                    let (response, header) = client.echo_header(&request, &header).await?;
+                    Outcome::Value(json!({ "result": result!(response), "receipt": header.receipt }))
+                }
+                "fail" => match client.fail(&request!(Fail FailRequest, case.text(""))).await {
+                    Err(CallError::Fault(Fault { detail: Detail::Declared(FailFault::Refusal(refusal)), .. })) => {
+                        Outcome::Value(json!({ "reason": refusal.reason, "code": refusal.code }))
+                    }
+                    other => Outcome::Error(format!("found {other:?}, expected the declared fault")),
+                },
+                "notify" => {
+                    client.notify(&request!(Notify NotifyRequest, case.text(""))).await?;
+                    let mut notice = String::new();
+                    for _ in 0..NOTICE_TRIES {
+                        notice = result!(client.last_notice(&Default::default()).await?);
+                        if !notice.is_empty() {
+                            break;
+                        }
+                        sleep(NOTICE_PAUSE).await;
+                    }
+                    Outcome::Value(notice.into())
+                }
+                other => Outcome::Error(format!("no operation is called {other}")),
+            })
+        }
+    };
+}
+
+pub(crate) use {client, echoes, service};

@@ -1,0 +1,77 @@
+//! What the run asks a client for, and what the client reports.
+
+use std::path::Path;
+
+use anyhow::Context;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Everything that one run of a client does.
+#[derive(Deserialize)]
+pub(crate) struct Plan {
+    pub(crate) jobs: Vec<Job>,
+    pub(crate) cases: Vec<Case>,
+}
+
+impl Plan {
+    pub(crate) fn read(path: impl AsRef<Path>) -> anyhow::Result<Self> {
+        let path = path.as_ref();
+        let text = std::fs::read(path).with_context(|| format!("can't read {}", path.display()))?;
+        serde_json::from_slice(&text).with_context(|| format!("{} is not a plan", path.display()))
+    }
+}
+
+/// A port to be called: of this contract, in this version of SOAP.
+#[derive(Deserialize)]
+pub(crate) struct Job {
+    pub(crate) contract: String,
+    pub(crate) version: String,
+    pub(crate) url: String,
+}
+
+/// A call.
+#[derive(Deserialize)]
+pub(crate) struct Case {
+    pub(crate) operation: String,
+    #[serde(rename = "case")]
+    pub(crate) name: String,
+    pub(crate) value: Value,
+    /// The same value as XML.
+    pub(crate) xml: String,
+}
+
+impl Case {
+    /// The value where it is a string, or its member of this name.
+    pub(crate) fn text(&self, member: &str) -> String {
+        self.value.get(member).unwrap_or(&self.value).as_str().unwrap_or_default().to_owned()
+    }
+}
+
+/// What came of a case.
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Outcome {
+    /// The value of the response, as JSON.
+    Value(Value),
+    /// The same as XML: the value is the content of an element of any name.
+    Xml(String),
+    /// Why there is none.
+    Error(String),
+}
+
+/// Reports what came of a case.
+pub(crate) fn report(job: &Job, case: &Case, outcome: Outcome) -> anyhow::Result<()> {
+    #[derive(Serialize)]
+    struct Line<'a> {
+        contract: &'a str,
+        version: &'a str,
+        operation: &'a str,
+        case: &'a str,
+        #[serde(flatten)]
+        outcome: Outcome,
+    }
+    let Job { contract, version, .. } = job;
+    let line = Line { contract, version, operation: &case.operation, case: &case.name, outcome };
+    println!("{}", serde_json::to_string(&line)?);
+    Ok(())
+}

@@ -1,0 +1,188 @@
+"""The peers: how each is set up, served and called. All that is installed lands in target/interop."""
+
+import contextlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+CARGO_TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
+TARGET = CARGO_TARGET / "interop"
+SECONDS_TO_START = 60
+
+
+class Peer:
+    """An engine with a client, a server or both."""
+
+    has_client = has_server = True
+
+    @property
+    def name(self):
+        return type(self).__name__.lower()
+
+    @property
+    def sources(self):
+        return HERE / "peers" / self.name
+
+    @property
+    def folder(self):
+        return TARGET / self.name
+
+    def set_up(self):
+        """Installs what is missing."""
+
+    def version(self):
+        raise NotImplementedError
+
+    def call(self, plan):
+        """The command that calls what a plan lists."""
+        raise NotImplementedError
+
+    def server(self, port, contracts):
+        """The command that serves the contracts of a folder, and prints a line with `listening` once it does."""
+        raise NotImplementedError
+
+    @contextlib.contextmanager
+    def serve(self, work, contracts):
+        """Serves until the block is left; gives the address."""
+        log = work / "server.log"
+        for _ in range(3):
+            port = free_port()
+            with open(log, "w") as out:
+                process = subprocess.Popen(
+                    self.server(port, contracts), stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
+                    env={**os.environ, "INTEROP_STATE": str(work), "INTEROP_CONTRACTS": str(contracts)},
+                )
+            try:
+                if await_line(process, log):
+                    found = re.search(r"listening on (http:\S+)", log.read_text(errors="replace"))
+                    yield found[1] if found else f"http://127.0.0.1:{port}"
+                    return
+            finally:
+                process.kill()
+                process.wait()
+        sys.exit(f"the server of {self.name} did not start; {log} holds:\n{log.read_text(errors='replace')[-2000:]}")
+
+
+class Castile(Peer):
+    def set_up(self):
+        run(["cargo", "build", "--quiet", "--package", "castile-interop"], cwd=ROOT)
+
+    def version(self):
+        return re.search(r'^version = "(.*)"', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)[1]
+
+    def call(self, plan):
+        return [CARGO_TARGET / "debug/castile-interop", "call", plan]
+
+    def server(self, port, contracts):
+        return [CARGO_TARGET / "debug/castile-interop", "serve"]
+
+
+class Php(Peer):
+    def set_up(self):
+        if "soap" not in output(["php", "-m"]).split():
+            sys.exit("PHP or its extension soap is missing: apt-get install php-cli php-soap")
+
+    def version(self):
+        # The packager's part of the version differs between machines.
+        return "PHP " + output(["php", "-r", 'echo PHP_MAJOR_VERSION, ".", PHP_MINOR_VERSION;'])
+
+    def call(self, plan):
+        return ["php", *PHP_OPTIONS, self.sources / "client.php", plan]
+
+    def server(self, port, contracts):
+        return ["php", *PHP_OPTIONS, "-S", f"127.0.0.1:{port}", self.sources / "server.php"]
+
+
+PHP_OPTIONS = ["-d", "serialize_precision=-1", "-d", "precision=17", "-d", "display_errors=stderr", "-d", "memory_limit=1G"]
+
+
+class Zeep(Peer):
+    has_server = False
+
+    @property
+    def python(self):
+        return CARGO_TARGET / "interop-venv/bin/python"
+
+    def set_up(self):
+        requirements = HERE.parent / "zeep/requirements.txt"
+        mark = CARGO_TARGET / "interop-venv/requirements.txt"
+        if not same(requirements, mark):
+            shutil.rmtree(mark.parent, ignore_errors=True)
+            run([sys.executable, "-m", "venv", mark.parent])
+            run([self.python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement", requirements])
+            shutil.copy(requirements, mark)
+
+    def version(self):
+        return "zeep " + output([self.python, "-c", "import zeep; print(zeep.__version__)"])
+
+    def call(self, plan):
+        return [self.python, self.sources / "client.py", plan]
+
+
+class Node(Peer):
+    def set_up(self):
+        for name in ("package.json", "package-lock.json"):
+            if not same(self.sources / name, self.folder / name):
+                self.folder.mkdir(parents=True, exist_ok=True)
+                for file in ("package.json", "package-lock.json"):
+                    shutil.copy(self.sources / file, self.folder)
+                run(["npm", "ci", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=self.folder)
+        for script in self.sources.glob("*.js"):
+            shutil.copy(script, self.folder)
+
+    def version(self):
+        return "soap " + json.loads((self.folder / "node_modules/soap/package.json").read_text())["version"]
+
+    def call(self, plan):
+        return ["node", self.folder / "client.js", plan]
+
+    def server(self, port, contracts):
+        return ["node", self.folder / "server.js", str(port), contracts]
+
+
+NAMES = ["php", "zeep", "node"]
+
+
+def make(name):
+    found = {kind.__name__.lower(): kind for kind in Peer.__subclasses__()}.get(name)
+    return found() if found else sys.exit(f"no peer is called {name}, only {', '.join(NAMES)}")
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def await_line(process, log):
+    """Whether the server has written that it listens before it ended or the time was over."""
+    end = time.monotonic() + SECONDS_TO_START
+    while time.monotonic() < end and process.poll() is None:
+        text = log.read_text(errors="replace")
+        if "listening" in text or re.search(r"Development Server .* started", text):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def same(one, other):
+    return other.exists() and one.read_bytes() == other.read_bytes()
+
+
+def run(command, **options):
+    subprocess.run([str(word) for word in command], check=True, stdin=subprocess.DEVNULL, **options)
+
+
+def output(command):
+    try:
+        return subprocess.run(command, check=True, stdout=subprocess.PIPE, encoding="utf-8").stdout.strip()
+    except FileNotFoundError:
+        return ""

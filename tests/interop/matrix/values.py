@@ -1,0 +1,186 @@
+"""Values of the contracts: as JSON in operations.json and in what peers report, as XML in what ours reports.
+
+A complex value is an object of its children and attributes by name; a repeated child is a list; "$type" names a derived
+type. What a type can't hold as JSON is a string in the type's lexical form. Two values are the same if the schema says so:
+`10.50` is the decimal `10.5`, and one moment is another in a different zone.
+"""
+
+import base64
+import datetime
+import decimal
+import math
+import re
+import struct
+import xml.etree.ElementTree as ElementTree
+from xml.sax.saxutils import escape, quoteattr
+
+XS = "{http://www.w3.org/2001/XMLSchema}"
+XSI = "{http://www.w3.org/2001/XMLSchema-instance}"
+NAMESPACE = "urn:castile:interop"
+
+
+class Field:
+    """An element or attribute of a complex type."""
+
+    def __init__(self, node):
+        self.name = node.get("name")
+        self.type = node.get("type")
+        self.is_attribute = node.tag == f"{XS}attribute"
+        self.is_list = node.get("maxOccurs") == "unbounded"
+        self.is_nillable = node.get("nillable") == "true"
+
+
+class Schema:
+    """The complex types of types.xsd, as lists of fields."""
+
+    def __init__(self, path):
+        root = ElementTree.parse(path).getroot()
+        self.nodes = {node.get("name"): node for node in root.iter(f"{XS}complexType")}
+
+    def fields(self, type_):
+        """The fields of a type, inherited ones first; None for a simple type."""
+        node = self.nodes.get(type_.removeprefix("tns:"))
+        if node is None:
+            return None
+        extension = node.find(f".//{XS}extension")
+        inherited = [] if extension is None else self.fields(extension.get("base"))
+        own = [*node.iter(f"{XS}element"), *node.iter(f"{XS}attribute")]
+        return inherited + [Field(field) for field in own]
+
+    def to_xml(self, type_, value, name="value"):
+        """A value as an element whose children have the prefix t."""
+        declarations = f' xmlns:t="{NAMESPACE}" xmlns:xsi="{XSI[1:-1]}"'
+        return self._element(name, type_, value, declarations)
+
+    def _element(self, name, type_, value, attributes=""):
+        if value is None:
+            return f'<{name}{attributes} xsi:nil="true"/>'
+        if isinstance(value, dict) and "$type" in value:
+            type_ = value["$type"]
+            attributes += f' xsi:type="t:{type_}"'
+        fields = self.fields(type_)
+        if fields is None:
+            text = str(value).lower() if isinstance(value, bool) else str(value)
+            return f"<{name}{attributes}>{escape(text)}</{name}>"
+        content = ""
+        for field in fields:
+            if field.name not in value:
+                continue
+            inner = value[field.name]
+            if field.is_attribute:
+                attributes += f" {field.name}={quoteattr(str(inner))}"
+            else:
+                for item in inner if field.is_list else [inner]:
+                    content += self._element(f"t:{field.name}", field.type, item)
+        return f"<{name}{attributes}>{content}</{name}>"
+
+    def from_xml(self, type_, element):
+        """The value of an element."""
+        if element.get(f"{XSI}nil") in ("true", "1"):
+            return None
+        derived = element.get(f"{XSI}type")
+        derived = derived and derived.rpartition(":")[2]
+        is_derived = derived in self.nodes and derived != type_.removeprefix("tns:")
+        fields = self.fields(derived if is_derived else type_)
+        if fields is None:
+            return element.text or ""
+        value = {"$type": derived} if is_derived else {}
+        for field in fields:
+            if field.is_attribute:
+                if field.name in element.attrib:
+                    value[field.name] = element.get(field.name)
+                continue
+            found = element.findall(f"{{{NAMESPACE}}}{field.name}")
+            if field.is_list:
+                value[field.name] = [self.from_xml(field.type, item) for item in found]
+            elif found:
+                value[field.name] = self.from_xml(field.type, found[0])
+        return value
+
+    def differences(self, type_, expected, found, path=""):
+        """What is wrong with a value that was found, a line for each place."""
+        if isinstance(expected, dict):
+            yield from self._differences_of_complex(type_, expected, found, path)
+            return
+        if expected is None:
+            same = found is None
+        else:
+            try:
+                same = simple(type_, expected) == simple(type_, found)
+            except (ValueError, TypeError, ArithmeticError):
+                same = False
+        if not same:
+            yield f"{path}{found!r}, expected {expected!r}"
+
+    def _differences_of_complex(self, type_, expected, found, path):
+        if not isinstance(found, dict):
+            yield f"{path}{found!r}, expected the type {type_}"
+            return
+        declared = type_.removeprefix("tns:")
+        derived, wanted = found.get("$type", declared), expected.get("$type", declared)
+        if derived != wanted:
+            yield f"{path}the type {derived}, expected {wanted}"
+            return
+        fields = self.fields(derived)
+        for unknown in sorted(found.keys() - {field.name for field in fields} - {"$type"}):
+            yield f"{path}{unknown}: {found[unknown]!r}, expected nothing of this name"
+        for field in fields:
+            wanted, got = expected.get(field.name), found.get(field.name)
+            inside = f"{path}{field.name}: "
+            if field.is_list:
+                wanted, got = wanted or [], got or []
+                # That a list of one is an object is how an interface is, not what was sent.
+                got = got if isinstance(got, list) else [got]
+                if len(wanted) != len(got):
+                    yield f"{inside}{len(got)}, expected {len(wanted)}"
+                    continue
+                for index, (one, other) in enumerate(zip(wanted, got)):
+                    yield from self.differences(field.type, one, other, f"{path}{field.name}[{index}]: ")
+            elif wanted is None and got is not None:
+                yield f"{inside}{got!r}, expected {'nil' if field.name in expected else 'none'}"
+            elif wanted is not None:
+                yield from self.differences(field.type, wanted, got, inside)
+
+
+def simple(type_, value):
+    """A value of a simple type in a form that is equal to itself alone."""
+    if value is None:
+        raise ValueError("absent")
+    if type_ == "xs:boolean":
+        return {"true": True, "1": True, "false": False, "0": False}[str(value).lower()]
+    if type_ in ("xs:float", "xs:double"):
+        return floating(type_, value)
+    if type_ == "xs:decimal":
+        return decimal.Decimal(value if isinstance(value, str) else repr(value))
+    if type_ == "xs:dateTime":
+        return moment(value)
+    if type_ == "xs:date":
+        return datetime.date.fromisoformat(value[:10])
+    if type_ == "xs:base64Binary":
+        return base64.b64decode(value, validate=True)
+    if type_ == "xs:hexBinary":
+        return bytes.fromhex(value)
+    if type_ == "xs:string" or not type_.startswith("xs:"):
+        if not isinstance(value, str):
+            raise ValueError("not a string")
+        return value
+    if isinstance(value, float) or not re.fullmatch(r"[+-]?\d+", str(value)):
+        raise ValueError("not an integer")
+    return int(value)
+
+
+def floating(type_, value):
+    number = {"INF": math.inf, "-INF": -math.inf, "NaN": math.nan}.get(value)
+    if number is None:
+        number = float(value)
+        if type_ == "xs:float":
+            number = struct.unpack("f", struct.pack("f", number))[0]
+    return "NaN" if math.isnan(number) else number
+
+
+def moment(value):
+    """A dateTime; one with a zone is never one without."""
+    # Python reads up to six digits, and some write none or nine.
+    text = re.sub(r"\.(\d+)", lambda match: "." + match[1][:6].ljust(6, "0"), value).replace("Z", "+00:00")
+    parsed = datetime.datetime.fromisoformat(text)
+    return ("local", parsed) if parsed.tzinfo is None else ("utc", parsed.astimezone(datetime.timezone.utc))

@@ -1,0 +1,158 @@
+"""Writes the contracts in contracts/: the operations of operations.json and the types of types.xsd in each style of binding.
+
+    python3 tests/interop/matrix/wsdl.py [--check]
+
+With --check nothing is written; it fails where a contract is not what would be written. A contract has one port type,
+Echo, and a binding and port for each version of SOAP it is for. The names of request and response values are `value` and
+`result`, for JAX-WS takes two of one name for one in/out parameter.
+"""
+
+import json
+import pathlib
+import sys
+
+FOLDER = pathlib.Path(__file__).resolve().parent / "contracts"
+NAMESPACE = "urn:castile:interop"
+VERSIONS = {"11": "soap", "12": "soap12"}
+# Name: style, use, versions.
+CONTRACTS = {
+    "wrapped": ("document", "literal", ("11", "12")),
+    "bare": ("document", "literal", ("11", "12")),
+    "rpc": ("rpc", "literal", ("11", "12")),
+}
+
+
+def main():
+    stale = []
+    for name in CONTRACTS:
+        path = FOLDER / f"{name}.wsdl"
+        text = contract(name, operations())
+        if "--check" not in sys.argv:
+            path.write_text(text)
+        elif not path.exists() or path.read_text() != text:
+            stale.append(path.name)
+    if stale:
+        sys.exit(f"not what wsdl.py writes: {', '.join(stale)}")
+
+
+def operations():
+    """All operations, with their cases."""
+    return json.loads((FOLDER / "operations.json").read_text())
+
+
+def contract(name, operations):
+    """The contract of this name with these operations."""
+    style, use, versions = CONTRACTS[name]
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        f"<!-- Written by wsdl.py: {style} style, {use}" + (f", {name}" if style == "document" else "") + ". -->",
+        f'<wsdl:definitions name="{name.title()}" targetNamespace="{NAMESPACE}" xmlns:tns="{NAMESPACE}"',
+        '    xmlns:wsdl="http://schemas.xmlsoap.org/wsdl/" xmlns:soap="http://schemas.xmlsoap.org/wsdl/soap/"',
+        '    xmlns:soap12="http://schemas.xmlsoap.org/wsdl/soap12/" xmlns:xs="http://www.w3.org/2001/XMLSchema">',
+        "  <wsdl:types>",
+        *types(name, operations),
+        "  </wsdl:types>",
+    ]
+    for operation in operations:
+        lines += messages(name, operation)
+    lines += [
+        '  <wsdl:message name="token"><wsdl:part name="token" element="tns:token"/></wsdl:message>',
+        '  <wsdl:message name="receipt"><wsdl:part name="receipt" element="tns:receipt"/></wsdl:message>',
+        '  <wsdl:message name="refusal"><wsdl:part name="refusal" element="tns:refusal"/></wsdl:message>',
+        '  <wsdl:portType name="Echo">',
+    ]
+    for operation in operations:
+        lines += port_type_operation(operation)
+    lines.append("  </wsdl:portType>")
+    for version in versions:
+        lines += binding(name, style, use, version, operations)
+    lines.append(f'  <wsdl:service name="{name.title()}">')
+    for version in versions:
+        port = f"{name.title()}{version}"
+        lines += [
+            f'    <wsdl:port name="{port}" binding="tns:{port}">',
+            f'      <{VERSIONS[version]}:address location="http://localhost:8080/{name}"/>',
+            "    </wsdl:port>",
+        ]
+    return "\n".join([*lines, "  </wsdl:service>", "</wsdl:definitions>", ""])
+
+
+def types(name, operations):
+    """The schema, with the elements that messages of document style consist of."""
+    schema = (FOLDER / "types.xsd").read_text().split("-->\n", 1)[1].splitlines()
+    end = schema.pop()
+    for operation in operations if name in ("wrapped", "bare") else []:
+        for element, inner in values(name, operation):
+            schema += wrapper(element, inner) if name == "wrapped" else [f'  <xs:element name="{element}" type="{inner[1]}"/>']
+    return [f"    {line}" for line in [*schema, end]]
+
+
+def values(name, operation):
+    """(element, (child, type) or None) for request and response."""
+    kind, type_ = operation.get("kind"), operation.get("type")
+    nothing = None if name == "wrapped" else ("", "tns:Nothing")
+    takes = nothing if kind in ("void", "notice") else ("value", type_)
+    gives = nothing if kind == "void" else ("result", type_)
+    request, response = ("", "Response") if name == "wrapped" else ("In", "Out")
+    yield operation["name"] + request, takes
+    if kind != "one-way":
+        yield operation["name"] + response, gives
+
+
+def wrapper(element, inner):
+    child = [f'        <xs:element name="{inner[0]}" type="{inner[1]}"/>'] if inner else []
+    content = ["      <xs:sequence>", *child, "      </xs:sequence>"] if child else ["      <xs:sequence/>"]
+    return [f'  <xs:element name="{element}">', "    <xs:complexType>", *content, "    </xs:complexType>", "  </xs:element>"]
+
+
+def messages(name, operation):
+    for (element, inner), message in zip(values(name, operation), ("Request", "Response")):
+        head = f'  <wsdl:message name="{operation["name"]}{message}"'
+        if name in ("wrapped", "bare"):
+            yield f'{head}><wsdl:part name="{"parameters" if name == "wrapped" else "body"}" element="tns:{element}"/></wsdl:message>'
+        elif inner and inner[0]:
+            yield f'{head}><wsdl:part name="{inner[0]}" type="{inner[1]}"/></wsdl:message>'
+        else:
+            yield f"{head}/>"
+
+
+def port_type_operation(operation):
+    name, kind = operation["name"], operation.get("kind")
+    yield f'    <wsdl:operation name="{name}">'
+    yield f'      <wsdl:input message="tns:{name}Request"/>'
+    if kind != "one-way":
+        yield f'      <wsdl:output message="tns:{name}Response"/>'
+    if kind == "fault":
+        yield '      <wsdl:fault name="refusal" message="tns:refusal"/>'
+    yield "    </wsdl:operation>"
+
+
+def binding(name, style, use, version, operations):
+    soap, port = VERSIONS[version], f"{name.title()}{version}"
+    namespace = f' namespace="{NAMESPACE}"' if style == "rpc" else ""
+    if use == "encoded":
+        namespace += ' encodingStyle="http://schemas.xmlsoap.org/soap/encoding/"'
+    yield f'  <wsdl:binding name="{port}" type="tns:Echo">'
+    yield f'    <{soap}:binding style="{style}" transport="http://schemas.xmlsoap.org/soap/http"/>'
+    for operation in operations:
+        kind = operation.get("kind")
+        yield f'    <wsdl:operation name="{operation["name"]}">'
+        yield f'      <{soap}:operation soapAction="{NAMESPACE}/{operation["name"]}"/>'
+        for direction, header in (("input", "token"), ("output", "receipt")):
+            if direction == "output" and kind == "one-way":
+                continue
+            yield f"      <wsdl:{direction}>"
+            if kind == "header":
+                yield f'        <{soap}:header message="tns:{header}" part="{header}" use="literal"/>'
+            yield f'        <{soap}:body use="{use}"{namespace}/>'
+            yield f"      </wsdl:{direction}>"
+        if kind == "fault":
+            yield '      <wsdl:fault name="refusal">'
+            yield f'        <{soap}:fault name="refusal" use="literal"/>'
+            yield "      </wsdl:fault>"
+        yield "    </wsdl:operation>"
+    yield "  </wsdl:binding>"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,6 +1,7 @@
 """The peers: how each is set up, served and called. All that is installed lands in target/interop."""
 
 import contextlib
+import hashlib
 import json
 import os
 import pathlib
@@ -10,6 +11,8 @@ import socket
 import subprocess
 import sys
 import time
+
+import wsdl
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
@@ -40,6 +43,10 @@ class Peer:
 
     def version(self):
         raise NotImplementedError
+
+    def path(self, contract, version):
+        """Where a server has a port."""
+        return contract
 
     def call(self, plan):
         """The command that calls what a plan lists."""
@@ -148,11 +155,64 @@ class Node(Peer):
         return ["node", self.folder / "server.js", str(port), contracts]
 
 
-NAMES = ["php", "zeep", "node"]
+class Java(Peer):
+    """What Java's engines have in common: libraries from Maven, classes generated from the contracts, and programs."""
+
+    def set_up(self):
+        sources = [*self.sources.glob("*.java"), *(HERE / "peers/java").glob("*.java")]
+        mark = self.folder / "made-from"
+        inputs = [*sources, self.sources / "pom.xml", *sorted(wsdl.FOLDER.iterdir()), HERE / "wsdl.py", HERE / "peers.py"]
+        made_from = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(inputs))).hexdigest()
+        if mark.exists() and mark.read_text() == made_from:
+            return
+        for folder in ("lib", "generated", "classes"):
+            shutil.rmtree(self.folder / folder, ignore_errors=True)
+        offline = ["--offline"] if (self.folder / "resolved").exists() else []
+        run(["mvn", "--quiet", "--batch-mode", *offline, "--file", self.sources / "pom.xml", "dependency:copy-dependencies",
+             f"-DoutputDirectory={self.folder / 'lib'}"])
+        (self.folder / "resolved").touch()
+        for contract in wsdl.CONTRACTS:
+            self.generate(contract, self.folder / "generated")
+        generated = (self.folder / "generated").rglob("*.java")
+        run(["javac", "-nowarn", "-proc:none", "-Xlint:none", "-encoding", "UTF-8", "-cp", f"{self.folder / 'lib'}/*", "-d",
+             self.folder / "classes", *sources, *generated])
+        mark.write_text(made_from)
+
+    def java(self, *arguments):
+        # The processes are short: the first tier of compilation is enough, and half as long in starting.
+        quick = ["-XX:TieredStopAtLevel=1", "-Xshare:auto", "-XX:+UseSerialGC"]
+        path = f"{self.folder / 'classes'}{os.pathsep}{self.folder / 'lib'}/*"
+        return ["java", *quick, "-Duser.timezone=UTC", "-cp", path, *map(str, arguments)]
+
+    def library(self, name):
+        """The version of a library."""
+        return next((self.folder / "lib").glob(f"{name}-[0-9]*.jar")).stem.removeprefix(f"{name}-")
+
+    def call(self, plan):
+        return self.java(f"castile.interop.{self.name.title()}Client", plan)
+
+    def server(self, port, contracts):
+        return self.java(f"castile.interop.{self.name.title()}Server", port, contracts)
+
+
+class Cxf(Java):
+    def generate(self, contract, folder):
+        # With headers that only the binding names as parameters, as the tool's documentation has it.
+        run(self.java("org.apache.cxf.tools.wsdlto.WSDLToJava", "-exsh", "true", "-p", f"castile.interop.{contract}", "-d", folder,
+                      wsdl.FOLDER / f"{contract}.wsdl"))
+
+    def version(self):
+        return "CXF " + self.library("cxf-rt-frontend-jaxws")
+
+    def path(self, contract, version):
+        return f"{contract}{version}"
+
+
+NAMES = ["php", "zeep", "node", "cxf"]
 
 
 def make(name):
-    found = {kind.__name__.lower(): kind for kind in Peer.__subclasses__()}.get(name)
+    found = {kind.__name__.lower(): kind for kind in [*Peer.__subclasses__(), *Java.__subclasses__()]}.get(name)
     return found() if found else sys.exit(f"no peer is called {name}, only {', '.join(NAMES)}")
 
 
@@ -178,7 +238,9 @@ def same(one, other):
 
 
 def run(command, **options):
-    subprocess.run([str(word) for word in command], check=True, stdin=subprocess.DEVNULL, **options)
+    done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, **options)
+    if done.returncode:
+        sys.exit(f"{' '.join(map(str, command[:6]))} … ended with {done.returncode}")
 
 
 def output(command):

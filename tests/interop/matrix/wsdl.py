@@ -40,9 +40,10 @@ def operations():
     return json.loads((FOLDER / "operations.json").read_text())
 
 
-def contract(name, operations):
-    """The contract of this name with these operations."""
-    style, use, versions = CONTRACTS[name]
+def contract(name, operations, versions=None):
+    """The contract of this name with these operations, and ports for these versions of SOAP."""
+    style, use, all_versions = CONTRACTS[name]
+    versions = versions or all_versions
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         f"<!-- Written by wsdl.py: {style} style, {use}" + (f", {name}" if style == "document" else "") + ". -->",

@@ -44,9 +44,9 @@ async fn serve() -> anyhow::Result<()> {
 async fn call(plan: &Plan) -> anyhow::Result<()> {
     for job in &plan.jobs {
         match job.contract.as_str() {
-            "wrapped" => wrapped::call(job, &plan.cases).await?,
-            "bare" => bare::call(job, &plan.cases).await?,
-            "rpc" => rpc::call(job, &plan.cases).await?,
+            "wrapped" => wrapped::call(job).await?,
+            "bare" => bare::call(job).await?,
+            "rpc" => rpc::call(job).await?,
             other => bail!("no contract is called {other}"),
         }
     }

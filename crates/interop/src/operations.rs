@@ -92,9 +92,9 @@ macro_rules! service {
 /// what the style's messages look like.
 macro_rules! client {
     ($($name:literal $method:ident $wrapped:ident $rpc:ident $response:ident $bare:ident;)*) => {
-        pub(crate) async fn call(job: &Job, cases: &[Case]) -> anyhow::Result<()> {
+        pub(crate) async fn call(job: &Job) -> anyhow::Result<()> {
             let client = EchoClient::new(&job.url)?.with_version(version(job)?);
-            for case in cases {
+            for case in &job.cases {
                 let outcome = outcome(&client, case).await.unwrap_or_else(|error| Outcome::Error(error.to_string()));
                 report(job, case, outcome)?;
             }

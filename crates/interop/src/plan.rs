@@ -10,7 +10,6 @@ use serde_json::Value;
 #[derive(Deserialize)]
 pub(crate) struct Plan {
     pub(crate) jobs: Vec<Job>,
-    pub(crate) cases: Vec<Case>,
 }
 
 impl Plan {
@@ -27,6 +26,7 @@ pub(crate) struct Job {
     pub(crate) contract: String,
     pub(crate) version: String,
     pub(crate) url: String,
+    pub(crate) cases: Vec<Case>,
 }
 
 /// A call.

@@ -67,7 +67,7 @@ def table(contract, found, known, peers, notes):
     pairs = [pair for pair in pairs if any(key[2:4] == pair for key in found.rows)]
     yield "| operation | " + " | ".join(f"{client} → {server}" for client, server in pairs) + " |"
     yield "|---" * (len(pairs) + 1) + "|"
-    for operation in wsdl.operations():
+    for operation in wsdl.operations(contract):
         if operation["cases"]:
             cells = [cell(contract, pair, operation, found, known, notes) for pair in pairs]
             yield f"| {operation['name']} | " + " | ".join(cells) + " |"

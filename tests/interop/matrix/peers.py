@@ -158,6 +158,9 @@ class Node(Peer):
 class Java(Peer):
     """What Java's engines have in common: libraries from Maven, classes generated from the contracts, and programs."""
 
+    # Those that its tool takes.
+    contracts = tuple(wsdl.CONTRACTS)
+
     def set_up(self):
         sources = [*self.sources.glob("*.java"), *(HERE / "peers/java").glob("*.java")]
         mark = self.folder / "made-from"
@@ -165,13 +168,16 @@ class Java(Peer):
         made_from = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(inputs))).hexdigest()
         if mark.exists() and mark.read_text() == made_from:
             return
+        self.folder.mkdir(parents=True, exist_ok=True)
         for folder in ("lib", "generated", "classes"):
             shutil.rmtree(self.folder / folder, ignore_errors=True)
-        offline = ["--offline"] if (self.folder / "resolved").exists() else []
+        # What was resolved once needs no network.
+        resolved = self.folder / "pom.xml"
+        offline = ["--offline"] if same(self.sources / "pom.xml", resolved) else []
         run(["mvn", "--quiet", "--batch-mode", *offline, "--file", self.sources / "pom.xml", "dependency:copy-dependencies",
              f"-DoutputDirectory={self.folder / 'lib'}"])
-        (self.folder / "resolved").touch()
-        for contract in wsdl.CONTRACTS:
+        shutil.copy(self.sources / "pom.xml", resolved)
+        for contract in self.contracts:
             self.generate(contract, self.folder / "generated")
         generated = (self.folder / "generated").rglob("*.java")
         run(["javac", "-nowarn", "-proc:none", "-Xlint:none", "-encoding", "UTF-8", "-cp", f"{self.folder / 'lib'}/*", "-d",
@@ -196,6 +202,8 @@ class Java(Peer):
 
 
 class Cxf(Java):
+    contracts = ("wrapped", "bare", "rpc")
+
     def generate(self, contract, folder):
         # With headers that only the binding names as parameters, as the tool's documentation has it.
         run(self.java("org.apache.cxf.tools.wsdlto.WSDLToJava", "-exsh", "true", "-p", f"castile.interop.{contract}", "-d", folder,
@@ -208,7 +216,26 @@ class Cxf(Java):
         return f"{contract}{version}"
 
 
-NAMES = ["php", "zeep", "node", "cxf"]
+class Axis(Java):
+    def generate(self, contract, folder):
+        # Its WSDL2Java ends on a binding for SOAP 1.2.
+        folder.mkdir(parents=True, exist_ok=True)
+        file = folder / f"{contract}.wsdl"
+        file.write_text(wsdl.contract(contract, wsdl.operations(contract), ("11",)))
+        run(self.java("org.apache.axis.wsdl.WSDL2Java", "--server-side", "-p", f"castile.interop.{contract}", "-o", folder, file))
+
+    def version(self):
+        return "Axis " + self.library("axis")
+
+    def path(self, contract, version):
+        # One port answers both versions.
+        return f"axis/services/{contract.title()}11"
+
+    def server(self, port, contracts):
+        return super().server(port, self.folder / "generated")
+
+
+NAMES = ["php", "zeep", "node", "cxf", "axis"]
 
 
 def make(name):

@@ -55,8 +55,8 @@ class Known:
 def tidy(note, base):
     """A note without what differs from run to run."""
     note = note.replace(base, "URL")
-    note = re.sub(r" \(line \d+, column \d+\)", "", note)
-    note = re.sub(r"(/[\w.+-]+){2,}/([\w.-]+)", r"\2", note)
+    note = re.sub(r" \(line \d+, column \d+\)|lineNumber: \d+; columnNumber: \d+; ", "", note)
+    note = note.replace(str(HERE.parents[2]), "")
     note = " ".join(note.split())
     return note if len(note) <= LONGEST_NOTE else note[:LONGEST_NOTE] + "…"
 

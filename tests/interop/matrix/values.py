@@ -16,6 +16,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 XS = "{http://www.w3.org/2001/XMLSchema}"
 XSI = "{http://www.w3.org/2001/XMLSchema-instance}"
+WSDL = "{http://schemas.xmlsoap.org/wsdl/}"
+SOAPENC = "{http://schemas.xmlsoap.org/soap/encoding/}"
 NAMESPACE = "urn:castile:interop"
 
 
@@ -31,11 +33,18 @@ class Field:
 
 
 class Schema:
-    """The complex types of types.xsd, as lists of fields."""
+    """The complex types of the contracts: fields of structs, items of arrays. In SOAP encoding elements have no namespace."""
 
-    def __init__(self, path):
-        root = ElementTree.parse(path).getroot()
-        self.nodes = {node.get("name"): node for node in root.iter(f"{XS}complexType")}
+    def __init__(self, folder, use):
+        self.is_encoded = use == "encoded"
+        roots = [ElementTree.parse(path).getroot() for path in sorted(folder.glob("*.xsd"))]
+        self.nodes = {node.get("name"): node for root in roots for node in root.iter(f"{XS}complexType")}
+
+    def item(self, type_):
+        """The type of the items of an array; None for others."""
+        node = self.nodes.get(type_.removeprefix("tns:"))
+        attribute = None if node is None else node.find(f".//{XS}attribute[@{WSDL}arrayType]")
+        return None if attribute is None else attribute.get(f"{WSDL}arrayType").removesuffix("[]")
 
     def fields(self, type_):
         """The fields of a type, inherited ones first; None for a simple type."""
@@ -49,7 +58,8 @@ class Schema:
 
     def to_xml(self, type_, value, name="value"):
         """A value as an element whose children have the prefix t."""
-        declarations = f' xmlns:t="{NAMESPACE}" xmlns:xsi="{XSI[1:-1]}"'
+        names = {"t": NAMESPACE, "tns": NAMESPACE, "xsi": XSI[1:-1], "xs": XS[1:-1], "soapenc": SOAPENC[1:-1]}
+        declarations = "".join(f' xmlns:{prefix}="{name}"' for prefix, name in names.items())
         return self._element(name, type_, value, declarations)
 
     def _element(self, name, type_, value, attributes=""):
@@ -58,6 +68,10 @@ class Schema:
         if isinstance(value, dict) and "$type" in value:
             type_ = value["$type"]
             attributes += f' xsi:type="t:{type_}"'
+        if isinstance(value, list):
+            item = self.item(type_)
+            content = "".join(self._element("item", item, each) for each in value)
+            return f'<{name}{attributes} soapenc:arrayType="{item}[{len(value)}]">{content}</{name}>'
         fields = self.fields(type_)
         if fields is None:
             text = str(value).lower() if isinstance(value, bool) else str(value)
@@ -71,13 +85,19 @@ class Schema:
                 attributes += f" {field.name}={quoteattr(str(inner))}"
             else:
                 for item in inner if field.is_list else [inner]:
-                    content += self._element(f"t:{field.name}", field.type, item)
+                    content += self._element(self._prefixed(field.name, "t:"), field.type, item)
         return f"<{name}{attributes}>{content}</{name}>"
+
+    def _prefixed(self, name, prefix):
+        return name if self.is_encoded else prefix + name
 
     def from_xml(self, type_, element):
         """The value of an element."""
         if element.get(f"{XSI}nil") in ("true", "1"):
             return None
+        item = self.item(type_)
+        if item:
+            return [self.from_xml(item, each) for each in element]
         derived = element.get(f"{XSI}type")
         derived = derived and derived.rpartition(":")[2]
         is_derived = derived in self.nodes and derived != type_.removeprefix("tns:")
@@ -90,7 +110,7 @@ class Schema:
                 if field.name in element.attrib:
                     value[field.name] = element.get(field.name)
                 continue
-            found = element.findall(f"{{{NAMESPACE}}}{field.name}")
+            found = element.findall(self._prefixed(field.name, f"{{{NAMESPACE}}}"))
             if field.is_list:
                 value[field.name] = [self.from_xml(field.type, item) for item in found]
             elif found:
@@ -99,6 +119,9 @@ class Schema:
 
     def differences(self, type_, expected, found, path=""):
         """What is wrong with a value that was found, a line for each place."""
+        if isinstance(expected, list):
+            yield from self._differences_of_list(self.item(type_), expected, found, path)
+            return
         if isinstance(expected, dict):
             yield from self._differences_of_complex(type_, expected, found, path)
             return
@@ -111,6 +134,15 @@ class Schema:
                 same = False
         if not same:
             yield f"{path}{found!r}, expected {expected!r}"
+
+    def _differences_of_list(self, type_, expected, found, path):
+        # That a list of one is an object, and an empty one none, is how an interface is, not what was sent.
+        found = found if isinstance(found, list) else [] if found is None else [found]
+        if len(expected) != len(found):
+            yield f"{path}: {len(found)} items, expected {len(expected)}"
+            return
+        for index, (one, other) in enumerate(zip(expected, found)):
+            yield from self.differences(type_, one, other, f"{path}[{index}]: ")
 
     def _differences_of_complex(self, type_, expected, found, path):
         if not isinstance(found, dict):
@@ -128,14 +160,7 @@ class Schema:
             wanted, got = expected.get(field.name), found.get(field.name)
             inside = f"{path}{field.name}: "
             if field.is_list:
-                wanted, got = wanted or [], got or []
-                # That a list of one is an object is how an interface is, not what was sent.
-                got = got if isinstance(got, list) else [got]
-                if len(wanted) != len(got):
-                    yield f"{inside}{len(got)}, expected {len(wanted)}"
-                    continue
-                for index, (one, other) in enumerate(zip(wanted, got)):
-                    yield from self.differences(field.type, one, other, f"{path}{field.name}[{index}]: ")
+                yield from self._differences_of_list(field.type, wanted or [], got, f"{path}{field.name}")
             elif wanted is None and got is not None:
                 yield f"{inside}{got!r}, expected {'nil' if field.name in expected else 'none'}"
             elif wanted is not None:

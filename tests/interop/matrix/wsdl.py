@@ -19,14 +19,16 @@ CONTRACTS = {
     "wrapped": ("document", "literal", ("11", "12")),
     "bare": ("document", "literal", ("11", "12")),
     "rpc": ("rpc", "literal", ("11", "12")),
+    "encoded": ("rpc", "encoded", ("11",)),
 }
+
 
 
 def main():
     stale = []
     for name in CONTRACTS:
         path = FOLDER / f"{name}.wsdl"
-        text = contract(name, operations())
+        text = contract(name, operations(name))
         if "--check" not in sys.argv:
             path.write_text(text)
         elif not path.exists() or path.read_text() != text:
@@ -35,9 +37,10 @@ def main():
         sys.exit(f"not what wsdl.py writes: {', '.join(stale)}")
 
 
-def operations():
-    """All operations, with their cases."""
-    return json.loads((FOLDER / "operations.json").read_text())
+def operations(contract):
+    """The operations of a contract, with their cases."""
+    use = CONTRACTS[contract][1]
+    return [one for one in json.loads((FOLDER / "operations.json").read_text()) if one.get("use", use) == use]
 
 
 def contract(name, operations, versions=None):
@@ -80,12 +83,27 @@ def contract(name, operations, versions=None):
 
 def types(name, operations):
     """The schema, with the elements that messages of document style consist of."""
-    schema = (FOLDER / "types.xsd").read_text().split("-->\n", 1)[1].splitlines()
-    end = schema.pop()
+    if CONTRACTS[name][1] == "encoded":
+        return [f"    {line}" for line in encoded_types()]
+    *schema, end = inside("types.xsd")
     for operation in operations if name in ("wrapped", "bare") else []:
         for element, inner in values(name, operation):
             schema += wrapper(element, inner) if name == "wrapped" else [f'  <xs:element name="{element}" type="{inner[1]}"/>']
     return [f"    {line}" for line in [*schema, end]]
+
+
+def inside(name):
+    """The lines of a schema, without the comment before it."""
+    return (FOLDER / name).read_text().split("-->\n", 1)[1].splitlines()
+
+
+def encoded_types():
+    """One schema of both, with the head of that for arrays."""
+    head, *arrays = inside("arrays.xsd")
+    *types, _ = inside("types.xsd")
+    start = next(index for index, line in enumerate(types) if "<xs:simpleType" in line)
+    until = next(index for index, line in enumerate(arrays) if "<xs:complexType" in line)
+    return [head, *arrays[:until], *types[start:], *arrays[until:]]
 
 
 def values(name, operation):

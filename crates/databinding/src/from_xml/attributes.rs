@@ -1,6 +1,8 @@
 //! The attributes of a start tag (XSD Part 1 §3.2, §3.4.4): what may stand there, what it says, and those that are
 //! for the reader itself, `xsi:nil` and `xsi:type` (§2.6).
 
+use castile_xml::tree::is_ncname;
+
 use crate::any::{AnyAttribute, ExpandedName};
 use crate::datatypes::{Invalid, SimpleType};
 use crate::error::{Error, ErrorKind};
@@ -278,14 +280,14 @@ impl Decoder<'_> {
         let Some(found) = self.reader.qualified_attribute(XSI_NAMESPACE, "type") else { return Ok(None) };
         let text = found.value.trim_matches([' ', '\t', '\n', '\r']);
         let (prefix, local) = text.split_once(':').unwrap_or(("", text));
-        match self.reader.resolve(prefix) {
-            Some(namespace) => Ok(Some(ExpandedName::new(namespace, local))),
-            None => {
-                let message =
-                    format!("{} is not a valid xs:QName for xsi:type: its prefix is not declared", quoted(text));
-                Err(Error::new(ErrorKind::Lexical, found.offset, message))
-            }
-        }
+        let wrong = match self.reader.resolve(prefix) {
+            // No type has such a name, but a value of an unknown type would keep it, to be written again.
+            Some(_) if !is_ncname(local) => "",
+            Some(namespace) => return Ok(Some(ExpandedName::new(namespace, local))),
+            None => ": its prefix is not declared",
+        };
+        let message = format!("{} is not a valid xs:QName for xsi:type{wrong}", quoted(text));
+        Err(Error::new(ErrorKind::Lexical, found.offset, message))
     }
 
     pub(super) fn refuse_other_type(

@@ -18,16 +18,27 @@ impl<'a> Decoder<'a> {
 
     /// Reads the start tag of `element`.
     pub(super) fn start(&mut self, element: &'static Element, attributes: &'static Attributes) -> Result<(), Error> {
-        match self.peek()? {
-            Next::Start(tag) if self.is(&tag, element) => {
-                self.next = None;
-                self.attributes(element, attributes)?;
-                self.reader.learn_start(element.known());
-                Ok(())
+        loop {
+            match self.peek()? {
+                Next::Start(tag) if self.is(&tag, element) => {
+                    self.next = None;
+                    self.attributes(element, attributes)?;
+                    self.reader.learn_start(element.known());
+                    return Ok(());
+                }
+                Next::Start(tag) if self.names_result(&tag, element) => self.pass_over()?,
+                Next::Start(tag) => return Err(self.unexpected(tag, &format!("<{}>", element.name))),
+                Next::End { offset } => return Err(self.ends_early(offset, element)),
             }
-            Next::Start(tag) => Err(self.unexpected(tag, &format!("<{}>", element.name))),
-            Next::End { offset } => Err(self.ends_early(offset, element)),
         }
+    }
+
+    /// Whether an element says which part of a response is the result (SOAP 1.2 Part 2 §4.2.1), in the place of a part. Our
+    /// contract knows that; but PHP and Axis 1.4 write it into every response of rpc style, literal ones too.
+    #[cold]
+    fn names_result(&self, tag: &StartTag<'_>, element: &Element) -> bool {
+        const RPC: &str = "http://www.w3.org/2003/05/soap-rpc";
+        element.namespace.is_empty() && self.name(tag) == (RPC, "result")
     }
 
     /// Reads the end tag of `element`.

@@ -34,7 +34,7 @@ abstract class Client {
         for (JsonElement each : plan.getAsJsonArray("jobs")) {
             JsonObject job = each.getAsJsonObject();
             Object port = port(job);
-            for (JsonElement one : plan.getAsJsonArray("cases")) {
+            for (JsonElement one : job.getAsJsonArray("cases")) {
                 JsonObject line = new JsonObject();
                 line.add("contract", job.get("contract"));
                 line.add("version", job.get("version"));

@@ -190,14 +190,11 @@ final class Values {
         }
         for (PropertyDescriptor property : Introspector.getBeanInfo(bean.getClass()).getPropertyDescriptors()) {
             Method getter = property.getReadMethod();
-            if (getter == null && property.getName().length() > 0) {
-                // JAXB's `isX` of a `Boolean` is none by the rules of beans.
-                String is = "is" + Character.toUpperCase(property.getName().charAt(0)) + property.getName().substring(1);
-                getter = bean.getClass().getMethod(is);
+            if (getter == null) {
+                // JAXB's `isX` of a `Boolean` is none by the rules of beans; other properties can't be read.
+                getter = isMethod(bean.getClass(), property.getName());
             }
-            boolean inherited = getter.getDeclaringClass() == Object.class
-                || Throwable.class.isAssignableFrom(getter.getDeclaringClass()) && !getter.getDeclaringClass().getName().startsWith("castile.");
-            if (getter.getParameterCount() == 0 && !inherited) {
+            if (getter != null && getter.getDeclaringClass().getName().startsWith("castile.")) {
                 Object inner = getter.invoke(bean);
                 if (inner != null) {
                     json.add(property.getName(), toJson(inner, ""));
@@ -205,5 +202,13 @@ final class Values {
             }
         }
         return json;
+    }
+
+    private static Method isMethod(Class<?> type, String property) {
+        try {
+            return type.getMethod("is" + Character.toUpperCase(property.charAt(0)) + property.substring(1));
+        } catch (NoSuchMethodException isWriteOnly) {
+            return null;
+        }
     }
 }

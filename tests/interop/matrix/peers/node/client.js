@@ -15,7 +15,7 @@ async function main() {
   for (const job of plan.jobs) {
     const peer = new Peer(job);
     await peer.connect();
-    for (const each of plan.cases) {
+    for (const each of job.cases) {
       let outcome;
       try {
         outcome = { value: (await peer.value(each)) ?? null };

@@ -15,7 +15,7 @@ foreach ($plan->jobs as $job) {
         'location' => $job->url,
         'soap_version' => $job->version === '12' ? SOAP_1_2 : SOAP_1_1,
     ]);
-    foreach ($plan->cases as $case) {
+    foreach ($job->cases as $case) {
         try {
             $outcome = ['value' => value($client, $job->contract, $case)];
         } catch (Throwable $error) {

@@ -16,7 +16,7 @@ function options(string $contract): array
 {
     // Left alone, ext/soap writes not-a-number as NAN, which XML Schema doesn't know (Part 2, 3.2.4 and 3.2.5: NaN). In
     // rpc style it would not give this element the name of the part.
-    $numbers = $contract === 'rpc' ? [] : [
+    $numbers = in_array($contract, ['rpc', 'encoded']) ? [] : [
         ['type_ns' => XSD, 'type_name' => 'float', 'to_xml' => 'number'],
         ['type_ns' => XSD, 'type_name' => 'double', 'to_xml' => 'number'],
     ];
@@ -44,11 +44,11 @@ function number(float|int|string $value): string
 function from_json(mixed $value, string $type): mixed
 {
     if ($value instanceof stdClass) {
-        $class = $value->{'$type'} ?? str_replace('tns:', '', $type);
+        $class = $value->{'$type'} ?? str_replace(['tns:', 'ArrayOf'], '', $type);
         $object = class_exists($class) && is_a($class, Shape::class, true) ? new $class() : new stdClass();
         foreach (get_object_vars($value) as $name => $inner) {
             if ($name !== '$type') {
-                $object->$name = from_json($inner, $name === 'shape' ? 'Shape' : '');
+                $object->$name = from_json($inner, in_array($name, ['shape', 'left', 'right']) ? 'Shape' : '');
             }
         }
         return $object;

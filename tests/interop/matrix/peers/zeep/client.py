@@ -20,7 +20,7 @@ def main():
         plan = json.load(file)
     for job in plan["jobs"]:
         peer = Peer(job)
-        for case in plan["cases"]:
+        for case in job["cases"]:
             try:
                 outcome = {"value": peer.value(case)}
             except Exception as error:  # whatever it is, it is what is reported

@@ -39,13 +39,13 @@ def write():
         lines += table(contract, found, known, peers, notes)
     lines += ["", "## Reasons", ""]
     lines += [f"{number}. {text}" for text, number in notes.numbers.items()]
-    lines += ["", "## Peers among themselves", "", CONTROL, "", *control(found, peers)]
+    lines += ["", "## Peers among themselves", "", CONTROL, "", *control(found)]
     PAGE.write_text("\n".join(lines) + "\n")
 
 
 CONTROL = """\
-Each peer that has both sides also calls itself with the same programs, which shows what of the above is the peer's own: the
-operations that work, of those that were tried."""
+Each peer that has both sides also calls itself with the same programs, and some call each other, which shows what of the above is
+the peer's own: the operations that work, of those that were tried."""
 
 
 class Notes:
@@ -59,7 +59,8 @@ class Notes:
 
 
 def title(contract, style, use):
-    return f"{style.title()}/{use}" + (f", {contract}" if style == "document" else "")
+    words = {"mtom": "MTOM", "swa": "SOAP with attachments", "addressing": "WS-Addressing"}
+    return f"{style.title()}/{use}" + (f", {words.get(contract, contract)}" if style == "document" or contract in words else "")
 
 
 def table(contract, found, known, peers, notes):
@@ -94,17 +95,17 @@ def word(key, row, operation, known, notes):
     return f"{some} ({notes.number(known.why(key) or 'not yet known')})"
 
 
-def control(found, peers):
-    yield "| peer | " + " | ".join(wsdl.CONTRACTS) + " |"
+def control(found):
+    yield "| call | " + " | ".join(wsdl.CONTRACTS) + " |"
     yield "|---" * (len(wsdl.CONTRACTS) + 1) + "|"
-    for peer in [OURS, *peers]:
+    for pair in sorted({key[2:4] for key in found.rows if OURS not in key[2:4] or key[2] == key[3]}):
         counts = []
         for contract in wsdl.CONTRACTS:
-            rows = [row for key, row in found.rows.items() if key[0] == contract and key[2:4] == (peer, peer)]
+            rows = [row for key, row in found.rows.items() if key[0] == contract and key[2:4] == pair]
             tried = [row for row in rows if row[0] != "not possible"]
             counts.append(f"{sum(row[0] == 'passed' for row in tried)} of {len(tried)}" if tried else "")
         if any(counts):
-            yield f"| {peer} | " + " | ".join(counts) + " |"
+            yield f"| {pair[0]} → {pair[1]} | " + " | ".join(counts) + " |"
 
 
 if __name__ == "__main__":

@@ -202,7 +202,7 @@ class Java(Peer):
 
 
 class Cxf(Java):
-    contracts = ("wrapped", "bare", "rpc")
+    contracts = ("wrapped", "bare", "rpc", "mtom", "swa", "addressing")
 
     def generate(self, contract, folder):
         # With headers that only the binding names as parameters, as the tool's documentation has it.
@@ -217,6 +217,8 @@ class Cxf(Java):
 
 
 class Axis(Java):
+    contracts = ("wrapped", "bare", "rpc", "encoded", "swa")
+
     def generate(self, contract, folder):
         # Its WSDL2Java ends on a binding for SOAP 1.2.
         folder.mkdir(parents=True, exist_ok=True)
@@ -235,6 +237,14 @@ class Axis(Java):
         return super().server(port, self.folder / "generated")
 
 
+# What two peers also show each other, where a style is the point of both: client, server, contracts.
+CROSS = {
+    ("zeep", "cxf"): ("addressing",),
+    ("axis", "cxf"): ("swa",),
+    ("cxf", "axis"): ("swa",),
+    ("axis", "php"): ("encoded",),
+    ("php", "axis"): ("encoded",),
+}
 NAMES = ["php", "zeep", "node", "cxf", "axis"]
 
 

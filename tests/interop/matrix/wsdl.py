@@ -7,6 +7,7 @@ Echo, and a binding and port for each version of SOAP it is for. The names of re
 `result`, for JAX-WS takes two of one name for one in/out parameter.
 """
 
+import base64
 import json
 import pathlib
 import sys
@@ -20,7 +21,17 @@ CONTRACTS = {
     "bare": ("document", "literal", ("11", "12")),
     "rpc": ("rpc", "literal", ("11", "12")),
     "encoded": ("rpc", "encoded", ("11",)),
+    "mtom": ("document", "literal", ("11", "12")),
+    "swa": ("rpc", "literal", ("11",)),
+    "addressing": ("document", "literal", ("11", "12")),
 }
+# The operations of contracts that are about something else than values.
+CHOSEN = {
+    "mtom": ("echoData",),
+    "swa": ("echoFile",),
+    "addressing": ("echoString", "echoStruct", "echoVoid", "fail", "notify", "lastNotice"),
+}
+MEDIA_TYPE = "application/octet-stream"
 
 
 
@@ -39,8 +50,25 @@ def main():
 
 def operations(contract):
     """The operations of a contract, with their cases."""
-    use = CONTRACTS[contract][1]
-    return [one for one in json.loads((FOLDER / "operations.json").read_text()) if one.get("use", use) == use]
+    use, chosen = CONTRACTS[contract][1], CHOSEN.get(contract)
+    found = []
+    for one in json.loads((FOLDER / "operations.json").read_text()):
+        if one["name"] in chosen if chosen else one.get("use", use) == use and "only" not in one:
+            found.append({**one, "cases": {name: filled(value) for name, value in one["cases"].items()}})
+    return found
+
+
+def filled(value):
+    """A value with the bytes that it only has the number of."""
+    if isinstance(value, dict):
+        if "$bytes" in value:
+            return base64.b64encode(bytes(index * 7 % 251 for index in range(value["$bytes"]))).decode()
+        return {name: filled(inner) for name, inner in value.items()}
+    return value
+
+
+def is_wrapped(contract):
+    return CONTRACTS[contract][0] == "document" and contract != "bare"
 
 
 def contract(name, operations, versions=None):
@@ -49,10 +77,11 @@ def contract(name, operations, versions=None):
     versions = versions or all_versions
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
-        f"<!-- Written by wsdl.py: {style} style, {use}" + (f", {name}" if style == "document" else "") + ". -->",
+        f"<!-- Written by wsdl.py: {style} style, {use}" + (f", {name}" if style == "document" or name in CHOSEN else "") + ". -->",
         f'<wsdl:definitions name="{name.title()}" targetNamespace="{NAMESPACE}" xmlns:tns="{NAMESPACE}"',
         '    xmlns:wsdl="http://schemas.xmlsoap.org/wsdl/" xmlns:soap="http://schemas.xmlsoap.org/wsdl/soap/"',
-        '    xmlns:soap12="http://schemas.xmlsoap.org/wsdl/soap12/" xmlns:xs="http://www.w3.org/2001/XMLSchema">',
+        '    xmlns:soap12="http://schemas.xmlsoap.org/wsdl/soap12/" xmlns:mime="http://schemas.xmlsoap.org/wsdl/mime/"',
+        '    xmlns:xs="http://www.w3.org/2001/XMLSchema">',
         "  <wsdl:types>",
         *types(name, operations),
         "  </wsdl:types>",
@@ -60,9 +89,7 @@ def contract(name, operations, versions=None):
     for operation in operations:
         lines += messages(name, operation)
     lines += [
-        '  <wsdl:message name="token"><wsdl:part name="token" element="tns:token"/></wsdl:message>',
-        '  <wsdl:message name="receipt"><wsdl:part name="receipt" element="tns:receipt"/></wsdl:message>',
-        '  <wsdl:message name="refusal"><wsdl:part name="refusal" element="tns:refusal"/></wsdl:message>',
+        *(f'  <wsdl:message name="{part}"><wsdl:part name="{part}" {of}/></wsdl:message>' for part, of in parts(use)),
         '  <wsdl:portType name="Echo">',
     ]
     for operation in operations:
@@ -86,9 +113,9 @@ def types(name, operations):
     if CONTRACTS[name][1] == "encoded":
         return [f"    {line}" for line in encoded_types()]
     *schema, end = inside("types.xsd")
-    for operation in operations if name in ("wrapped", "bare") else []:
+    for operation in operations if CONTRACTS[name][0] == "document" else []:
         for element, inner in values(name, operation):
-            schema += wrapper(element, inner) if name == "wrapped" else [f'  <xs:element name="{element}" type="{inner[1]}"/>']
+            schema += wrapper(element, inner) if is_wrapped(name) else [f'  <xs:element name="{element}" type="{inner[1]}"/>']
     return [f"    {line}" for line in [*schema, end]]
 
 
@@ -109,10 +136,10 @@ def encoded_types():
 def values(name, operation):
     """(element, (child, type) or None) for request and response."""
     kind, type_ = operation.get("kind"), operation.get("type")
-    nothing = None if name == "wrapped" else ("", "tns:Nothing")
+    nothing = None if is_wrapped(name) else ("", "tns:Nothing")
     takes = nothing if kind in ("void", "notice") else ("value", type_)
     gives = nothing if kind == "void" else ("result", type_)
-    request, response = ("", "Response") if name == "wrapped" else ("In", "Out")
+    request, response = ("", "Response") if is_wrapped(name) else ("In", "Out")
     yield operation["name"] + request, takes
     if kind != "one-way":
         yield operation["name"] + response, gives
@@ -124,15 +151,34 @@ def wrapper(element, inner):
     return [f'  <xs:element name="{element}">', "    <xs:complexType>", *content, "    </xs:complexType>", "  </xs:element>"]
 
 
+# The parts that are attachments.
+FILES = {"Request": "file", "Response": "copy"}
+
+
 def messages(name, operation):
     for (element, inner), message in zip(values(name, operation), ("Request", "Response")):
         head = f'  <wsdl:message name="{operation["name"]}{message}"'
-        if name in ("wrapped", "bare"):
-            yield f'{head}><wsdl:part name="{"parameters" if name == "wrapped" else "body"}" element="tns:{element}"/></wsdl:message>'
+        if CONTRACTS[name][0] == "document":
+            yield f'{head}><wsdl:part name="{"parameters" if is_wrapped(name) else "body"}" element="tns:{element}"/></wsdl:message>'
         elif inner and inner[0]:
-            yield f'{head}><wsdl:part name="{inner[0]}" type="{inner[1]}"/></wsdl:message>'
+            file = f'<wsdl:part name="{FILES[message]}" type="xs:base64Binary"/>' if operation.get("kind") == "file" else ""
+            yield f'{head}><wsdl:part name="{inner[0]}" type="{inner[1]}"/>{file}</wsdl:message>'
         else:
             yield f"{head}/>"
+
+
+def parts(use):
+    """Those of header blocks and faults: elements, or types where they are encoded."""
+    types = {"token": "xs:string", "receipt": "xs:string", "refusal": "tns:Refusal"}
+    return [(part, f'type="{type_}"' if use == "encoded" else f'element="tns:{part}"') for part, type_ in types.items()]
+
+
+def multipart(body, file):
+    """A message of a body and an attachment (WSDL 1.1 §5)."""
+    yield "        <mime:multipartRelated>"
+    yield f"          <mime:part>{body}</mime:part>"
+    yield f'          <mime:part><mime:content part="{file}" type="{MEDIA_TYPE}"/></mime:part>'
+    yield "        </mime:multipartRelated>"
 
 
 def port_type_operation(operation):
@@ -149,9 +195,12 @@ def port_type_operation(operation):
 def binding(name, style, use, version, operations):
     soap, port = VERSIONS[version], f"{name.title()}{version}"
     namespace = f' namespace="{NAMESPACE}"' if style == "rpc" else ""
+    encoding = ""
     if use == "encoded":
-        namespace += ' encodingStyle="http://schemas.xmlsoap.org/soap/encoding/"'
+        encoding = f' namespace="{NAMESPACE}" encodingStyle="http://schemas.xmlsoap.org/soap/encoding/"'
     yield f'  <wsdl:binding name="{port}" type="tns:Echo">'
+    if name == "addressing":
+        yield '    <wsaw:UsingAddressing xmlns:wsaw="http://www.w3.org/2006/05/addressing/wsdl" wsdl:required="true"/>'
     yield f'    <{soap}:binding style="{style}" transport="http://schemas.xmlsoap.org/soap/http"/>'
     for operation in operations:
         kind = operation.get("kind")
@@ -162,12 +211,17 @@ def binding(name, style, use, version, operations):
                 continue
             yield f"      <wsdl:{direction}>"
             if kind == "header":
-                yield f'        <{soap}:header message="tns:{header}" part="{header}" use="literal"/>'
-            yield f'        <{soap}:body use="{use}"{namespace}/>'
+                yield f'        <{soap}:header message="tns:{header}" part="{header}" use="{use}"{encoding}/>'
+            body = f'<{soap}:body use="{use}"{encoding or namespace}'
+            if kind == "file":
+                value, file = ("value", "file") if direction == "input" else ("result", "copy")
+                yield from multipart(f'{body} parts="{value}"/>', file)
+            else:
+                yield f"        {body}/>"
             yield f"      </wsdl:{direction}>"
         if kind == "fault":
             yield '      <wsdl:fault name="refusal">'
-            yield f'        <{soap}:fault name="refusal" use="literal"/>'
+            yield f'        <{soap}:fault name="refusal" use="{use}"{encoding}/>'
             yield "      </wsdl:fault>"
         yield "    </wsdl:operation>"
     yield "  </wsdl:binding>"

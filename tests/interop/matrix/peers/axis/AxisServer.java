@@ -37,7 +37,7 @@ public final class AxisServer {
     public static void main(String[] arguments) throws Exception {
         int port = Integer.parseInt(arguments[0]);
         StringBuilder deployment = new StringBuilder(HEAD);
-        for (String contract : new String[] {"wrapped", "bare", "rpc", "encoded"}) {
+        for (String contract : new String[] {"wrapped", "bare", "rpc", "encoded", "swa"}) {
             deployment.append(services(Path.of(arguments[1], "castile/interop", contract, "deploy.wsdd")));
         }
         byte[] text = deployment.append("</deployment>").toString().getBytes(StandardCharsets.UTF_8);
@@ -70,6 +70,11 @@ public final class AxisServer {
                     case "fail" -> {
                         Class<?> refusal = method.getExceptionTypes()[method.getExceptionTypes().length - 1];
                         throw (Exception) refusal.getConstructor(String.class, int.class).newInstance(arguments[0], REFUSAL_CODE);
+                    }
+                    case "echoFile" -> {
+                        arguments[2].getClass().getField("value").set(arguments[2], arguments[0]);
+                        arguments[3].getClass().getField("value").set(arguments[3], arguments[1]);
+                        return null;
                     }
                     case "notify" -> {
                         notice = (String) arguments[0];

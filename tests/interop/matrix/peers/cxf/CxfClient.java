@@ -4,6 +4,9 @@ import com.google.gson.JsonObject;
 import jakarta.xml.ws.BindingProvider;
 import jakarta.xml.ws.Holder;
 import jakarta.xml.ws.Service;
+import jakarta.xml.ws.WebServiceFeature;
+import jakarta.xml.ws.soap.AddressingFeature;
+import jakarta.xml.ws.soap.MTOMFeature;
 import java.lang.reflect.Method;
 import java.net.URI;
 import java.nio.file.Path;
@@ -25,7 +28,12 @@ public final class CxfClient extends Client {
         URI uri = wsdl.startsWith("http") ? URI.create(wsdl) : Path.of(wsdl).toUri();
         Service service = Service.create(uri.toURL(), new QName(CxfServer.NAMESPACE, name));
         QName port = new QName(CxfServer.NAMESPACE, name + job.get("version").getAsString());
-        Object proxy = service.getPort(port, Class.forName("castile.interop." + contract + ".Echo"));
+        WebServiceFeature[] features = switch (contract) {
+            case "mtom" -> new WebServiceFeature[] {new MTOMFeature()};
+            case "addressing" -> new WebServiceFeature[] {new AddressingFeature(true, true)};
+            default -> new WebServiceFeature[] {};
+        };
+        Object proxy = service.getPort(port, Class.forName("castile.interop." + contract + ".Echo"), features);
         ((BindingProvider) proxy).getRequestContext()
             .put(BindingProvider.ENDPOINT_ADDRESS_PROPERTY, job.get("url").getAsString());
         return proxy;

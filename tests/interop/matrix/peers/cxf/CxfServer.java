@@ -7,8 +7,11 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import javax.xml.namespace.QName;
 import org.apache.cxf.jaxws.JaxWsServerFactoryBean;
+import org.apache.cxf.message.Message;
+import org.apache.cxf.ws.addressing.WSAddressingFeature;
 
 /** Apache CXF on Jetty: PORT and the folder of the contracts. A path is the contract's name and the version of SOAP. */
 public final class CxfServer {
@@ -17,12 +20,12 @@ public final class CxfServer {
 
     public static void main(String[] arguments) throws Exception {
         String base = "http://127.0.0.1:" + arguments[0];
-        for (String contract : new String[] {"wrapped", "bare", "rpc"}) {
+        for (String contract : new String[] {"wrapped", "bare", "rpc", "mtom", "swa", "addressing"}) {
             Path file = Path.of(arguments[1], contract + ".wsdl");
             if (Files.exists(file)) {
                 Class<?> type = Class.forName("castile.interop." + contract + ".Echo");
                 Object service = Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, new Echo());
-                for (String version : new String[] {"11", "12"}) {
+                for (String version : contract.equals("swa") ? new String[] {"11"} : new String[] {"11", "12"}) {
                     publish(base + "/" + contract + version, contract, version, file, type, service);
                 }
             }
@@ -40,6 +43,11 @@ public final class CxfServer {
         factory.setEndpointName(new QName(NAMESPACE, name + version));
         factory.setBindingId(version.equals("12") ? SOAPBinding.SOAP12HTTP_BINDING : SOAPBinding.SOAP11HTTP_BINDING);
         factory.setAddress(address);
+        if (contract.equals("mtom")) {
+            factory.setProperties(Map.of(Message.MTOM_ENABLED, true));
+        } else if (contract.equals("addressing")) {
+            factory.getFeatures().add(new WSAddressingFeature());
+        }
         factory.create();
     }
 
@@ -55,6 +63,15 @@ public final class CxfServer {
                     Holder<String> receipt = (Holder<String>) arguments[2];
                     receipt.value = "receipt for " + arguments[1];
                     return arguments[0];
+                }
+                case "echoFile" -> {
+                    @SuppressWarnings("unchecked")
+                    Holder<Object> result = (Holder<Object>) arguments[2];
+                    @SuppressWarnings("unchecked")
+                    Holder<Object> copy = (Holder<Object>) arguments[3];
+                    result.value = arguments[0];
+                    copy.value = arguments[1];
+                    return null;
                 }
                 case "fail" -> throw refusal(method, (String) arguments[0]);
                 case "notify" -> {

@@ -71,6 +71,9 @@ abstract class Client {
                 found.addProperty("receipt", answer[1]);
                 return found;
             }
+            case "file" -> {
+                return fileJson(port, method, value.getAsJsonObject());
+            }
             case "fault" -> {
                 try {
                     call(port, method, value, "xs:string");
@@ -98,6 +101,20 @@ abstract class Client {
             }
             default -> throw new IllegalArgumentException("no kind of case is called " + each.get("kind"));
         }
+    }
+
+    /** Calls an operation that takes a value and an attachment, and gives the same in holders. */
+    private static JsonElement fileJson(Object port, Method method, JsonObject both) throws Exception {
+        Class<?>[] types = method.getParameterTypes();
+        Object[] arguments = {
+            both.get("value").getAsString(), Values.fromJson(both.get("file"), types[1], "xs:base64Binary"),
+            types[2].getConstructor().newInstance(), types[3].getConstructor().newInstance(),
+        };
+        method.invoke(port, arguments);
+        JsonObject found = new JsonObject();
+        found.add("result", Values.toJson(types[2].getField("value").get(arguments[2]), ""));
+        found.add("file", Values.toJson(types[3].getField("value").get(arguments[3]), ""));
+        return found;
     }
 
     private static Object call(Object port, Method method, JsonElement value, String type) throws Exception {

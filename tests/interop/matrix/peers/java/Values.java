@@ -75,6 +75,9 @@ final class Values {
         } else if (target == Date.class) {
             return new SimpleDateFormat("yyyy-MM-dd").parse(text);
         }
+        if (target.getSimpleName().equals("OctetStream")) {
+            return target.getConstructor(byte[].class).newInstance((Object) Base64.getDecoder().decode(text));
+        }
         for (Method method : target.getMethods()) {
             // Enumerations, of JAXB and of Axis.
             if (method.getName().equals("fromValue") && method.getParameterTypes()[0] == String.class) {
@@ -164,12 +167,12 @@ final class Values {
             return items;
         } else if (value.getClass().isArray()) {
             JsonArray items = new JsonArray();
-            for (Object each : (Object[]) value) {
-                items.add(toJson(each, type));
+            for (int i = 0; i < Array.getLength(value); i++) {
+                items.add(toJson(Array.get(value, i), type));
             }
             return items;
         }
-        for (String getter : new String[] {"value", "getValue"}) {
+        for (String getter : new String[] {"value", "getValue", "getBytes"}) {
             try {
                 return toJson(value.getClass().getMethod(getter).invoke(value), type);
             } catch (NoSuchMethodException isNoEnumeration) {

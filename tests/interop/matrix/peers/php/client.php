@@ -43,7 +43,8 @@ function value(SoapClient $client, string $contract, stdClass $case): mixed
             try {
                 call($client, $contract, $case->operation, [$case->value]);
             } catch (SoapFault $fault) {
-                return $fault->detail->refusal ?? throw $fault;
+                $refusal = $fault->detail->refusal ?? throw $fault;
+                return $refusal instanceof SoapVar ? $refusal->enc_value : $refusal;
             }
             throw new RuntimeException('a response, expected a fault');
         case 'one-way':

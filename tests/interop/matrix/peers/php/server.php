@@ -38,8 +38,10 @@ final class EchoService
 
     public function fail(mixed $request): never
     {
-        $refusal = ['reason' => $this->value($request), 'code' => REFUSAL_CODE];
-        throw new SoapFault('Server', 'refused', null, (object) ['refusal' => $refusal], 'refusal');
+        $refusal = (object) ['reason' => $this->value($request), 'code' => REFUSAL_CODE];
+        // ext/soap takes the content of a part that is an element by the element's name, and that of another as it is.
+        $detail = $this->contract === 'encoded' ? $refusal : (object) ['refusal' => $refusal];
+        throw new SoapFault('Server', 'refused', null, $detail, 'refusal');
     }
 
     public function notify(mixed $request): void

@@ -8,6 +8,7 @@ import time
 
 import zeep
 from zeep import xsd
+from zeep.wsa import WsAddressingPlugin
 from zeep.xsd.valueobjects import CompoundValue
 
 NAMESPACE = "urn:castile:interop"
@@ -32,7 +33,8 @@ def main():
 class Peer:
     def __init__(self, job):
         self.contract = job["contract"]
-        self.client = zeep.Client(job["wsdl"])
+        plugins = [WsAddressingPlugin()] if self.contract == "addressing" else []
+        self.client = zeep.Client(job["wsdl"], plugins=plugins)
         binding = f"{{{NAMESPACE}}}{self.contract.title()}{job['version']}"
         self.service = self.client.create_service(binding, job["url"])
 

@@ -52,7 +52,7 @@ pub(crate) mod wrapped {
     }
     macro_rules! response {
         ($response:ident, $value:expr) => {
-            $response { result: $value }
+            $response { answer: $value }
         };
     }
     macro_rules! request {
@@ -62,7 +62,7 @@ pub(crate) mod wrapped {
     }
     macro_rules! result {
         ($response:expr) => {
-            $response.result
+            $response.answer
         };
     }
 
@@ -140,7 +140,7 @@ pub(crate) mod rpc {
     }
     macro_rules! response {
         ($response:ident, $value:expr) => {
-            $response { result: $value }
+            $response { answer: $value }
         };
     }
     macro_rules! request {
@@ -150,7 +150,7 @@ pub(crate) mod rpc {
     }
     macro_rules! result {
         ($response:expr) => {
-            $response.result
+            $response.answer
         };
     }
 

@@ -130,7 +130,7 @@ class Schema:
         else:
             try:
                 same = simple(type_, expected) == simple(type_, found)
-            except (ValueError, TypeError, ArithmeticError):
+            except (ValueError, TypeError, LookupError, ArithmeticError):
                 same = False
         if not same:
             yield f"{path}{found!r}, expected {expected!r}"

@@ -4,7 +4,7 @@
 
 With --check nothing is written; it fails where a contract is not what would be written. A contract has one port type,
 Echo, and a binding and port for each version of SOAP it is for. The names of request and response values are `value` and
-`result`, for JAX-WS takes two of one name for one in/out parameter.
+`answer`: JAX-WS takes two of one name for one in/out parameter, and ext/soap a part `result` for SOAP 1.2's rpc:result.
 """
 
 import base64
@@ -138,7 +138,7 @@ def values(name, operation):
     kind, type_ = operation.get("kind"), operation.get("type")
     nothing = None if is_wrapped(name) else ("", "tns:Nothing")
     takes = nothing if kind in ("void", "notice") else ("value", type_)
-    gives = nothing if kind == "void" else ("result", type_)
+    gives = nothing if kind == "void" else ("answer", type_)
     request, response = ("", "Response") if is_wrapped(name) else ("In", "Out")
     yield operation["name"] + request, takes
     if kind != "one-way":
@@ -214,7 +214,7 @@ def binding(name, style, use, version, operations):
                 yield f'        <{soap}:header message="tns:{header}" part="{header}" use="{use}"{encoding}/>'
             body = f'<{soap}:body use="{use}"{encoding or namespace}'
             if kind == "file":
-                value, file = ("value", "file") if direction == "input" else ("result", "copy")
+                value, file = ("value", "file") if direction == "input" else ("answer", "copy")
                 yield from multipart(f'{body} parts="{value}"/>', file)
             else:
                 yield f"        {body}/>"

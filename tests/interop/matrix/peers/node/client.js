@@ -95,7 +95,7 @@ class Peer {
   }
 
   result(answer) {
-    return this.job.contract === "bare" ? answer : answer?.result;
+    return this.job.contract === "bare" ? answer : answer?.answer;
   }
 }
 

@@ -14,7 +14,7 @@ function service(contract) {
   let notice = "";
   const bare = contract === "bare";
   const value = (request) => (bare ? request : request.value);
-  const result = (answer) => (bare ? answer : { result: answer });
+  const result = (answer) => (bare ? answer : { answer });
   const special = {
     echoVoid: () => ({}),
     fail: (request) => {

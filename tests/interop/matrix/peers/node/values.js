@@ -36,6 +36,8 @@ function toJson(value) {
   if (Array.isArray(value)) return value.map(toJson);
   if (value === null || typeof value !== "object") return value;
   const { attributes = {}, ...members } = value;
+  // A simple value with attributes, such as xsi:type.
+  if ("$value" in members) return members.$value;
   const made = {};
   for (const [name, inner] of Object.entries(attributes)) {
     if (ATTRIBUTES.includes(name)) made[name] = inner;

@@ -69,5 +69,5 @@ function call(SoapClient $client, string $contract, string $operation, array $va
         default => $values,
     };
     $result = $client->__soapCall($operation, $arguments, null, $headers, $answered);
-    return $contract === 'wrapped' ? $result->result ?? null : $result;
+    return $contract === 'wrapped' ? $result->answer ?? null : $result;
 }

@@ -69,7 +69,7 @@ final class EchoService
 
     private function result(mixed $value): mixed
     {
-        return $this->contract === 'wrapped' ? ['result' => $value] : $value;
+        return $this->contract === 'wrapped' ? ['answer' => $value] : $value;
     }
 
     private function notices(): string

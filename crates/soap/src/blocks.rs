@@ -108,6 +108,11 @@ pub(crate) fn declares(elements: &[Element], namespace: &str, local: &str) -> bo
     elements.iter().any(|element| element.name == local && element.namespace == namespace)
 }
 
+/// Whether `elements` has one of this namespace.
+pub(crate) fn declares_any_of(elements: &[Element], namespace: &str) -> bool {
+    elements.iter().any(|element| element.namespace == namespace)
+}
+
 /// Reads the blocks of a message, whose envelope was read before off `text`. They stand in front of the payload, which
 /// tells the operation and so what they are: those messages that have some are read once more up to the last of them.
 pub(crate) fn read<H: Header>(envelope: &Envelope, text: &str, limits: Limits) -> Result<H, Error> {
@@ -150,13 +155,15 @@ fn next_start(reader: &mut Reader<'_>) -> Result<(), Error> {
 }
 
 /// Writes what stands before the payload of a message, up to the start tag of its body, which is not written.
-pub(crate) fn write_before_body<H: Header>(version: Version, header: &H, out: &mut Encoder) {
+/// `first` are blocks that stand before those of `header`, as text.
+pub(crate) fn write_before_body<H: Header>(version: Version, first: &str, header: &H, out: &mut Encoder) {
     let prologue = version.prologue();
     out.raw(prologue.strip_suffix(BODY).unwrap_or(prologue));
-    if header.is_empty() {
+    if first.is_empty() && header.is_empty() {
         return;
     }
     out.raw("<soap:Header>");
+    out.raw(first);
     header.write(out);
     for other in header.others() {
         other.write(version, out);
@@ -212,13 +219,11 @@ impl AnyHeader {
         let xml = self.block.xml();
         let (mut must_understand, mut role) = (self.must_understand, self.role.clone());
         if must_understand || role.is_some() {
-            let has = |local: &str| has_attribute(xml, version.namespace(), local);
+            let has = |local: &str| attribute(xml, version.namespace(), local).is_some();
             must_understand &= !has("mustUnderstand");
             role = role.filter(|_| !has(version.role_attribute()));
         }
-        // It is well-formed, so the name in its start tag ends somewhere.
-        let name = xml.find([' ', '\t', '\r', '\n', '/', '>']).unwrap_or(xml.len());
-        let (start, rest) = xml.split_at(name);
+        let (start, rest) = split_name(xml);
         out.raw(start);
         if must_understand || role.is_some() {
             let prefix = unused_prefix(xml);
@@ -233,7 +238,7 @@ impl AnyHeader {
 }
 
 /// A prefix that the block doesn't use, whatever it binds `soap` to.
-fn unused_prefix(xml: &str) -> String {
+pub(crate) fn unused_prefix(xml: &str) -> String {
     let digits = |from: usize| {
         let rest = &xml[from..];
         rest.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default()
@@ -243,11 +248,17 @@ fn unused_prefix(xml: &str) -> String {
     format!("soap{}", number.unwrap_or_default())
 }
 
-/// Whether the first tag of `xml` has an attribute.
-fn has_attribute(xml: &str, namespace: &str, local: &str) -> bool {
-    let Ok(mut reader) = Reader::new(xml.as_bytes(), Limits::default()) else { return false };
-    if next_start(&mut reader).is_err() {
-        return false;
-    }
-    reader.attributes().any(|attribute| attribute.namespace == namespace && attribute.name.local() == local)
+/// An attribute of the first tag of `xml`.
+pub(crate) fn attribute(xml: &str, namespace: &str, local: &str) -> Option<String> {
+    let mut reader = Reader::new(xml.as_bytes(), Limits::default()).ok()?;
+    next_start(&mut reader).ok()?;
+    let mut attributes = reader.attributes();
+    let found = attributes.find(|attribute| attribute.namespace == namespace && attribute.name.local() == local);
+    found.map(|attribute| attribute.value.to_owned())
+}
+
+/// The text of an element, cut behind the name in its start tag.
+pub(crate) fn split_name(xml: &str) -> (&str, &str) {
+    // It is well-formed, so the name ends somewhere.
+    xml.split_at(xml.find([' ', '\t', '\r', '\n', '/', '>']).unwrap_or(xml.len()))
 }

@@ -7,10 +7,11 @@ use castile_databinding::{FromXml, ToXml};
 use castile_mime::Content;
 use castile_xml::{Charset, Limits, Reader, StartTag};
 
+use crate::addressing::Call;
 use crate::envelope::end_tag;
 use crate::{
     Detail, Envelope, Error, ErrorKind, Fault, FaultDetail, FromPayload, Header, Operation, Options, Root, ToPayload,
-    Version, blocks, message,
+    Version, addressing, blocks, message,
 };
 
 /// Writes a request message.
@@ -31,7 +32,21 @@ pub fn request_with<Q: ToPayload, H: Header>(
     request: &Q,
     header: &H,
 ) -> Result<Content, Error> {
-    request.write(version, header, &operation.request, Vec::new())
+    request.write(version, "", header, &operation.request, Vec::new())
+}
+
+/// The same with what `call` says in WS-Addressing. [`Options::call`] has it to read the answer.
+///
+/// # Errors
+/// As for [`request`].
+pub fn request_of<Q: ToPayload, H: Header>(
+    version: Version,
+    operation: &Operation,
+    request: &Q,
+    header: &H,
+    call: &Call,
+) -> Result<Content, Error> {
+    request.write(version, &call.blocks(), header, &operation.request, Vec::new())
 }
 
 /// Reads the answer to a request: a response, or a fault, in whichever version it came. `charset` is what the media
@@ -79,7 +94,7 @@ fn read_response<R: FromPayload, H: Header, D: FaultDetail>(
         return Err(Error::at(0, ErrorKind::Document, message));
     }
     message::read_with(message, charset, options, |mut reader, leniency| {
-        let answer = match answer::<H, D>(&mut reader, Some(expected)) {
+        let answer = match answer::<H, D>(&mut reader, Some(expected), options) {
             Ok((envelope, Answer::Other(first))) => {
                 let header = blocks::read(&envelope, reader.input(), options.limits);
                 let tell = |deviations: &_| leniency.iter().for_each(|leniency| leniency.tell(operation, deviations));
@@ -109,7 +124,7 @@ pub fn accepted<D: FaultDetail>(
         return Ok(Ok(()));
     }
     message::read_with(message, charset, options, |mut reader, _| {
-        let answer = match answer::<(), D>(&mut reader, None) {
+        let answer = match answer::<(), D>(&mut reader, None, options) {
             Ok((envelope, Answer::Fault)) => read_fault(&mut reader, &envelope, options.limits).map(Err),
             Ok((_, Answer::Other(_))) => Ok(Ok(())),
             Err(error) => Err(error),
@@ -130,12 +145,19 @@ enum Answer<'a> {
 fn answer<'a, H: Header, D: FaultDetail>(
     reader: &mut Reader<'a>,
     expected: Option<&'static Root>,
+    options: &Options,
 ) -> Result<(Envelope, Answer<'a>), Error> {
-    let (envelope, payload) = Envelope::read(reader)?;
+    let (mut envelope, payload) = Envelope::read(reader)?;
+    envelope.claim(&options.roles);
     envelope.check_understood(|namespace, local| {
         let declares = |elements| blocks::declares(elements, namespace, local);
-        declares(H::ELEMENTS) || declares(<blocks::OfFault<D> as Header>::ELEMENTS)
+        declares(H::ELEMENTS)
+            || declares(<blocks::OfFault<D> as Header>::ELEMENTS)
+            || options.call.as_ref().is_some_and(|call| call.understands(namespace))
     })?;
+    if let Some(call) = &options.call {
+        call.check(&envelope, reader.input(), options.limits)?;
+    }
     let name = payload.map(|tag| (reader.namespace(tag.namespace), tag.name.local()));
     if name == Some((envelope.version.namespace(), "Fault")) {
         return Ok((envelope, Answer::Fault));
@@ -167,6 +189,11 @@ fn read_fault<D: FaultDetail>(reader: &mut Reader<'_>, envelope: &Envelope, limi
         && let Ok(blocks::OfFault(Some(detail))) = blocks::read(envelope, reader.input(), limits)
     {
         fault.detail = Detail::Declared(detail);
+    }
+    if matches!(fault.detail, Detail::None)
+        && let Some(detail) = addressing::read_fault_detail(envelope, reader.input(), limits)
+    {
+        fault.detail = Detail::Other(detail);
     }
     Ok(fault)
 }

@@ -28,6 +28,8 @@ pub struct Operation {
     pub name: &'static str,
     /// The `soapAction` of the binding; may be empty.
     pub action: &'static str,
+    /// The actions of WS-Addressing.
+    pub actions: Actions,
     /// What the body of a request holds.
     pub request: Root,
     /// What the body of a response holds; `None` for an operation without one (WSDL 1.1 §2.4.1).
@@ -36,6 +38,23 @@ pub struct Operation {
     pub request_header: &'static [Element],
     /// How large responses have been.
     pub response_size: SizeHint,
+}
+
+/// The actions that messages of an operation have in WS-Addressing: those that the contract says (`wsam:Action`,
+/// `wsaw:Action`), else the `soapAction` of a request, else those of the pattern (1.0 Metadata §4.4).
+#[derive(Debug)]
+pub struct Actions {
+    /// That of a request.
+    pub request: &'static str,
+    /// That of a response; empty for an operation without one.
+    pub response: &'static str,
+}
+
+impl Operation {
+    /// Whether an action, of the protocol or of WS-Addressing, is this operation's.
+    pub(crate) fn is_meant_by(&self, action: &str) -> bool {
+        self.action == action || self.actions.request == action
+    }
 }
 
 /// The payload of a message: an element, or all that the body holds.

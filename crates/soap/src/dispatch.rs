@@ -1,18 +1,20 @@
 //! From a request message to a handler and back.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
-use bytes::Bytes;
+use castile_databinding::Decoder;
 use castile_databinding::encoded::Encoding;
-use castile_databinding::{Decoder, Encoder};
 use castile_xml::{Limits, Reader, StartTag};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
+use crate::addressing::{self, Exchange};
 use crate::envelope::end_tag;
+use crate::service::Understood;
 use crate::{
-    Description, Detail, Envelope, Error, ErrorKind, Fault, FaultDetail, FromPayload, Header, Leniency, NoDetail,
-    Operation, Options, Reply, Request, Service, ToPayload, Version, blocks, header, message,
+    Context, Description, Envelope, Error, ErrorKind, Fault, FaultDetail, FromPayload, Header, Leniency, Operation,
+    Options, Reply, Request, Service, ToPayload, Version, blocks, message, reply,
 };
 
 /// The namespaces of the names that SOAP 1.2 has for faults of calls (Part 2 §4.4), and of its encoding (§3.2).
@@ -23,6 +25,10 @@ const ENCODING: &str = Encoding::Soap12.namespace();
 pub trait Dispatch: Send + Sync + 'static {
     /// What the service offers.
     const DESCRIPTION: &'static Description;
+
+    /// What its contract says of WS-Addressing.
+    const ADDRESSING: addressing::Declared =
+        addressing::Declared { required: false, responses: addressing::Responses::Anywhere };
 
     /// Hands the payload to the handler of `DESCRIPTION.operations[operation]`.
     ///
@@ -44,13 +50,15 @@ pub type Pending = BoxFuture<'static, Reply>;
 #[derive(Debug)]
 pub struct Payload<'a> {
     decoder: Decoder<'a>,
+    request: &'a Request,
     operation: &'static Operation,
     envelope: Envelope,
+    /// What the header says of addresses.
+    exchange: Option<Arc<Exchange>>,
     /// The start tag that the body begins with; `None` if it is empty.
     first: Option<StartTag<'a>>,
     limits: Limits,
     leniency: Option<Leniency>,
-    message: Bytes,
 }
 
 impl<D: Dispatch> Service for D {
@@ -65,24 +73,25 @@ impl<D: Dispatch> Service for D {
             Ok(Err(error)) => Some(error),
             Err(_) => None,
         };
-        std::future::ready(refuse(&request, options, error)).boxed()
+        reply::refuse(&request, options, error)
     }
 }
 
 /// Reads a request as far as it needs to be to find its operation, and hands it on.
 fn start<D: Dispatch>(service: &D, request: &Request, options: &Options) -> Result<Pending, Error> {
     message::read_with(&request.message, request.charset, options, |mut reader, leniency| {
-        match open(service, &request.action, &mut reader) {
-            Ok((envelope, first, number)) => {
+        match open(service, request, options, &mut reader) {
+            Ok(Opened { envelope, exchange, first, number }) => {
                 let operation = &D::DESCRIPTION.operations[number];
                 let payload = Payload {
                     decoder: message::decoder(reader, &operation.request, leniency),
+                    request,
                     operation,
                     envelope,
+                    exchange,
                     first,
                     limits: options.limits,
                     leniency: leniency.cloned(),
-                    message: request.message.clone(),
                 };
                 service.dispatch(number, payload)
             }
@@ -94,37 +103,42 @@ fn start<D: Dispatch>(service: &D, request: &Request, options: &Options) -> Resu
     })
 }
 
-/// The answer to a message that can't be read, or to one that makes us panic, in the version that it is in.
-#[cold]
-fn refuse(request: &Request, options: &Options, error: Option<Error>) -> Reply {
-    let version = message::version(&request.message, request.charset, options.limits).unwrap_or(request.version);
-    match error {
-        None => fault_reply(version, &panicked()),
-        Some(error) => {
-            let header = header::of_refusal(version, &error);
-            let subcode = error.subcode().filter(|_| version.has_subcodes());
-            let fault = Fault::<NoDetail> { subcodes: subcode.into_iter().collect(), ..Fault::from(error) };
-            fault_reply_with(version, &header, &fault)
-        }
-    }
+/// What stands before the payload, the start tag of that, and the operation that is meant.
+struct Opened<'a> {
+    envelope: Envelope,
+    exchange: Option<Arc<Exchange>>,
+    first: Option<StartTag<'a>>,
+    number: usize,
 }
 
-/// What stands before the payload, the start tag of that, and the operation that is meant.
-type Opened<'a> = (Envelope, Option<StartTag<'a>>, usize);
-
-fn open<'a, D: Dispatch>(service: &D, action: &str, reader: &mut Reader<'a>) -> Result<Opened<'a>, Error> {
-    let (envelope, first) = Envelope::read(reader)?;
-    let operation = find(D::DESCRIPTION, action, first, reader);
+fn open<'a, D: Dispatch>(
+    service: &D,
+    request: &Request,
+    options: &Options,
+    reader: &mut Reader<'a>,
+) -> Result<Opened<'a>, Error> {
+    let (mut envelope, first) = Envelope::read(reader)?;
+    envelope.claim(&options.roles);
+    let mut exchange = Exchange::open(&envelope, reader.input(), options)?;
+    let action = exchange.as_ref().and_then(|exchange| exchange.action()).unwrap_or(&request.action);
+    let operations = D::DESCRIPTION.operations;
+    let found = find(D::DESCRIPTION, action, first, reader);
+    let operation = found.as_ref().ok().map(|&number| &operations[number]);
+    exchange = exchange.filter(|_| !operation.is_some_and(addressing::is_declared_by));
     // What an operation declares is understood; as long as that isn't known, what any declares.
-    let candidates = match operation {
-        Ok(index) => &D::DESCRIPTION.operations[index..=index],
-        Err(_) => D::DESCRIPTION.operations,
-    };
+    let candidates = operation.map_or(operations, std::slice::from_ref);
     envelope.check_understood(|namespace, local| {
         let declares = |operation: &Operation| blocks::declares(operation.request_header, namespace, local);
-        candidates.iter().any(declares) || service.understands(namespace, local)
+        candidates.iter().any(declares)
+            || exchange.as_ref().is_some_and(|exchange| exchange.understands(namespace))
+            || service.understands(namespace, local)
+            || Understood::includes(request, namespace, local)
     })?;
-    Ok((envelope, first, operation?))
+    match &exchange {
+        Some(exchange) => exchange.check(&envelope, &request.action, operation, operations, D::ADDRESSING)?,
+        None => options.addressing.check_absent(&envelope, D::ADDRESSING)?,
+    }
+    Ok(Opened { envelope, exchange, first, number: found? })
 }
 
 /// The operation that a message is for, whose body begins with `first`.
@@ -148,7 +162,7 @@ fn find(
         (Some((index, _)), None) => Ok(index),
         // Operations that take the same are told apart by their action.
         (Some(_), Some(_)) => {
-            let meant = operations.iter().position(|operation| operation.action == action && fits(&operation));
+            let meant = operations.iter().position(|operation| operation.is_meant_by(action) && fits(&operation));
             meant.ok_or_else(|| {
                 let actions = operations.iter().filter(fits).map(|operation| format!("{:?}", operation.action));
                 let actions = actions.collect::<Vec<_>>().join(" or ");
@@ -157,7 +171,7 @@ fn find(
             })
         }
         (None, _) => {
-            let expected = operations.iter().find(|operation| !action.is_empty() && operation.action == action);
+            let expected = operations.iter().find(|operation| !action.is_empty() && operation.is_meant_by(action));
             let expected = match (expected, payload) {
                 (Some(operation), _) => format!("{} for the action {action:?}", operation.request.expected()),
                 (None, Some(_)) => format!("the element of an operation of {}", description.name),
@@ -174,6 +188,18 @@ fn find(
 }
 
 impl Payload<'_> {
+    /// What a handler may ask of the request beside its payload.
+    pub fn context(&self) -> Context {
+        let properties = self.exchange.as_ref().map(|exchange| exchange.properties());
+        let action = properties.and_then(|properties| properties.action.as_ref()).unwrap_or(&self.request.action);
+        Context {
+            version: self.envelope.version,
+            action: action.clone(),
+            addressing: properties.cloned(),
+            extensions: self.request.extensions.clone(),
+        }
+    }
+
     /// Reads the payload and the rest of the message, and calls the handler with it.
     ///
     /// # Errors
@@ -206,8 +232,8 @@ impl Payload<'_> {
         F: Future<Output = Result<(R, O), Fault<D>>> + Send,
     {
         let operation = self.operation;
-        self.run(handler, move |version, (response, header): (R, O)| {
-            response_reply(version, operation, &response, &header)
+        self.run(handler, move |version, exchange, (response, header): (R, O)| {
+            reply::of_response(version, operation, exchange, &response, &header)
         })
     }
 
@@ -223,13 +249,13 @@ impl Payload<'_> {
         D: FaultDetail,
         F: Future<Output = Result<(), Fault<D>>> + Send,
     {
-        self.run(handler, |version, ()| Reply::empty(version))
+        self.run(handler, |version, _, ()| Reply::empty(version))
     }
 
     fn run<Q, H, A, D, F>(
         self,
         handler: impl FnOnce(Q, H) -> F + Send + 'static,
-        reply: impl FnOnce(Version, A) -> Reply + Send + 'static,
+        reply: impl FnOnce(Version, Option<&Exchange>, A) -> Reply + Send + 'static,
     ) -> Result<Pending, Error>
     where
         Q: FromPayload + Send + 'static,
@@ -238,26 +264,31 @@ impl Payload<'_> {
         D: FaultDetail,
         F: Future<Output = Result<A, Fault<D>>> + Send,
     {
-        let Payload { mut decoder, operation, envelope, first, limits, leniency, message } = self;
+        let Payload { mut decoder, request, operation, envelope, exchange, first, limits, leniency } = self;
+        let message = &request.message;
         let version = envelope.version;
         let header: Result<H, Error> = blocks::read(&envelope, decoder.reader().input(), limits);
         let request: Result<Q, Error> =
-            message::read_payload(decoder, &operation.request, first, &message, |deviations| {
+            message::read_payload(decoder, &operation.request, first, message, |deviations| {
                 leniency.iter().for_each(|leniency| leniency.tell(operation, deviations));
             });
         let request = request.map_err(|error| if operation.request.is_encoded { of_call(error) } else { error })?;
         let header = header?;
-        Ok(Box::pin(async move {
+        let to_write = exchange.clone();
+        let pending = Box::pin(async move {
+            let exchange = to_write.as_deref();
             // A handler's panic is its own affair: it answers with a fault and leaves no state of ours behind. So is
             // one of its types while they are written.
-            let reply = async move {
+            let reply = async {
                 match handler(request, header).await {
-                    Ok(answer) => reply(version, answer),
-                    Err(fault) => fault_reply(version, &fault),
+                    Ok(answer) => reply(version, exchange, answer),
+                    Err(fault) => reply::of_fault(version, exchange, &fault),
                 }
             };
-            AssertUnwindSafe(reply).catch_unwind().await.unwrap_or_else(|_| fault_reply(version, &panicked()))
-        }))
+            let reply = AssertUnwindSafe(reply).catch_unwind().await;
+            reply.unwrap_or_else(|_| reply::of_fault(version, exchange, &reply::panicked()))
+        });
+        Ok(reply::delivered(exchange, pending))
     }
 }
 
@@ -270,60 +301,4 @@ fn of_call(error: Error) -> Error {
         Some(Kind::Structure | Kind::Lexical) => error.with_subcode(RPC, "BadArguments"),
         _ => error,
     }
-}
-
-fn response_reply<R: ToPayload, H: Header>(
-    version: Version,
-    operation: &'static Operation,
-    response: &R,
-    header: &H,
-) -> Reply {
-    // An operation without a response has no response to be written.
-    let Some(root) = &operation.response else {
-        return Reply::empty(version);
-    };
-    match response.write(version, header, root, operation.response_size.buffer()) {
-        Ok(message) => {
-            if let Some(bytes) = message.bytes() {
-                operation.response_size.note(bytes.len());
-            }
-            Reply::new(version, message)
-        }
-        Err(error) => fault_reply::<NoDetail>(version, &error.into()),
-    }
-}
-
-fn fault_reply<D: FaultDetail>(version: Version, fault: &Fault<D>) -> Reply {
-    let mut header = Encoder::default();
-    if let Detail::Declared(detail) = &fault.detail
-        && detail.is_header()
-    {
-        detail.write(&mut header);
-    }
-    match header.finish() {
-        Ok(header) => fault_reply_with(version, &String::from_utf8_lossy(&header), fault),
-        Err(error) => unwritable(version, &error),
-    }
-}
-
-/// A fault with the content of a header, which may be empty.
-fn fault_reply_with<D: FaultDetail>(version: Version, header: &str, fault: &Fault<D>) -> Reply {
-    let mut out = Encoder::default();
-    header::write_prologue(version, header, &mut out);
-    fault.write(version, &mut out);
-    out.raw(version.epilogue());
-    match out.finish() {
-        Ok(message) => Reply::of_fault(version, fault.code.clone(), message),
-        // Only what a handler said can be unwritable: reasons are made printable.
-        Err(error) => unwritable(version, &error),
-    }
-}
-
-fn unwritable(version: Version, error: &castile_databinding::Error) -> Reply {
-    fault_reply::<NoDetail>(version, &Fault::receiver(format!("the fault can't be written: {error}")))
-}
-
-fn panicked() -> Fault {
-    // What the panic says has been printed for the operator by the panic hook; it is not for the client.
-    Fault::receiver("the service failed; the request may be tried again")
 }

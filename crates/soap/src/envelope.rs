@@ -38,12 +38,15 @@ pub struct HeaderBlock {
     /// Where in the document that the reader reads it lies, from its start tag to its end tag. That is the message, or
     /// the text that was decoded from it.
     pub bytes: Range<usize>,
+    /// Whether `role` is one of the reader's own.
+    claimed: bool,
 }
 
 impl HeaderBlock {
-    /// Whether the block is for the ultimate receiver of the message, or for whoever reads it next.
+    /// Whether the block is for the ultimate receiver of the message, for whoever reads it next, or for a role that was
+    /// claimed.
     pub fn is_for_recipient(&self, version: Version) -> bool {
-        self.role.as_deref().is_none_or(|role| version.is_role_of_recipient(role))
+        self.claimed || self.role.as_deref().is_none_or(|role| version.is_role_of_recipient(role))
     }
 
     /// Takes what an attribute of the envelope's namespace says.
@@ -124,6 +127,7 @@ impl Envelope {
                 role: None,
                 relay: false,
                 bytes: tag.offset..tag.offset,
+                claimed: false,
             };
             for attribute in reader.attributes().filter(|attribute| attribute.namespace == self.version.namespace()) {
                 block.take(&attribute, self.version)?;
@@ -133,6 +137,16 @@ impl Envelope {
             self.header.push(block);
         }
         Ok(())
+    }
+
+    /// Claims these roles: header blocks for them are for the reader of this message.
+    pub fn claim(&mut self, roles: &[String]) {
+        if roles.is_empty() {
+            return;
+        }
+        for block in &mut self.header {
+            block.claimed = block.role.as_ref().is_some_and(|role| roles.contains(role));
+        }
     }
 
     /// Refuses a message with a header block that must be understood and that `understood` doesn't know.

@@ -3,6 +3,8 @@ use std::fmt;
 use castile_databinding::datatypes::QName;
 use castile_xml::{Limits, Location};
 
+use crate::addressing::Refusal;
+
 /// Why a message is not the one that was expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(Box<Inner>);
@@ -18,6 +20,8 @@ struct Inner {
     not_understood: Vec<QName>,
     /// A name that SOAP 1.2 has for it beside the fault code: its namespace, and the name.
     subcode: Option<(&'static str, &'static str)>,
+    /// The fault of WS-Addressing that it is.
+    addressing: Option<Refusal>,
 }
 
 /// What a message broke.
@@ -30,6 +34,8 @@ pub enum ErrorKind {
     MustUnderstand,
     /// The payload is in an encoding that is not known (SOAP 1.2 Part 1 §5.4.6).
     DataEncodingUnknown,
+    /// What the message says of addresses and actions is wrong or missing (WS-Addressing 1.0 SOAP Binding §6.4).
+    Addressing,
     /// The body holds no operation of the service.
     UnknownOperation,
     /// The document is not well-formed, not an envelope, or its payload not what the contract says.
@@ -41,15 +47,24 @@ pub enum ErrorKind {
 impl Error {
     /// An error at a byte of the message.
     pub(crate) fn at(offset: usize, kind: ErrorKind, message: impl Into<String>) -> Self {
-        let message = message.into();
-        Error(Box::new(Inner {
-            kind,
-            message,
-            offset: Some(offset),
-            source: None,
-            not_understood: Vec::new(),
-            subcode: None,
-        }))
+        Error(Box::new(Inner { offset: Some(offset), ..Inner::new(kind, message.into()) }))
+    }
+
+    /// An error that has no place in a message.
+    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Error(Box::new(Inner::new(kind, message.into())))
+    }
+
+    /// A fault of WS-Addressing at a byte of the message, and why in words.
+    pub(crate) fn of_addressing(offset: usize, refusal: Refusal, why: impl Into<String>) -> Self {
+        let mut error = Error::at(offset, ErrorKind::Addressing, why);
+        error.0.addressing = Some(refusal);
+        error
+    }
+
+    /// The fault of WS-Addressing that it is, if it is one.
+    pub(crate) fn take_refusal(&mut self) -> Option<Refusal> {
+        self.0.addressing.take()
     }
 
     /// The same error with the header blocks that were not understood.
@@ -112,6 +127,12 @@ impl Error {
     }
 }
 
+impl Inner {
+    fn new(kind: ErrorKind, message: String) -> Self {
+        Inner { kind, message, offset: None, source: None, not_understood: Vec::new(), subcode: None, addressing: None }
+    }
+}
+
 impl From<castile_databinding::Error> for Error {
     fn from(error: castile_databinding::Error) -> Self {
         let kind = match error.kind() {
@@ -119,14 +140,7 @@ impl From<castile_databinding::Error> for Error {
             _ => ErrorKind::Document,
         };
         let message = error.to_string();
-        Error(Box::new(Inner {
-            kind,
-            message,
-            offset: None,
-            source: Some(error),
-            not_understood: Vec::new(),
-            subcode: None,
-        }))
+        Error(Box::new(Inner { source: Some(error), ..Inner::new(kind, message) }))
     }
 }
 

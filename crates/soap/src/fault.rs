@@ -8,6 +8,7 @@ use castile_databinding::datatypes::QName;
 use castile_databinding::schema::Element;
 use castile_databinding::{Decoder, Encoder};
 
+use crate::addressing::fault_detail;
 use crate::{Error, ErrorKind, Version};
 
 pub use reason::{Reason, ReasonText};
@@ -86,6 +87,12 @@ pub trait FaultDetail: Sized + Send + 'static {
     fn is_header(&self) -> bool {
         false
     }
+
+    /// The action of a fault with this detail, as the contract says or by the pattern of WS-Addressing (1.0 Metadata
+    /// §4.4). `None` is that of SOAP's own faults.
+    fn action(&self) -> Option<&'static str> {
+        None
+    }
 }
 
 /// The details of an operation whose contract declares none: there is no value of this type.
@@ -163,7 +170,10 @@ impl<D: FaultDetail> Fault<D> {
         if let Some(role) = &self.role {
             write_text("<faultactor>", role, "</faultactor>", out);
         }
-        self.write_detail("<detail>", "</detail>", out);
+        // What is wrong with a header doesn't stand in the body (§4.4).
+        if fault_detail(self).is_none() {
+            self.write_detail("<detail>", "</detail>", out);
+        }
     }
 
     /// SOAP 1.2 Part 1 §5.4.
@@ -253,12 +263,15 @@ fn printable(text: &str) -> String {
 
 /// The one table from errors of the engine to fault codes.
 impl<D> From<Error> for Fault<D> {
-    fn from(error: Error) -> Self {
+    fn from(mut error: Error) -> Self {
+        if let Some(refusal) = error.take_refusal() {
+            return refusal.into_fault(&error.to_string());
+        }
         let code = match error.kind() {
             ErrorKind::VersionMismatch => FaultCode::VersionMismatch,
             ErrorKind::MustUnderstand => FaultCode::MustUnderstand,
             ErrorKind::DataEncodingUnknown => FaultCode::DataEncodingUnknown,
-            ErrorKind::UnknownOperation | ErrorKind::Document => FaultCode::Sender,
+            ErrorKind::UnknownOperation | ErrorKind::Document | ErrorKind::Addressing => FaultCode::Sender,
             ErrorKind::Unwritable => FaultCode::Receiver,
         };
         Fault::new(code, error.to_string())

@@ -3,9 +3,14 @@
 //! A server is a [`Dispatch`]: it tells which [`Operation`]s it has and hands each [`Payload`] to a handler. Every
 //! `Dispatch` is a [`Service`], which turns a [`Request`] into a [`Reply`]; `castile-http` carries those. A client
 //! writes a request with [`client::request`] and reads the answer with [`client::response`].
+//!
+//! What all operations have in common is a [`Layer`] around a service: it sees the request before and the reply after, as
+//! messages, and may answer itself.
 
+pub mod addressing;
 mod blocks;
 pub mod client;
+mod context;
 mod description;
 mod dispatch;
 mod envelope;
@@ -16,11 +21,13 @@ pub mod message;
 mod options;
 mod payload;
 mod raw;
+mod reply;
 mod service;
 mod version;
 
 pub use blocks::{AnyHeader, Header};
-pub use description::{Description, Operation, Root, SizeHint};
+pub use context::Context;
+pub use description::{Actions, Description, Operation, Root, SizeHint};
 pub use dispatch::{Dispatch, Payload, Pending};
 pub use envelope::{Envelope, HeaderBlock};
 pub use error::{Error, ErrorKind};
@@ -29,4 +36,5 @@ pub use options::{Leniency, Options};
 pub use payload::{FromPayload, ToPayload};
 pub use raw::{Raw, Tokens};
 pub use service::{Reply, Request, Service};
+pub use tower_layer::{Layer, layer_fn};
 pub use version::Version;

@@ -114,17 +114,29 @@ pub fn write_with<H: Header, T: ToXml>(
     header: &H,
     root: &Root,
     value: &T,
+    out: Vec<u8>,
+) -> Result<Vec<u8>, Error> {
+    write_behind(version, "", header, root, value, out)
+}
+
+/// The same with header blocks before those, as text.
+pub(crate) fn write_behind<H: Header, T: ToXml>(
+    version: Version,
+    first: &str,
+    header: &H,
+    root: &Root,
+    value: &T,
     mut out: Vec<u8>,
 ) -> Result<Vec<u8>, Error> {
     out.clear();
     let mut out = Encoder::new(out);
     match root.body {
-        None if header.is_empty() => out.raw(version.prologue()),
+        None if first.is_empty() && header.is_empty() => out.raw(version.prologue()),
         None => {
-            blocks::write_before_body(version, header, &mut out);
+            blocks::write_before_body(version, first, header, &mut out);
             out.raw(blocks::BODY);
         }
-        Some(_) => blocks::write_before_body(version, header, &mut out),
+        Some(_) => blocks::write_before_body(version, first, header, &mut out),
     }
     if root.is_encoded {
         out.encode(version.encoding());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use castile_databinding::Deviations;
 use castile_xml::Limits;
 
-use crate::Operation;
+use crate::{Operation, addressing};
 
 /// How messages are read.
 #[derive(Clone, Debug, Default)]
@@ -14,11 +14,18 @@ pub struct Options {
     pub limits: Limits,
     /// Whether messages may deviate from the contract. `None`, the default, refuses those that do.
     pub leniency: Option<Leniency>,
+    /// The roles that are ours beside those of the next and of the last reader: header blocks for them are for us
+    /// (SOAP 1.1 §4.2.2, SOAP 1.2 Part 1 §2.2).
+    pub roles: Vec<String>,
+    /// What is made of the blocks of WS-Addressing in requests.
+    pub addressing: addressing::Policy,
+    /// The request that an answer is read for, if that was sent with WS-Addressing: the answer must relate to it.
+    pub call: Option<addressing::Call>,
 }
 
 impl From<Limits> for Options {
     fn from(limits: Limits) -> Self {
-        Options { limits, leniency: None }
+        Options { limits, ..Options::default() }
     }
 }
 

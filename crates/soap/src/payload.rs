@@ -25,11 +25,19 @@ pub trait FromPayload: Sized {
 
 /// What a payload can be written from: whatever is [`ToXml`], and [`Raw`](crate::Raw).
 pub trait ToPayload {
-    /// Writes a message whose payload it is as `root`, into the emptied `out` where it is at hand.
+    /// Writes a message whose payload it is as `root`, into the emptied `out` where it is at hand. `first` are header
+    /// blocks that stand before those of `header`, as text.
     ///
     /// # Errors
     /// [`ErrorKind::Unwritable`](crate::ErrorKind::Unwritable) if it holds what XML can't carry.
-    fn write<H: Header>(&self, version: Version, header: &H, root: &Root, out: Vec<u8>) -> Result<Content, Error>;
+    fn write<H: Header>(
+        &self,
+        version: Version,
+        first: &str,
+        header: &H,
+        root: &Root,
+        out: Vec<u8>,
+    ) -> Result<Content, Error>;
 }
 
 impl<T: FromXml> FromPayload for T {
@@ -58,7 +66,14 @@ impl<T: FromXml> FromPayload for T {
 }
 
 impl<T: ToXml> ToPayload for T {
-    fn write<H: Header>(&self, version: Version, header: &H, root: &Root, out: Vec<u8>) -> Result<Content, Error> {
-        message::write_with(version, header, root, self, out).map(Content::from)
+    fn write<H: Header>(
+        &self,
+        version: Version,
+        first: &str,
+        header: &H,
+        root: &Root,
+        out: Vec<u8>,
+    ) -> Result<Content, Error> {
+        message::write_behind(version, first, header, root, self, out).map(Content::from)
     }
 }

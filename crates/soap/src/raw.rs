@@ -166,11 +166,18 @@ impl FromPayload for Raw {
 }
 
 impl ToPayload for Raw {
-    fn write<H: Header>(&self, version: Version, header: &H, _: &Root, mut out: Vec<u8>) -> Result<Content, Error> {
+    fn write<H: Header>(
+        &self,
+        version: Version,
+        first: &str,
+        header: &H,
+        _: &Root,
+        mut out: Vec<u8>,
+    ) -> Result<Content, Error> {
         let content = self.content()?;
         out.clear();
         let mut before = Encoder::new(out);
-        blocks::write_before_body(version, header, &mut before);
+        blocks::write_before_body(version, first, header, &mut before);
         let end = self.scope.write_body(version, &mut before);
         let mut before = before.finish()?;
         let after = format!("{end}</soap:Envelope>");

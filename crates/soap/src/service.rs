@@ -1,14 +1,49 @@
 //! The seam between messages and whatever carries them.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
+use castile_databinding::ExpandedName;
 use castile_mime::{Attachments, Content, Packaging, Part};
 use castile_xml::Charset;
 use futures_util::future::BoxFuture;
 use http::Extensions;
 
-use crate::{Description, FaultCode, Options, Version};
+use crate::{
+    AnyHeader, Description, Envelope, Error, Fault, FaultCode, FaultDetail, Options, Version, blocks, message, reply,
+};
 
 /// A SOAP service: messages in, messages out. Generated servers implement it; `castile-http` carries it.
+///
+/// A [`Layer`](crate::Layer) makes a service of another one. It holds that in an `Arc`, which is a service too, where it
+/// must call it later:
+///
+/// ```
+/// use castile_soap::{Description, Layer, Options, Pending, Reply, Request, Service, layer_fn};
+///
+/// /// Counts faults.
+/// struct Counted<S>(S, std::sync::Arc<std::sync::atomic::AtomicUsize>);
+///
+/// impl<S: Service> Service for Counted<S> {
+///     fn description(&self) -> &'static Description {
+///         self.0.description()
+///     }
+///
+///     fn call(&self, request: Request, options: &Options) -> Pending {
+///         let (pending, faults) = (self.0.call(request, options), self.1.clone());
+///         Box::pin(async move {
+///             let reply = pending.await;
+///             faults.fetch_add(usize::from(reply.is_fault()), std::sync::atomic::Ordering::Relaxed);
+///             reply
+///         })
+///     }
+/// }
+///
+/// # fn layered<S: Service>(service: S) -> impl Service {
+/// let layer = layer_fn(|service| Counted(service, Default::default()));
+/// layer.layer(service)
+/// # }
+/// ```
 pub trait Service: Send + Sync + 'static {
     /// What the service offers, known before any message comes.
     fn description(&self) -> &'static Description;
@@ -17,6 +52,17 @@ pub trait Service: Send + Sync + 'static {
     ///
     /// Every failure, a handler's panic included, is a fault in the [`Reply`].
     fn call(&self, request: Request, options: &Options) -> BoxFuture<'static, Reply>;
+}
+
+/// A service that several share, as layers have the one that they are around.
+impl<S: Service + ?Sized> Service for Arc<S> {
+    fn description(&self) -> &'static Description {
+        S::description(self)
+    }
+
+    fn call(&self, request: Request, options: &Options) -> BoxFuture<'static, Reply> {
+        S::call(self, request, options)
+    }
 }
 
 /// A message that asks for something, and what its carrier says of it.
@@ -48,6 +94,8 @@ pub struct Reply {
     pub version: Version,
     /// The code of the fault that the message is, if it is one: HTTP tells by the status.
     pub fault: Option<FaultCode>,
+    /// What the message means in WS-Addressing; empty if the request had none.
+    pub action: String,
     /// The envelope; empty if there is nothing to be said, which HTTP carries as status 202.
     pub message: Content,
     /// What goes with the envelope.
@@ -79,12 +127,60 @@ impl Request {
     pub fn with_charset(self, charset: Option<Charset>) -> Self {
         Request { charset, ..self }
     }
+
+    /// The header blocks of the message, read up to its body. It is for layers: whoever handles an operation has them
+    /// already.
+    ///
+    /// # Errors
+    /// That the message doesn't begin as an envelope. A layer may leave it to the service to say so.
+    pub fn header(&self, options: &Options) -> Result<Vec<AnyHeader>, Error> {
+        message::read_with(&self.message, self.charset, options, |mut reader, _| {
+            let header = Envelope::read(&mut reader)
+                .and_then(|(envelope, _)| blocks::read(&envelope, reader.input(), options.limits));
+            message::keep(reader.into_memory());
+            header
+        })
+    }
+
+    /// Says that a layer understands header blocks of this name, so that they may say `mustUnderstand`.
+    pub fn understand(&mut self, namespace: impl Into<String>, local: impl Into<String>) {
+        let name = ExpandedName::new(namespace, local);
+        match self.extensions.get_mut::<Understood>() {
+            Some(Understood(names)) => names.push(name),
+            None => {
+                self.extensions.insert(Understood(vec![name]));
+            }
+        }
+    }
+
+    /// Answers with a fault, in the version of the message and with what its WS-Addressing asks for.
+    pub fn refuse<D: FaultDetail>(&self, options: &Options, fault: &Fault<D>) -> BoxFuture<'static, Reply> {
+        reply::of_refused(self, options, fault)
+    }
+}
+
+/// The names of header blocks that layers understand.
+#[derive(Clone, Debug)]
+pub(crate) struct Understood(Vec<ExpandedName>);
+
+impl Understood {
+    pub(crate) fn includes(request: &Request, namespace: &str, local: &str) -> bool {
+        let names = request.extensions.get().map_or(&[][..], |Understood(names)| names);
+        names.iter().any(|name| name.local == local && name.namespace == namespace)
+    }
 }
 
 impl Reply {
     /// A message that is no fault.
     pub fn new(version: Version, message: impl Into<Content>) -> Self {
-        Reply { version, fault: None, message: message.into(), parts: Vec::new(), packaging: None }
+        Reply {
+            version,
+            fault: None,
+            action: String::new(),
+            message: message.into(),
+            parts: Vec::new(),
+            packaging: None,
+        }
     }
 
     /// A message that is a fault of this code.

@@ -15,8 +15,8 @@ use std::path::PathBuf;
 use castile_databinding::schema::Element;
 use castile_databinding::{Decoder, Encoder};
 use castile_soap::{
-    AnyHeader, Description, Dispatch, Error, Fault, Header, NoDetail, Operation, Options, Payload, Pending, Request,
-    Root, Service, SizeHint, Version,
+    Actions, AnyHeader, Description, Dispatch, Error, Fault, Header, NoDetail, Operation, Options, Payload, Pending,
+    Request, Root, Service, SizeHint, Version,
 };
 use castile_xml::tree::{self, Document};
 use futures_util::FutureExt;
@@ -66,6 +66,7 @@ static OPERATIONS: [Operation; 2] = [
     Operation {
         name: "echoOk",
         action: "",
+        actions: Actions { request: "http://example.org/ts-tests/Soap12Test", response: "" },
         request: root("echoOk", "<echoOk xmlns=\"http://example.org/ts-tests\">", "</echoOk>", 0),
         response: Some(root("responseOk", "<responseOk xmlns=\"http://example.org/ts-tests\">", "</responseOk>", 1)),
         request_header: Blocks::ELEMENTS,
@@ -75,6 +76,7 @@ static OPERATIONS: [Operation; 2] = [
     Operation {
         name: "emptyBody",
         action: "",
+        actions: Actions { request: "http://example.org/ts-tests/Soap12Test", response: "" },
         request: Root::of_body("<soap:Body>", &[]),
         response: Some(Root::of_body("<soap:Body>", &[])),
         request_header: Blocks::ELEMENTS,

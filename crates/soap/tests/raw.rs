@@ -4,12 +4,13 @@
 
 use bytes::Bytes;
 use castile_databinding::schema::Element;
-use castile_soap::{NoDetail, Operation, Options, Raw, Root, SizeHint, client};
+use castile_soap::{Actions, NoDetail, Operation, Options, Raw, Root, SizeHint, client};
 use castile_xml::{Charset, Token};
 
 static OPERATION: Operation = Operation {
     name: "echo",
     action: "",
+    actions: Actions { request: "urn:n/echo", response: "urn:n/answer" },
     request: Root::new(Element::new("urn:e", "echo", 0), "<e:echo xmlns:e=\"urn:e\">", "</e:echo>"),
     response: Some(Root::new(Element::new("urn:e", "echo", 0), "<e:echo xmlns:e=\"urn:e\">", "</e:echo>")),
     request_header: &[],

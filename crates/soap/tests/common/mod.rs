@@ -6,8 +6,8 @@ use castile_databinding::schema::Element;
 use castile_databinding::{Decoder, Encoder, Error, FromXml, ToXml};
 use castile_mime::Content;
 use castile_soap::{
-    Description, Dispatch, Error as SoapError, Fault, FaultDetail, NoDetail, Operation, Options, Payload, Pending,
-    Reply, Request, Root, Service, SizeHint, Version,
+    Actions, Description, Dispatch, Error as SoapError, Fault, FaultDetail, NoDetail, Operation, Options, Payload,
+    Pending, Reply, Request, Root, Service, SizeHint, Version,
 };
 use castile_xml::Charset;
 use futures_util::FutureExt;
@@ -62,7 +62,8 @@ impl FaultDetail for Trouble {
 const fn operation(name: &'static str, action: &'static str, request: Root) -> Operation {
     let element = Element::new("urn:n", "answer", 7);
     let response = Some(Root::new(element, "<answer xmlns=\"urn:n\">", "</answer>"));
-    Operation { name, action, request, response, request_header: &[], response_size: SizeHint::new() }
+    let actions = Actions { request: action, response: "urn:n/answer" };
+    Operation { name, action, actions, request, response, request_header: &[], response_size: SizeHint::new() }
 }
 
 const ECHO: Root = Root::new(Element::new("urn:n", "echo", 1), "<echo xmlns=\"urn:n\">", "</echo>");

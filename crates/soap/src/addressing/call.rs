@@ -1,0 +1,73 @@
+//! A request that a client sends with WS-Addressing, and the answer that belongs to it.
+
+use castile_xml::Limits;
+
+use super::read::read;
+use super::{EndpointReference, Properties, Version, new_message_id, write};
+use crate::{Envelope, Error, ErrorKind, Operation};
+
+/// What a client says of a request: its action, its name, whom it is for, and that the answer comes back on the
+/// connection.
+#[derive(Clone, Debug)]
+pub struct Call {
+    properties: Properties,
+}
+
+impl Call {
+    /// A request to the address `to`, with a name of its own.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unwritable`] if the system has no random numbers.
+    pub fn new(version: Version, operation: &Operation, to: &str) -> Result<Self, Error> {
+        let message_id = new_message_id().map_err(|error| {
+            Error::new(ErrorKind::Unwritable, format!("the message can't be given a name at random: {error}"))
+        })?;
+        let reply_to = operation.response.as_ref().map(|_| EndpointReference::new(version.anonymous()));
+        let properties = Properties {
+            version,
+            action: Some(operation.actions.request.to_owned()),
+            message_id: Some(message_id),
+            to: Some(to.to_owned()),
+            reply_to,
+            ..Properties::default()
+        };
+        Ok(Call { properties })
+    }
+
+    /// What the request says.
+    pub fn properties(&self) -> &Properties {
+        &self.properties
+    }
+
+    /// The header blocks of the request.
+    pub(crate) fn blocks(&self) -> String {
+        write::blocks(&self.properties)
+    }
+
+    /// Whether blocks of this namespace are understood in the answer.
+    pub(crate) fn understands(&self, namespace: &str) -> bool {
+        namespace == self.properties.version.namespace()
+    }
+
+    /// Refuses an answer that says to be that to another request. One that says nothing of it is taken: HTTP has brought
+    /// it for this one, and servers without WS-Addressing answer so.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Addressing`]
+    pub(crate) fn check(&self, envelope: &Envelope, text: &str, limits: Limits) -> Result<(), Error> {
+        let Some(read) = read(envelope, text, limits)? else { return Ok(()) };
+        if let Some(error) = read.error {
+            return Err(error);
+        }
+        let Properties { version, relates_to, .. } = read.properties;
+        let mut answered = relates_to.iter().filter(|one| version.is_reply(one.relationship.as_deref()));
+        let id = self.properties.id();
+        let Some(first) = answered.clone().next() else { return Ok(()) };
+        if answered.any(|one| one.message_id == id) {
+            return Ok(());
+        }
+        let offset = envelope.header.first().map_or(0, |block| block.bytes.start);
+        let message = format!("the answer relates to {:?}, where {id:?} was expected", first.message_id);
+        Err(Error::at(offset, ErrorKind::Addressing, message))
+    }
+}

@@ -1,0 +1,293 @@
+//! A request with WS-Addressing, and what that makes of its reply (1.0 Core §3.4, SOAP Binding §5 and §6).
+
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+
+use super::read::{Read, read};
+use super::{
+    Declared, EndpointReference, FaultKind, Policy, Problem, Properties, Refusal, RelatesTo, Replies, Responses, Usage,
+    Version, is_of_addressing, new_message_id, write,
+};
+use crate::{Detail, Envelope, Error, Fault, FaultDetail, Operation, Options, Reply, blocks};
+
+/// What the header of a request said, until the reply is on its way.
+pub(crate) struct Exchange {
+    properties: Properties,
+    /// What is wrong with the header.
+    error: Option<Error>,
+    replies: Option<Arc<dyn Replies>>,
+}
+
+/// Where a reply goes.
+enum Destination<'a> {
+    /// Back, on the connection that the request came on.
+    Back,
+    Nowhere,
+    Elsewhere(&'a str),
+}
+
+impl Exchange {
+    /// What the header of a request says, whose envelope was read before off `text`; `None` if it says nothing of
+    /// addresses, or if nobody listens.
+    ///
+    /// # Errors
+    /// That the header can't be read.
+    pub(crate) fn open(envelope: &Envelope, text: &str, options: &Options) -> Result<Option<Arc<Self>>, Error> {
+        let Policy { usage, replies } = &options.addressing;
+        if envelope.header.is_empty() || *usage == Usage::Ignored {
+            return Ok(None);
+        }
+        let read = read(envelope, text, options.limits)?;
+        Ok(read.map(|Read { properties, error }| Arc::new(Exchange { properties, error, replies: replies.clone() })))
+    }
+
+    /// What the message says it is meant to do, if it says anything.
+    pub(crate) fn action(&self) -> Option<&str> {
+        self.properties.action.as_deref()
+    }
+
+    /// What was said.
+    pub(crate) fn properties(&self) -> &Properties {
+        &self.properties
+    }
+
+    /// Whether blocks of this namespace are understood.
+    pub(crate) fn understands(&self, namespace: &str) -> bool {
+        namespace == self.properties.version.namespace()
+    }
+
+    /// Refuses a request whose header is wrong, or is not one for its operation. `soap_action` is what the protocol says
+    /// of its action.
+    ///
+    /// # Errors
+    /// A fault of WS-Addressing.
+    pub(crate) fn check(
+        &self,
+        envelope: &Envelope,
+        soap_action: &str,
+        operation: Option<&Operation>,
+        operations: &[Operation],
+        declared: Declared,
+    ) -> Result<(), Error> {
+        if let Some(error) = &self.error {
+            return Err(error.clone());
+        }
+        let Some(action) = &self.properties.action else {
+            return Err(self.missing(envelope, "Action"));
+        };
+        if !soap_action.is_empty() && soap_action != action {
+            let why = format!("the action is {action:?}, where {soap_action:?} of the protocol was expected");
+            return Err(self.refuse(envelope, FaultKind::ActionMismatch, "Action", why));
+        }
+        let Some(operation) = operation else {
+            if operations.iter().any(|operation| operation.is_meant_by(action)) {
+                // It is the payload that is wrong, which says so itself.
+                return Ok(());
+            }
+            return Err(self.unknown_action(envelope, action, soap_action, operations));
+        };
+        if !operation.is_meant_by(action) {
+            return Err(self.unknown_action(envelope, action, soap_action, std::slice::from_ref(operation)));
+        }
+        if operation.response.is_none() {
+            return Ok(());
+        }
+        if self.properties.message_id.is_none() {
+            return Err(self.missing(envelope, "MessageID"));
+        }
+        self.check_endpoints(envelope, declared.responses)
+    }
+
+    /// Refuses addresses to which no reply could be sent.
+    fn check_endpoints(&self, envelope: &Envelope, responses: Responses) -> Result<(), Error> {
+        let Properties { reply_to, fault_to, .. } = &self.properties;
+        for (local, endpoint) in [("ReplyTo", reply_to), ("FaultTo", fault_to)] {
+            // What isn't said is the anonymous address for the response, and that of the response for faults.
+            if endpoint.is_none() && local == "FaultTo" {
+                continue;
+            }
+            let address = match (self.destination(endpoint.as_ref()), responses) {
+                (Destination::Back, Responses::NonAnonymous) => {
+                    let why = format!("<{local}> is the anonymous address, where another one was expected");
+                    return Err(self.refuse(envelope, FaultKind::OnlyNonAnonymousAddressSupported, local, why));
+                }
+                (Destination::Back | Destination::Nowhere, _) => continue,
+                (Destination::Elsewhere(address), _) => address,
+            };
+            if !is_absolute(address) {
+                let why = format!("the address {} of <{local}> is no absolute URI", shown(address));
+                return Err(self.refuse(envelope, FaultKind::InvalidAddress, local, why));
+            }
+            if responses == Responses::Anonymous || !self.allows(address) {
+                let anonymous = self.properties.version.anonymous();
+                let why = format!("<{local}> is {}, where {anonymous:?} was expected", shown(address));
+                return Err(self.refuse(envelope, FaultKind::OnlyAnonymousAddressSupported, local, why));
+            }
+        }
+        Ok(())
+    }
+
+    fn destination<'a>(&self, endpoint: Option<&'a EndpointReference>) -> Destination<'a> {
+        let version = self.properties.version;
+        match endpoint.map(|endpoint| endpoint.address.as_str()) {
+            None => Destination::Back,
+            Some(address) if address == version.anonymous() => Destination::Back,
+            Some(address) if version.none() == Some(address) => Destination::Nowhere,
+            Some(address) => Destination::Elsewhere(address),
+        }
+    }
+
+    fn allows(&self, address: &str) -> bool {
+        self.replies.as_ref().is_some_and(|replies| replies.allows(address))
+    }
+
+    fn missing(&self, envelope: &Envelope, local: &'static str) -> Error {
+        missing(self.properties.version, envelope, local)
+    }
+
+    fn unknown_action(&self, envelope: &Envelope, action: &str, soap_action: &str, expected: &[Operation]) -> Error {
+        let problem = Problem::Action { action: action.to_owned(), soap_action: soap_action.to_owned() };
+        let expected = match expected {
+            [one] => format!("{:?} was expected", one.actions.request),
+            _ => "that of an operation was expected".to_owned(),
+        };
+        let why = format!("the action is {}, where {expected}", shown(action));
+        let kind = FaultKind::ActionNotSupported;
+        self.error(envelope, "Action", Refusal { version: self.properties.version, kind, problem: Some(problem) }, why)
+    }
+
+    fn refuse(&self, envelope: &Envelope, kind: FaultKind, local: &'static str, why: String) -> Error {
+        let refusal = Refusal { version: self.properties.version, kind, problem: Some(Problem::Header(local)) };
+        self.error(envelope, local, refusal, why)
+    }
+
+    /// An error at the first block of this name.
+    fn error(&self, envelope: &Envelope, local: &str, refusal: Refusal, why: String) -> Error {
+        let namespace = refusal.version.namespace();
+        let block = envelope.header.iter().find(|block| block.local == local && block.namespace == namespace);
+        // What isn't there has no place but that of the header's first block.
+        let block = block.or(envelope.header.first());
+        Error::of_addressing(block.map_or(0, |block| block.bytes.start), refusal, why)
+    }
+
+    // ---- replies ----
+
+    /// The header blocks of a response, and its action.
+    pub(crate) fn of_response(&self, operation: &Operation) -> (String, String) {
+        self.blocks(operation.actions.response, false)
+    }
+
+    /// The header blocks of a fault, and its action.
+    pub(crate) fn of_fault<D: FaultDetail>(&self, fault: &Fault<D>) -> (String, String) {
+        let declared = match &fault.detail {
+            Detail::Declared(detail) => detail.action(),
+            _ => None,
+        };
+        let version = self.properties.version;
+        self.blocks(declared.unwrap_or_else(|| version.fault_action(is_of_addressing(fault))), true)
+    }
+
+    fn blocks(&self, action: &str, is_fault: bool) -> (String, String) {
+        let version = self.properties.version;
+        let endpoint = self.endpoint(is_fault);
+        let reply = Properties {
+            version,
+            action: Some(action.to_owned()),
+            // A reply without a name is one as well.
+            message_id: new_message_id().ok(),
+            relates_to: vec![RelatesTo { relationship: None, message_id: self.properties.id().to_owned() }],
+            to: Some(endpoint.map_or(version.anonymous(), |endpoint| &endpoint.address).to_owned()),
+            reference_parameters: endpoint.map(|endpoint| endpoint.reference_parameters.clone()).unwrap_or_default(),
+            ..Properties::default()
+        };
+        (write::blocks(&reply), action.to_owned())
+    }
+
+    /// Sends a reply where it should go: what is to be answered on the connection is left.
+    pub(crate) async fn deliver(&self, reply: Reply) -> Reply {
+        if reply.message.bytes().is_some_and(|message| message.is_empty()) {
+            return reply;
+        }
+        match self.destination(self.endpoint(reply.is_fault())) {
+            Destination::Back => reply,
+            Destination::Nowhere => Reply::empty(reply.version),
+            Destination::Elsewhere(address) => match &self.replies {
+                Some(replies) => {
+                    let (version, action) = (reply.version, reply.action.clone());
+                    let sent = AssertUnwindSafe(replies.send(address.to_owned(), action, reply)).catch_unwind();
+                    // A panic in there is its own affair; the panic hook has printed what it says.
+                    let _ = sent.await;
+                    Reply::empty(version)
+                }
+                None => reply,
+            },
+        }
+    }
+
+    /// Where a reply goes, if it can be sent there. What can't comes back on the connection, and so does what a broken
+    /// header gives rise to.
+    fn endpoint(&self, is_fault: bool) -> Option<&EndpointReference> {
+        let endpoint = self.properties.endpoint(is_fault).filter(|_| self.error.is_none());
+        endpoint.filter(|endpoint| match self.destination(Some(endpoint)) {
+            Destination::Back | Destination::Nowhere => true,
+            Destination::Elsewhere(address) => is_absolute(address) && self.allows(address),
+        })
+    }
+
+    /// Has the reply come back on the connection, wherever the request wants it.
+    pub(crate) fn answer_here(&mut self) {
+        (self.properties.reply_to, self.properties.fault_to) = (None, None);
+    }
+}
+
+/// The error of a message that lacks a block.
+pub(super) fn missing(version: Version, envelope: &Envelope, local: &'static str) -> Error {
+    let refusal =
+        Refusal { version, kind: FaultKind::MessageAddressingHeaderRequired, problem: Some(Problem::Header(local)) };
+    let offset = envelope.header.first().map_or(0, |block| block.bytes.start);
+    Error::of_addressing(offset, refusal, format!("the header has no <{local}> of {:?}", version.namespace()))
+}
+
+impl Policy {
+    /// Refuses a message that says nothing of addresses where it must.
+    pub(crate) fn check_absent(&self, envelope: &Envelope, declared: Declared) -> Result<(), Error> {
+        let required = match self.usage {
+            Usage::Required => true,
+            Usage::AsDeclared => declared.required,
+            Usage::Ignored | Usage::Supported => false,
+        };
+        if required { Err(missing(Version::default(), envelope, "Action")) } else { Ok(()) }
+    }
+}
+
+/// Whether an operation has blocks of WS-Addressing in its contract: then they are its own affair.
+pub(crate) fn is_declared_by(operation: &Operation) -> bool {
+    Version::ALL.iter().any(|version| blocks::declares_any_of(operation.request_header, version.namespace()))
+}
+
+/// Whether an address is one: a scheme, and nothing that no URI has (RFC 3986 §3).
+fn is_absolute(address: &str) -> bool {
+    let Some((scheme, rest)) = address.split_once(':') else { return false };
+    scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '.' | '-'))
+        && !rest.is_empty()
+        && !rest.contains(|c: char| c.is_whitespace() || c.is_control() || matches!(c, '<' | '>' | '"'))
+}
+
+/// What a stranger said, cut where it gets long.
+fn shown(text: &str) -> String {
+    const SHOWN: usize = 100;
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{:?}…", &text[..end]),
+        None => format!("{text:?}"),
+    }
+}
+
+impl fmt::Debug for Exchange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Exchange").field("properties", &self.properties).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,58 @@
+//! Header blocks from properties (1.0 SOAP Binding §3; submission §3.1).
+
+use castile_databinding::{Any, Encoder};
+
+use super::read::IS_REFERENCE_PARAMETER;
+use super::{EndpointReference, Properties, Version};
+use crate::blocks;
+
+/// The header blocks that say this. What XML can't carry is the caller's affair: it was read, or is checked by whoever
+/// finishes the message.
+pub(super) fn blocks(properties: &Properties) -> String {
+    let version = properties.version;
+    let mut out = Encoder::default();
+    block(&mut out, version, "Action", properties.action.as_deref());
+    block(&mut out, version, "MessageID", properties.message_id.as_deref());
+    for relates_to in &properties.relates_to {
+        block(&mut out, version, "RelatesTo", Some(&relates_to.message_id));
+    }
+    block(&mut out, version, "To", properties.to.as_deref());
+    if let Some(EndpointReference { address, .. }) = &properties.reply_to {
+        start(&mut out, version, "ReplyTo");
+        out.raw("<wsa:Address>");
+        out.text(address);
+        out.raw("</wsa:Address></wsa:ReplyTo>");
+    }
+    for parameter in &properties.reference_parameters {
+        reference_parameter(version, parameter, &mut out);
+    }
+    // An action or a URL that no document can hold is one that nobody can be sent.
+    out.finish().ok().and_then(|blocks| String::from_utf8(blocks).ok()).unwrap_or_default()
+}
+
+fn start(out: &mut Encoder, version: Version, local: &str) {
+    out.raw(&format!("<wsa:{local} xmlns:wsa=\"{}\">", version.namespace()));
+}
+
+fn block(out: &mut Encoder, version: Version, local: &str, text: Option<&str>) {
+    if let Some(text) = text {
+        start(out, version, local);
+        out.text(text);
+        out.raw(&format!("</wsa:{local}>"));
+    }
+}
+
+/// Writes a reference parameter as a block of its own, marked as such (1.0 SOAP Binding §3.4); the submission doesn't
+/// mark them.
+fn reference_parameter(version: Version, parameter: &Any, out: &mut Encoder) {
+    let (namespace, xml) = (version.namespace(), parameter.xml());
+    if version == Version::Submission || blocks::attribute(xml, namespace, IS_REFERENCE_PARAMETER).is_some() {
+        return out.raw(xml);
+    }
+    let (start, rest) = blocks::split_name(xml);
+    let prefix = blocks::unused_prefix(xml);
+    out.raw(start);
+    out.attribute(&format!("xmlns:{prefix}"), &namespace.to_owned());
+    out.attribute(&format!("{prefix}:{IS_REFERENCE_PARAMETER}"), &true);
+    out.raw(rest);
+}

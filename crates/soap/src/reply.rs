@@ -1,0 +1,142 @@
+//! Replies as they are written: responses, faults of handlers, and refusals of what can't be read.
+
+use std::sync::Arc;
+
+use castile_databinding::Encoder;
+use futures_util::FutureExt;
+
+use crate::addressing::{self, Exchange};
+use crate::{
+    Detail, Envelope, Error, Fault, FaultDetail, Header, NoDetail, Operation, Options, Pending, Reply, Request,
+    ToPayload, Version, header, message,
+};
+
+/// A response with its header.
+pub(crate) fn of_response<R: ToPayload, H: Header>(
+    version: Version,
+    operation: &'static Operation,
+    exchange: Option<&Exchange>,
+    response: &R,
+    header: &H,
+) -> Reply {
+    // An operation without a response has no response to be written.
+    let Some(root) = &operation.response else {
+        return Reply::empty(version);
+    };
+    let (first, action) = exchange.map(|exchange| exchange.of_response(operation)).unwrap_or_default();
+    match response.write(version, &first, header, root, operation.response_size.buffer()) {
+        Ok(message) => {
+            if let Some(bytes) = message.bytes() {
+                operation.response_size.note(bytes.len());
+            }
+            Reply { action, ..Reply::new(version, message) }
+        }
+        Err(error) => of_fault::<NoDetail>(version, exchange, &error.into()),
+    }
+}
+
+/// A fault of a handler.
+pub(crate) fn of_fault<D: FaultDetail>(version: Version, exchange: Option<&Exchange>, fault: &Fault<D>) -> Reply {
+    let mut header = Encoder::default();
+    if let Detail::Declared(detail) = &fault.detail
+        && detail.is_header()
+    {
+        detail.write(&mut header);
+    }
+    match header.finish() {
+        Ok(header) => write_fault(version, exchange, &String::from_utf8_lossy(&header), fault),
+        Err(error) => unwritable(version, exchange, &error),
+    }
+}
+
+/// The answer to a message that can't be read (`error`), or to one that makes us panic, in the version that it is in.
+#[cold]
+pub(crate) fn refuse(request: &Request, options: &Options, error: Option<Error>) -> Pending {
+    let version = version(request, options);
+    match error {
+        None => refuse_with(request, options, version, "", &panicked()),
+        Some(error) => {
+            let header = header::of_refusal(version, &error);
+            let subcode = error.subcode().filter(|_| version.has_subcodes());
+            let mut fault = Fault::<NoDetail>::from(error);
+            fault.subcodes.extend(subcode);
+            refuse_with(request, options, version, &header, &fault)
+        }
+    }
+}
+
+/// A fault that answers a request which no handler has seen.
+pub(crate) fn of_refused<D: FaultDetail>(request: &Request, options: &Options, fault: &Fault<D>) -> Pending {
+    refuse_with(request, options, version(request, options), "", fault)
+}
+
+fn refuse_with<D: FaultDetail>(
+    request: &Request,
+    options: &Options,
+    version: Version,
+    header: &str,
+    fault: &Fault<D>,
+) -> Pending {
+    let exchange = message::read_with(&request.message, request.charset, options, |mut reader, _| {
+        let exchange = Envelope::read(&mut reader).and_then(|(mut envelope, _)| {
+            envelope.claim(&options.roles);
+            Exchange::open(&envelope, reader.input(), options)
+        });
+        message::keep(reader.into_memory());
+        exchange
+    });
+    // What can't be read has nobody to be told to but the other end of the connection.
+    let mut exchange = exchange.ok().flatten();
+    // Nor does a fault about addresses go to one of them.
+    if addressing::is_of_addressing(fault)
+        && let Some(exchange) = exchange.as_mut().and_then(Arc::get_mut)
+    {
+        exchange.answer_here();
+    }
+    let reply = write_fault(version, exchange.as_deref(), header, fault);
+    delivered(exchange, std::future::ready(reply).boxed())
+}
+
+/// A reply that is sent where the request says, once it is there.
+pub(crate) fn delivered(exchange: Option<Arc<Exchange>>, reply: Pending) -> Pending {
+    match exchange {
+        None => reply,
+        Some(exchange) => async move { exchange.deliver(reply.await).await }.boxed(),
+    }
+}
+
+/// What is said of a panic.
+pub(crate) fn panicked() -> Fault {
+    // What the panic says has been printed for the operator by the panic hook; it is not for the client.
+    Fault::receiver("the service failed; the request may be tried again")
+}
+
+fn version(request: &Request, options: &Options) -> Version {
+    message::version(&request.message, request.charset, options.limits).unwrap_or(request.version)
+}
+
+/// A fault with the content of a header, which may be empty.
+fn write_fault<D: FaultDetail>(version: Version, exchange: Option<&Exchange>, header: &str, fault: &Fault<D>) -> Reply {
+    let (first, action) = exchange.map(|exchange| exchange.of_fault(fault)).unwrap_or_default();
+    let mut blocks = Encoder::default();
+    blocks.raw(&first);
+    if version == Version::Soap11 {
+        addressing::write_fault_detail(fault, &mut blocks);
+    }
+    blocks.raw(header);
+    let mut out = Encoder::default();
+    let blocks = blocks.finish().unwrap_or_default();
+    header::write_prologue(version, &String::from_utf8_lossy(&blocks), &mut out);
+    fault.write(version, &mut out);
+    out.raw(version.epilogue());
+    match out.finish() {
+        Ok(message) => Reply { action, ..Reply::of_fault(version, fault.code.clone(), message) },
+        // Only what a handler said can be unwritable: reasons are made printable.
+        Err(error) => unwritable(version, exchange, &error),
+    }
+}
+
+fn unwritable(version: Version, exchange: Option<&Exchange>, error: &castile_databinding::Error) -> Reply {
+    let fault = Fault::<NoDetail>::receiver(format!("the fault can't be written: {error}"));
+    of_fault(version, exchange, &fault)
+}

@@ -1,12 +1,13 @@
 //! What generated clients call.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use bytes::Bytes;
 use castile_http::Body;
 use castile_http::client::{self, ClientReply, Transport};
 use castile_soap::{
-    Fault, FaultDetail, FromPayload, Header, Leniency, NoDetail, Operation, Options, ToPayload, Version,
+    Fault, FaultDetail, FromPayload, Header, Leniency, NoDetail, Operation, Options, ToPayload, Version, addressing,
 };
 use castile_xml::Limits;
 use http::{Request, Response, Uri};
@@ -78,6 +79,7 @@ pub struct Caller<S = Transport> {
     transport: S,
     options: Options,
     version: Version,
+    addressing: Option<addressing::Version>,
 }
 
 impl Caller {
@@ -87,7 +89,7 @@ impl Caller {
     /// That `url` is not an absolute `http` URL.
     pub fn new(url: &str) -> Result<Self, castile_http::Error> {
         let url = client::http_url(url)?;
-        Ok(Caller { url, transport: Transport::new(), options: Options::default(), version: Version::default() })
+        Ok(Caller::of(url, Transport::new()))
     }
 }
 
@@ -97,7 +99,12 @@ impl<S: HttpService> Caller<S> {
     /// # Errors
     /// That `url` is not an absolute URL.
     pub fn with_transport(url: &str, transport: S) -> Result<Self, castile_http::Error> {
-        Ok(Caller { url: client::url(url)?, transport, options: Options::default(), version: Version::default() })
+        Ok(Caller::of(client::url(url)?, transport))
+    }
+
+    fn of(url: Uri, transport: S) -> Self {
+        let (options, version) = (Options::default(), Version::default());
+        Caller { url, transport, options, version, addressing: None }
     }
 
     /// The same with other limits on what responses may take.
@@ -115,6 +122,12 @@ impl<S: HttpService> Caller<S> {
     /// The same in this version of SOAP; it is SOAP 1.1 otherwise.
     pub fn with_version(self, version: Version) -> Self {
         Caller { version, ..self }
+    }
+
+    /// The same that says in WS-Addressing what requests mean and whom they are for, in this version. An answer that says
+    /// to be that to another request is refused.
+    pub fn with_addressing(self, version: addressing::Version) -> Self {
+        Caller { addressing: Some(version), ..self }
     }
 
     /// Sends a request and waits for its response.
@@ -140,8 +153,8 @@ impl<S: HttpService> Caller<S> {
         request: &Q,
         header: &H,
     ) -> Result<(R, O), CallError<D>> {
-        let reply = self.exchange(operation, request, header).await?;
-        let answer = castile_soap::client::response_with(operation, &reply.message, reply.charset, &self.options);
+        let (reply, options) = self.exchange(operation, request, header).await?;
+        let answer = castile_soap::client::response_with(operation, &reply.message, reply.charset, &options);
         answer.map_err(CallError::Protocol)?.map_err(CallError::Fault)
     }
 
@@ -155,8 +168,8 @@ impl<S: HttpService> Caller<S> {
         request: &Q,
         header: &H,
     ) -> Result<(), CallError<D>> {
-        let reply = self.exchange(operation, request, header).await?;
-        let answer = castile_soap::client::accepted(&reply.message, reply.charset, &self.options);
+        let (reply, options) = self.exchange(operation, request, header).await?;
+        let answer = castile_soap::client::accepted(&reply.message, reply.charset, &options);
         answer.map_err(CallError::Protocol)?.map_err(CallError::Fault)
     }
 
@@ -165,13 +178,25 @@ impl<S: HttpService> Caller<S> {
         operation: &'static Operation,
         request: &Q,
         header: &H,
-    ) -> Result<ClientReply, CallError<D>> {
-        let Caller { url, version, options, .. } = self;
-        let message = castile_soap::client::request_with(*version, operation, request, header);
+    ) -> Result<(ClientReply, Cow<'_, Options>), CallError<D>> {
+        let Caller { url, version, addressing, .. } = self;
+        let (mut options, mut action) = (Cow::Borrowed(&self.options), operation.action);
+        let message = match addressing {
+            None => castile_soap::client::request_with(*version, operation, request, header),
+            Some(addressing) => {
+                let call = addressing::Call::new(*addressing, operation, &url.to_string());
+                let call = call.map_err(CallError::Protocol)?;
+                let message = castile_soap::client::request_of(*version, operation, request, header, &call);
+                // The action of HTTP must be the same (WS-Addressing 1.0 SOAP Binding §3.3).
+                action = operation.actions.request;
+                options.to_mut().call = Some(call);
+                message
+            }
+        };
         let message = message.map_err(CallError::Protocol)?;
         let transport = self.transport.service();
         let most = options.limits.message_size;
-        let reply = client::call(transport, url, *version, operation.action, message, most).await;
-        reply.map_err(CallError::Transport)
+        let reply = client::call(transport, url, *version, action, message, most).await;
+        Ok((reply.map_err(CallError::Transport)?, options))
     }
 }

@@ -27,7 +27,7 @@ pub use castile_databinding::{
 };
 pub use castile_http as http;
 pub use castile_soap as soap;
-pub use castile_soap::{AnyHeader, Detail, Fault, FaultCode, Leniency, NoDetail, Raw};
+pub use castile_soap::{AnyHeader, Context, Detail, Fault, FaultCode, Leniency, NoDetail, Raw};
 pub use castile_xml as xml;
 pub use client::{CallError, HttpService};
 pub use codegen::RequestBody;
@@ -59,7 +59,7 @@ pub mod codegen {
     pub use castile_http::client::Transport;
     pub use castile_http::server::{Endpoint, Options as EndpointOptions};
     pub use castile_soap::{
-        AnyHeader, Description, Dispatch, Error as SoapError, Fault, FaultDetail, Header, Leniency, NoDetail,
+        Actions, AnyHeader, Description, Dispatch, Error as SoapError, Fault, FaultDetail, Header, Leniency, NoDetail,
         Operation, Payload, Pending, Root, Service as SoapService, SizeHint, Version as SoapVersion,
     };
     pub use castile_xml::Limits;

@@ -33,6 +33,9 @@ pub(crate) struct Arguments {
     /// declare are at hand. Methods of operations with declared ones always have them
     #[arg(long)]
     headers: bool,
+    /// Give every method of the service the context of its request: version, action, WS-Addressing, and what layers know
+    #[arg(long)]
+    context: bool,
     /// Give this operation its request and its response as XML, of which nothing is read into values; may be repeated
     #[arg(long, value_name = "NAME")]
     raw: Vec<String>,
@@ -54,6 +57,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     options.operations = arguments.operations;
     options.facets = arguments.facets;
     options.headers = arguments.headers;
+    options.context = arguments.context;
     options.raw = arguments.raw;
     let shown = arguments.wsdl.display().to_string();
     let (generated, diagnostics) = match castile_codegen::generate_from(&arguments.wsdl, &files, &options) {

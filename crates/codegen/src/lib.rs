@@ -38,6 +38,9 @@ pub struct Options {
     /// Whether every method takes the header of its request and gives that of its response, so that header blocks which
     /// the contract doesn't declare are at hand. Methods of operations with declared ones always do.
     pub headers: bool,
+    /// Whether every method of the service takes a `Context` as its last argument: the version and the action of the
+    /// request, what it says in WS-Addressing, and what layers put into its extensions.
+    pub context: bool,
     /// The operations, by their names in the contract, whose requests and responses are `castile::Raw`: XML as it came and
     /// as it is to be sent, of which nothing is read into values. Types that only they reach are left out.
     pub raw: Vec<String>,
@@ -45,7 +48,15 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { server: true, client: true, operations: Vec::new(), facets: false, headers: false, raw: Vec::new() }
+        Options {
+            server: true,
+            client: true,
+            operations: Vec::new(),
+            facets: false,
+            headers: false,
+            context: false,
+            raw: Vec::new(),
+        }
     }
 }
 

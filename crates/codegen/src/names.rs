@@ -76,7 +76,8 @@ const PRELUDE: [&str; 19] = [
 ];
 
 /// What generated clients have beside the operations.
-const CLIENT_METHODS: [&str; 5] = ["new", "with_leniency", "with_limits", "with_transport", "with_version"];
+const CLIENT_METHODS: [&str; 6] =
+    ["new", "with_addressing", "with_leniency", "with_limits", "with_transport", "with_version"];
 
 /// The table of constants has these to itself: `NAMESPACE`, `NAMESPACE_2`.
 const NAMESPACE: &str = "NAMESPACE";

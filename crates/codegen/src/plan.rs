@@ -1,6 +1,6 @@
 //! What is to be written: Rust names, types and tags, decided. Rendering knows no WSDL and no XSD.
 
-use castile_wsdl::Version;
+use castile_wsdl::{Addressing, Version};
 
 use crate::names::{Ident, ServiceNames};
 
@@ -459,6 +459,8 @@ pub(crate) struct Service {
     pub(crate) namespace: String,
     /// The versions of SOAP that it speaks, the one that its clients speak unless they are told first.
     pub(crate) versions: Vec<Version>,
+    /// What it says of WS-Addressing.
+    pub(crate) addressing: Option<Addressing>,
     pub(crate) address: String,
     pub(crate) documentation: String,
     pub(crate) names: ServiceNames,
@@ -474,6 +476,10 @@ pub(crate) struct Operation {
     pub(crate) ident: Ident,
     pub(crate) documentation: String,
     pub(crate) action: String,
+    /// The actions of WS-Addressing.
+    pub(crate) request_action: String,
+    /// Empty if the request is not answered.
+    pub(crate) response_action: String,
     pub(crate) request: Message,
     /// `None` if the request is not answered.
     pub(crate) response: Option<Message>,
@@ -562,6 +568,8 @@ pub(crate) struct Faults {
 #[derive(Debug)]
 pub(crate) struct FaultVariant {
     pub(crate) ident: Ident,
+    /// The action of WS-Addressing; a header block has none.
+    pub(crate) action: Option<String>,
     pub(crate) documentation: String,
     pub(crate) base: Base,
     pub(crate) root: Root,

@@ -12,7 +12,8 @@ mod types;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use castile_wsdl::{
-    BindingOperation, Definitions, Diagnostic, HTTP_TRANSPORT, Port, PortTypeId, Protocol, Severity, Version,
+    Addressing, BindingOperation, Definitions, Diagnostic, HTTP_TRANSPORT, Port, PortTypeId, Protocol, Severity,
+    Version,
 };
 use castile_xsd::components::{Owner, TypeDefinition};
 use castile_xsd::{Location, Schema, TypeId};
@@ -225,17 +226,19 @@ impl Planner<'_> {
             return None;
         }
         let operations: Vec<Operation> =
-            operations.into_iter().filter_map(|(operation, names)| self.operation(operation, names)).collect();
+            operations.into_iter().filter_map(|(operation, names)| self.operation(binding, operation, names)).collect();
         let headers = std::mem::take(&mut self.headers);
         if operations.is_empty() {
             let message = format!("binding {} has no operation that can be generated", binding.name.local());
             return self.refuse(binding.location, message);
         }
-        self.tell_operations_apart(&operations, binding.location);
+        let addressing = self.addressing(service, port);
+        self.tell_operations_apart(&operations, addressing.is_some_and(|said| said.required), binding.location);
         Some(Service {
             name: service.name.local().to_owned(),
             namespace: self.definitions.target_namespace.clone(),
             versions: self.versions(service, port),
+            addressing,
             address: port.address.clone().unwrap_or_default(),
             documentation: text(&[&service.documentation, &self.definitions.documentation]).unwrap_or_default(),
             names,
@@ -282,6 +285,18 @@ impl Planner<'_> {
             }
         }
         versions
+    }
+
+    /// What a port says of WS-Addressing. All its versions are answered at one address, so it is required there if all
+    /// ports require it.
+    fn addressing(&self, service: &castile_wsdl::Service, port: &Port) -> Option<Addressing> {
+        let definitions = self.definitions;
+        let is_same = |other: &&Port| {
+            definitions[other.binding].port_type == definitions[port.binding].port_type && self.version(other).is_some()
+        };
+        let requires = |port: &Port| definitions.addressing(port).is_some_and(|said| said.required);
+        let said = definitions.addressing(port)?;
+        Some(Addressing { required: service.ports.iter().filter(is_same).all(requires), ..said })
     }
 
     // ---- types ----

@@ -29,6 +29,7 @@ fn options(feature: &str) -> Options {
     options.client = feature != "server_only";
     options.facets = matches!(feature, "facets" | "lenient");
     options.headers = feature == "any_header";
+    options.context = feature == "addressing";
     if feature == "raw" {
         options.raw = ["submit", "forward", "note"].map(str::to_owned).into();
     }
@@ -86,12 +87,12 @@ fn operations_can_be_picked() {
 
 #[test]
 fn every_feature_is_run() {
-    let tests = ["tests/features.rs", "tests/bindings.rs", "tests/encoded.rs"];
+    let tests = ["tests/features.rs", "tests/bindings.rs", "tests/addressing.rs", "tests/encoded.rs"];
     let tests = tests.map(|file| fs::read_to_string(file).unwrap()).concat();
     for feature in features() {
         let has_code = Path::new("tests/features").join(&feature).join("expected.rs").exists();
         let is_run = tests.contains(&format!("!({feature})")) || tests.contains(&format!("!({feature} {{"));
-        assert_eq!(has_code, is_run, "features.rs, bindings.rs, encoded.rs and the directory {feature}");
+        assert_eq!(has_code, is_run, "features.rs, bindings.rs, addressing.rs, encoded.rs and the directory {feature}");
     }
 }
 

@@ -1,6 +1,7 @@
 use castile_xml::tree::Element;
 use castile_xsd::{Diagnostics, ExpandedName, FileId, Location, tidy};
 
+use crate::addressing::is_addressing;
 use crate::model::Extension;
 
 /// WSDL 1.1 itself.
@@ -52,7 +53,10 @@ pub(crate) fn extensions(
             .is_some_and(|attribute| matches!(attribute.value().trim(), "true" | "1"));
         let location = Location::of(file, child);
         let message = format!("extension {name} is kept as it stands");
-        if required {
+        let is_known = child.local() == "UsingAddressing" && is_addressing(child.namespace());
+        if is_known {
+            // It is read where somebody asks for it.
+        } else if required {
             diagnostics
                 .warning(location, message)
                 .with_note("its wsdl:required says that the service can't be used without it");
@@ -71,7 +75,7 @@ pub(crate) fn extensions(
 }
 
 /// WS-Policy, 1.2 and 1.5: it stands in so many contracts that a note for each would hide the others.
-fn is_policy(namespace: &str) -> bool {
+pub(crate) fn is_policy(namespace: &str) -> bool {
     namespace == "http://www.w3.org/ns/ws-policy"
         || namespace.starts_with("http://schemas.xmlsoap.org/ws/2004/09/policy")
 }

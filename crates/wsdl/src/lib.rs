@@ -65,6 +65,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+mod addressing;
 mod bindings;
 mod documents;
 mod extensions;
@@ -75,6 +76,7 @@ mod wrapped;
 
 use std::path::Path;
 
+pub use addressing::{Addressing, Responses};
 pub use castile_xsd::{Bundle, Catalog, Diagnostic, Files, Resolver, Severity};
 pub use model::{
     Attachment, Binding, BindingFault, BindingId, BindingMessage, BindingOperation, Definitions, Extension,

@@ -80,7 +80,12 @@ impl Planner<'_> {
         MessageNames { payload, header: known.clone() }
     }
 
-    pub(super) fn operation(&mut self, operation: &BindingOperation, names: OperationNames) -> Option<Operation> {
+    pub(super) fn operation(
+        &mut self,
+        binding: &Binding,
+        operation: &BindingOperation,
+        names: OperationNames,
+    ) -> Option<Operation> {
         let name = &operation.name;
         let (input, output) = match (operation.pattern, &operation.input, &operation.output) {
             (Pattern::RequestResponse, Some(input), Some(output)) => (input, Some(output)),
@@ -117,17 +122,20 @@ impl Planner<'_> {
             ident: names.method,
             documentation: operation.documentation.clone().unwrap_or_else(|| format!("The operation `{name}`.")),
             action: operation.soap_action.clone().unwrap_or_default(),
+            request_action: self.definitions.request_action(binding, operation),
+            response_action: self.definitions.response_action(binding, operation).unwrap_or_default(),
             request,
             response,
-            faults: self.faults(operation),
+            faults: self.faults(binding, operation),
         })
     }
 
-    /// Says of operations that no request can tell apart.
-    pub(super) fn tell_operations_apart(&mut self, operations: &[Operation], location: Location) {
+    /// Says of operations that no request can tell apart, or none without WS-Addressing where that isn't `addressed`.
+    pub(super) fn tell_operations_apart(&mut self, operations: &[Operation], addressed: bool, location: Location) {
         for (index, operation) in operations.iter().enumerate() {
             let is_same = |known: &&Operation| {
                 known.action == operation.action
+                    && !(addressed && known.request_action != operation.request_action)
                     && known.request.payload.is_same_to_a_server(&operation.request.payload)
             };
             if let Some(known) = operations[..index].iter().find(is_same) {
@@ -356,10 +364,10 @@ impl Planner<'_> {
     // ---- faults ----
 
     /// What the faults of an operation can say: in their detail, and in header blocks about those of the request.
-    fn faults(&mut self, operation: &BindingOperation) -> Option<Faults> {
+    fn faults(&mut self, binding: &Binding, operation: &BindingOperation) -> Option<Faults> {
         let mut names = Scope::default();
         let mut variants: Vec<FaultVariant> =
-            operation.faults.iter().filter_map(|fault| self.fault(operation, fault, &mut names)).collect();
+            operation.faults.iter().filter_map(|fault| self.fault(binding, operation, fault, &mut names)).collect();
         let details = variants.len();
         let headers = operation.input.iter().chain(&operation.output).flat_map(|message| &message.headers);
         let elements = headers.flat_map(|header| &header.faults).filter_map(header_element);
@@ -370,6 +378,7 @@ impl Planner<'_> {
             let documentation = text(&[&declaration.annotation.documentation]);
             variants.push(FaultVariant {
                 ident: names.variant(name),
+                action: None,
                 documentation: documentation.unwrap_or_else(|| format!("The header block `{name}`.")),
                 base: self.base(declaration.type_id, element).0,
                 root: self.root(element),
@@ -384,6 +393,7 @@ impl Planner<'_> {
 
     fn fault(
         &mut self,
+        binding: &Binding,
         operation: &BindingOperation,
         fault: &BindingFault,
         variants: &mut Scope,
@@ -394,6 +404,7 @@ impl Planner<'_> {
         };
         Some(FaultVariant {
             ident: variants.variant(&fault.name),
+            action: Some(self.definitions.fault_action(binding, operation, &fault.name)),
             documentation: fault.documentation.clone().unwrap_or_else(|| format!("The fault `{}`.", fault.name)),
             base: self.base(self.schema[element].type_id, element).0,
             root: self.root(element),

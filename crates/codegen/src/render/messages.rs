@@ -14,7 +14,7 @@ use crate::plan::{
 /// The table of a service's operations.
 pub(super) fn table(plan: &Service, context: Context<'_>) -> TokenStream {
     let operations = plan.operations.iter().map(|operation| {
-        let Operation { name, action, .. } = operation;
+        let Operation { name, action, request_action, response_action, .. } = operation;
         let request = payload(&operation.request, context);
         let response = match &operation.response {
             None => quote! { None },
@@ -34,6 +34,7 @@ pub(super) fn table(plan: &Service, context: Context<'_>) -> TokenStream {
             Operation {
                 name: #name,
                 action: #action,
+                actions: ::castile::codegen::Actions { request: #request_action, response: #response_action },
                 request: #request,
                 response: #response,
                 request_header: #request_header,
@@ -172,6 +173,10 @@ pub(super) fn fault_detail(plan: &Faults, context: Context<'_>) -> TokenStream {
             }
         }
     });
+    let actions = variants.iter().map(|FaultVariant { ident, action, .. }| match action {
+        Some(action) => quote! { Self::#ident(_) => Some(#action) },
+        None => quote! { Self::#ident(_) => None },
+    });
     quote! {
         /// What a fault of the operation can say.
         #[derive(Clone, Debug, PartialEq)]
@@ -191,6 +196,10 @@ pub(super) fn fault_detail(plan: &Faults, context: Context<'_>) -> TokenStream {
             }
 
             #is_header
+
+            fn action(&self) -> Option<&'static str> {
+                match self { #(#actions,)* }
+            }
         }
     }
 }

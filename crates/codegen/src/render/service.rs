@@ -1,6 +1,6 @@
 //! Services: the trait to be implemented, the server and the client.
 
-use castile_wsdl::Version;
+use castile_wsdl::{Addressing, Responses, Version};
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
@@ -65,7 +65,7 @@ fn is_nothing(message: &Message) -> bool {
 }
 
 /// Hands a request to a method.
-fn arm(operation: &Operation) -> TokenStream {
+fn arm(operation: &Operation, options: &Options) -> TokenStream {
     let Operation { ident, request, response, .. } = operation;
     let (pattern, argument) =
         if is_nothing(request) { (quote! { () }, None) } else { (quote! { request }, Some(quote! { , request })) };
@@ -74,7 +74,8 @@ fn arm(operation: &Operation) -> TokenStream {
         Some(_) => (quote! { header }, Some(quote! { , header })),
     };
     // Named by the trait: a method that is called `clone` or `into` is not the one of `Arc`.
-    let answer = quote! { T::#ident(&service #argument #header_argument).await };
+    let context = options.context.then(|| quote! { , &context });
+    let answer = quote! { T::#ident(&service #argument #header_argument #context).await };
     let Some(response) = response else {
         return quote! { payload.accept(async move |#pattern, #header| #answer) };
     };
@@ -130,9 +131,10 @@ fn server(plan: &Service, wsdl: &str, options: &Options, context: Context<'_>) -
         let (request, header) =
             (request.map(|of| quote! { , request: #of }), header.map(|of| quote! { , header: #of }));
         let fault = fault(operation);
+        let context = options.context.then(|| quote! { , context: &::castile::Context });
         quote! {
             #documentation
-            fn #ident(&self #request #header) -> impl Future<Output = Result<#answer, #fault>> + Send;
+            fn #ident(&self #request #header #context) -> impl Future<Output = Result<#answer, #fault>> + Send;
         }
     });
     let understands = options.headers.then(|| {
@@ -152,13 +154,15 @@ fn server(plan: &Service, wsdl: &str, options: &Options, context: Context<'_>) -
             }
         }
     });
-    let arms = plan.operations.iter().map(arm);
+    let arms = plan.operations.iter().map(|operation| arm(operation, options));
     let dispatched = by_index(&quote! { operation }, &arms.collect::<Vec<_>>());
     let operation = if plan.operations.len() > 1 {
         quote! { operation }
     } else {
         quote! { _ }
     };
+    let addressing = declared(plan.addressing);
+    let context = options.context.then(|| quote! { let context = payload.context(); });
     let dispatch_documentation = format!(" Hands each request to the method of a [`{port_type}`] that answers it.");
     let server_documentation = format!(" A [`{port_type}`] as a tower service that speaks SOAP over HTTP.");
     quote! {
@@ -179,6 +183,15 @@ fn server(plan: &Service, wsdl: &str, options: &Options, context: Context<'_>) -
             /// A server with limits and timeouts of its own.
             pub fn with_options(service: T, options: EndpointOptions) -> Self {
                 Self(Endpoint::with_options(#dispatch(Arc::new(service)), options))
+            }
+
+            /// The server with a layer around it, which sees every request before and every reply after.
+            pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
+            where
+                L: ::castile::soap::Layer<Arc<dyn SoapService>>,
+                L::Service: SoapService,
+            {
+                self.0.boxed().layer(layer)
             }
         }
 
@@ -222,15 +235,33 @@ fn server(plan: &Service, wsdl: &str, options: &Options, context: Context<'_>) -
                 address: #address,
                 operations: &#operations,
             };
+            #addressing
 
             fn dispatch(&self, #operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
                 let service = self.0.clone();
+                #context
                 #dispatched
             }
 
             #understood
         }
     }
+}
+
+/// What the contract says of WS-Addressing, where it says anything.
+fn declared(addressing: Option<Addressing>) -> Option<TokenStream> {
+    let Addressing { required, responses } = addressing?;
+    let responses = match responses {
+        Responses::Anywhere if !required => return None,
+        Responses::Anywhere => quote! { Anywhere },
+        Responses::Anonymous => quote! { Anonymous },
+        Responses::NonAnonymous => quote! { NonAnonymous },
+    };
+    let addressing = quote! { ::castile::soap::addressing };
+    Some(quote! {
+        const ADDRESSING: #addressing::Declared =
+            #addressing::Declared { required: #required, responses: #addressing::Responses::#responses };
+    })
 }
 
 fn client(plan: &Service, context: Context<'_>) -> TokenStream {
@@ -258,6 +289,10 @@ fn client(plan: &Service, context: Context<'_>) -> TokenStream {
         Some(Version::Soap12) => (quote! { .map(|caller| caller.with_version(SoapVersion::Soap12)) }, "SOAP 1.2"),
         _ => (quote! {}, "SOAP 1.1"),
     };
+    let addressing = plan.addressing.filter(|said| said.required).map(|_| {
+        let version = quote! { ::castile::soap::addressing::Version::Recommendation };
+        quote! { .map(|caller| caller.with_addressing(#version)) }
+    });
     let client_documentation = match plan.versions.as_slice() {
         [] | [Version::Soap11] => format!(" A client of `{}` over any HTTP transport.", plan.name),
         _ => format!(" A client of `{}` over any HTTP transport, in {speaks}.", plan.name),
@@ -287,7 +322,7 @@ fn client(plan: &Service, context: Context<'_>) -> TokenStream {
             /// # Errors
             /// That `url` is not an absolute `http` URL.
             pub fn new(url: &str) -> Result<Self, HttpError> {
-                Caller::new(url) #version .map(Self)
+                Caller::new(url) #version #addressing .map(Self)
             }
         }
 
@@ -298,7 +333,7 @@ fn client(plan: &Service, context: Context<'_>) -> TokenStream {
             /// # Errors
             /// That `url` is not a URL.
             pub fn with_transport(url: &str, transport: S) -> Result<Self, HttpError> {
-                Caller::with_transport(url, transport) #version .map(Self)
+                Caller::with_transport(url, transport) #version #addressing .map(Self)
             }
 
             /// The same with other limits on what responses may take.
@@ -312,6 +347,12 @@ fn client(plan: &Service, context: Context<'_>) -> TokenStream {
             }
 
             #with_version
+
+            /// The same where requests say their action, a name and whom they are for, in this version of WS-Addressing.
+            /// What says to be the answer to another request is refused.
+            pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
+                Self(self.0.with_addressing(version))
+            }
 
             #(#methods)*
         }

@@ -7,11 +7,11 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use castile_soap::{Description, Leniency, Reply};
+use castile_soap::{Description, Layer, Leniency, Reply, addressing};
 use castile_xml::Limits;
 use futures_util::future::BoxFuture;
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
+use http::{Extensions, HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
 
 use super::address::{self, Address};
 use super::refusal::Refusal;
@@ -45,7 +45,9 @@ pub struct Endpoint<S: ?Sized> {
 
 struct Shared<S: ?Sized> {
     options: Options,
-    service: S,
+    /// How messages are read, as the options say.
+    reading: castile_soap::Options,
+    service: Arc<S>,
 }
 
 /// What an [`Endpoint`] allows.
@@ -57,6 +59,11 @@ pub struct Options {
     /// Whether messages may deviate from the contract, and who is told. `None`, the default, answers those that do with
     /// a fault.
     pub leniency: Option<Leniency>,
+    /// The roles of SOAP that are this server's beside those that every server has: header blocks for them are for it
+    /// (SOAP 1.1 §4.2.2, SOAP 1.2 Part 1 §2.2).
+    pub roles: Vec<String>,
+    /// What is made of WS-Addressing: as the contract says, by default, with replies on the connection alone.
+    pub addressing: addressing::Policy,
     /// How long a body may take from its head to its end. 30 s by default.
     pub body_read_timeout: Duration,
     /// How long the service may take to answer; its future is dropped then. 60 s by default.
@@ -70,6 +77,8 @@ impl Default for Options {
         Options {
             limits: Limits::default(),
             leniency: None,
+            roles: Vec::new(),
+            addressing: addressing::Policy::default(),
             body_read_timeout: Duration::from_secs(30),
             request_timeout: Duration::from_secs(60),
             address: Address::default(),
@@ -85,16 +94,35 @@ impl<S: castile_soap::Service> Endpoint<S> {
 
     /// An endpoint with `options`.
     pub fn with_options(service: S, options: Options) -> Self {
-        Endpoint { shared: Arc::new(Shared { options, service }) }
+        Endpoint::of(options, Arc::new(service))
     }
 
     /// The same endpoint, its type forgotten, so that different services fit in one collection.
     pub fn boxed(self) -> Endpoint<dyn castile_soap::Service> {
-        Endpoint { shared: self.shared }
+        Endpoint::of(self.shared.options.clone(), self.shared.service.clone())
     }
 }
 
 impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
+    fn of(options: Options, service: Arc<S>) -> Self {
+        let mut reading = castile_soap::Options::from(options.limits);
+        reading.leniency.clone_from(&options.leniency);
+        reading.roles.clone_from(&options.roles);
+        reading.addressing.clone_from(&options.addressing);
+        Endpoint { shared: Arc::new(Shared { options, reading, service }) }
+    }
+
+    /// The same endpoint with a layer around its service, which sees every request before and every reply after. The
+    /// layer that is added last is the outermost.
+    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
+    where
+        L: Layer<Arc<S>>,
+        L::Service: castile_soap::Service,
+    {
+        let service = layer.layer(self.shared.service.clone());
+        Endpoint::of(self.shared.options.clone(), Arc::new(service))
+    }
+
     /// The service, to be called without HTTP.
     pub fn service(&self) -> &S {
         &self.shared.service
@@ -123,8 +151,10 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
         };
         let shared = self.shared.clone();
         let action = head.headers.get(SOAP_ACTION).cloned();
+        // What the server and layers around it know of the request: those of messages and handlers find it too.
+        let extensions = head.extensions;
         Box::pin(async move {
-            Ok(match shared.answer(action, message_type, body).await {
+            Ok(match shared.answer(action, message_type, extensions, body).await {
                 Ok(reply) => message(reply),
                 Err(refusal) => refusal.into_response(),
             })
@@ -140,7 +170,13 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
 }
 
 impl<S: castile_soap::Service + ?Sized> Shared<S> {
-    async fn answer<B>(&self, action: Option<HeaderValue>, message_type: MessageType, body: B) -> Result<Reply, Refusal>
+    async fn answer<B>(
+        &self,
+        action: Option<HeaderValue>,
+        message_type: MessageType,
+        extensions: Extensions,
+        body: B,
+    ) -> Result<Reply, Refusal>
     where
         B: http_body::Body<Data = Bytes>,
         B::Error: Into<BoxError>,
@@ -155,10 +191,9 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
             Some(action) => action,
             None => soap_action(action.as_ref())?.to_owned(),
         };
-        let request = castile_soap::Request::new(version, message).with_action(action).with_charset(charset);
-        let mut options = castile_soap::Options::from(limits);
-        options.leniency.clone_from(&self.options.leniency);
-        within(request_timeout, self.service.call(request, &options))
+        let mut request = castile_soap::Request::new(version, message).with_action(action).with_charset(charset);
+        request.extensions = extensions;
+        within(request_timeout, self.service.call(request, &self.reading))
             .await
             .map_err(|_| Refusal::HandlerTimeout { limit: request_timeout })
     }

@@ -78,7 +78,9 @@ impl Exchange {
         let Some(action) = &self.properties.action else {
             return Err(self.missing(envelope, "Action"));
         };
-        if !soap_action.is_empty() && soap_action != action {
+        // Contracts may have two names for one operation.
+        let is_other = || !operation.is_some_and(|operation| operation.is_meant_by(soap_action));
+        if !soap_action.is_empty() && soap_action != action && is_other() {
             let why = format!("the action is {action:?}, where {soap_action:?} of the protocol was expected");
             return Err(self.refuse(envelope, FaultKind::ActionMismatch, "Action", why));
         }

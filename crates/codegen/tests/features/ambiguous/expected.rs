@@ -49,6 +49,15 @@ impl<T: Feature> FeatureServer<T> {
     pub fn with_options(service: T, options: EndpointOptions) -> Self {
         Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
     }
+
+    /// The server with a layer around it, which sees every request before and every reply after.
+    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
+    where
+        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
+        L::Service: SoapService,
+    {
+        self.0.boxed().layer(layer)
+    }
 }
 
 impl<T> Clone for FeatureServer<T> {
@@ -137,6 +146,12 @@ impl<S: HttpService> FeatureClient<S> {
     /// The same that takes responses which deviate from the contract, and tells what it tolerated.
     pub fn with_leniency(self, leniency: Leniency) -> Self {
         Self(self.0.with_leniency(leniency))
+    }
+
+    /// The same where requests say their action, a name and whom they are for, in this version of WS-Addressing.
+    /// What says to be the answer to another request is refused.
+    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
+        Self(self.0.with_addressing(version))
     }
 
     /// The operation `optional`.
@@ -526,6 +541,10 @@ pub static FEATURE_OPERATIONS: [Operation; 7] = [
     Operation {
         name: "optional",
         action: "optional",
+        actions: ::castile::codegen::Actions {
+            request: "optional",
+            response: "urn:ambiguous:Feature:optionalResponse",
+        },
         request: Root::new(
             Element::new(NAMESPACE, "optional", 2),
             "<ns1:optional xmlns:ns1=\"urn:ambiguous\">",
@@ -544,6 +563,10 @@ pub static FEATURE_OPERATIONS: [Operation; 7] = [
     Operation {
         name: "overOptional",
         action: "overOptional",
+        actions: ::castile::codegen::Actions {
+            request: "overOptional",
+            response: "urn:ambiguous:Feature:overOptionalResponse",
+        },
         request: Root::new(
             Element::new(NAMESPACE, "overOptional", 7),
             "<ns1:overOptional xmlns:ns1=\"urn:ambiguous\">",
@@ -562,6 +585,10 @@ pub static FEATURE_OPERATIONS: [Operation; 7] = [
     Operation {
         name: "fixed",
         action: "fixed",
+        actions: ::castile::codegen::Actions {
+            request: "fixed",
+            response: "urn:ambiguous:Feature:fixedResponse",
+        },
         request: Root::new(
             Element::new(NAMESPACE, "fixed", 11),
             "<ns1:fixed xmlns:ns1=\"urn:ambiguous\">",
@@ -576,6 +603,10 @@ pub static FEATURE_OPERATIONS: [Operation; 7] = [
     Operation {
         name: "base",
         action: "base",
+        actions: ::castile::codegen::Actions {
+            request: "base",
+            response: "urn:ambiguous:Feature:baseResponse",
+        },
         request: Root::new(
             Element::new(NAMESPACE, "base", 18),
             "<ns1:base xmlns:ns1=\"urn:ambiguous\">",
@@ -590,6 +621,10 @@ pub static FEATURE_OPERATIONS: [Operation; 7] = [
     Operation {
         name: "extension",
         action: "extension",
+        actions: ::castile::codegen::Actions {
+            request: "extension",
+            response: "urn:ambiguous:Feature:extensionResponse",
+        },
         request: Root::new(
             Element::new(NAMESPACE, "extension", 20),
             "<ns1:extension xmlns:ns1=\"urn:ambiguous\">",
@@ -608,6 +643,10 @@ pub static FEATURE_OPERATIONS: [Operation; 7] = [
     Operation {
         name: "all",
         action: "all",
+        actions: ::castile::codegen::Actions {
+            request: "all",
+            response: "urn:ambiguous:Feature:allResponse",
+        },
         request: Root::new(Element::new(NAMESPACE, "all", 25), "<ns1:all xmlns:ns1=\"urn:ambiguous\">", "</ns1:all>"),
         response: Some(
             Root::new(Element::new(NAMESPACE, "all", 26), "<ns1:all xmlns:ns1=\"urn:ambiguous\">", "</ns1:all>"),
@@ -618,6 +657,10 @@ pub static FEATURE_OPERATIONS: [Operation; 7] = [
     Operation {
         name: "parted",
         action: "parted",
+        actions: ::castile::codegen::Actions {
+            request: "parted",
+            response: "urn:ambiguous:Feature:partedResponse",
+        },
         request: Root::new(
             Element::new(NAMESPACE, "parted", 33),
             "<ns1:parted xmlns:ns1=\"urn:ambiguous\">",

@@ -55,6 +55,15 @@ impl<T: Feature> FeatureServer<T> {
     pub fn with_options(service: T, options: EndpointOptions) -> Self {
         Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
     }
+
+    /// The server with a layer around it, which sees every request before and every reply after.
+    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
+    where
+        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
+        L::Service: SoapService,
+    {
+        self.0.boxed().layer(layer)
+    }
 }
 
 impl<T> Clone for FeatureServer<T> {
@@ -150,6 +159,12 @@ impl<S: HttpService> FeatureClient<S> {
         Self(self.0.with_leniency(leniency))
     }
 
+    /// The same where requests say their action, a name and whom they are for, in this version of WS-Addressing.
+    /// What says to be the answer to another request is refused.
+    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
+        Self(self.0.with_addressing(version))
+    }
+
     /// The operation `echo`.
     pub async fn echo(
         &self,
@@ -213,6 +228,10 @@ pub static FEATURE_OPERATIONS: [Operation; 3] = [
     Operation {
         name: "echo",
         action: "echo",
+        actions: ::castile::codegen::Actions {
+            request: "echo",
+            response: "urn:any_header:Feature:echoResponse",
+        },
         request: Root::new(Element::new(NAMESPACE, "echo", 0), "<echo xmlns=\"urn:any_header\">", "</echo>"),
         response: Some(
             Root::new(
@@ -227,6 +246,10 @@ pub static FEATURE_OPERATIONS: [Operation; 3] = [
     Operation {
         name: "tell",
         action: "tell",
+        actions: ::castile::codegen::Actions {
+            request: "tell",
+            response: "",
+        },
         request: Root::new(
             Element::new(NAMESPACE, "echoResponse", 3),
             "<echoResponse xmlns=\"urn:any_header\">",
@@ -239,6 +262,10 @@ pub static FEATURE_OPERATIONS: [Operation; 3] = [
     Operation {
         name: "understands",
         action: "understands",
+        actions: ::castile::codegen::Actions {
+            request: "understands",
+            response: "urn:any_header:Feature:understandsResponse",
+        },
         request: Root::of_body("<soap:Body>", &[]),
         response: Some(Root::of_body("<soap:Body>", &[])),
         request_header: &[],

@@ -31,6 +31,15 @@ impl<T: Feature> FeatureServer<T> {
     pub fn with_options(service: T, options: EndpointOptions) -> Self {
         Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
     }
+
+    /// The server with a layer around it, which sees every request before and every reply after.
+    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
+    where
+        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
+        L::Service: SoapService,
+    {
+        self.0.boxed().layer(layer)
+    }
 }
 
 impl<T> Clone for FeatureServer<T> {
@@ -118,6 +127,12 @@ impl<S: HttpService> FeatureClient<S> {
         Self(self.0.with_version(version))
     }
 
+    /// The same where requests say their action, a name and whom they are for, in this version of WS-Addressing.
+    /// What says to be the answer to another request is refused.
+    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
+        Self(self.0.with_addressing(version))
+    }
+
     /// The operation `echo`.
     pub async fn echo(&self, request: &Value) -> Result<Value, CallError> {
         self.0.call(&FEATURE_OPERATIONS[0], request).await
@@ -144,6 +159,15 @@ impl<T: Other> OtherServer<T> {
     /// A server with limits and timeouts of its own.
     pub fn with_options(service: T, options: EndpointOptions) -> Self {
         Self(Endpoint::with_options(OtherDispatch(Arc::new(service)), options))
+    }
+
+    /// The server with a layer around it, which sees every request before and every reply after.
+    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
+    where
+        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
+        L::Service: SoapService,
+    {
+        self.0.boxed().layer(layer)
     }
 }
 
@@ -227,6 +251,12 @@ impl<S: HttpService> OtherClient<S> {
         Self(self.0.with_leniency(leniency))
     }
 
+    /// The same where requests say their action, a name and whom they are for, in this version of WS-Addressing.
+    /// What says to be the answer to another request is refused.
+    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
+        Self(self.0.with_addressing(version))
+    }
+
     /// The operation `echo`.
     pub async fn echo(&self, request: &Value) -> Result<Value, CallError> {
         self.0.call(&OTHER_OPERATIONS[0], request).await
@@ -267,6 +297,10 @@ pub static FEATURE_OPERATIONS: [Operation; 1] = [
     Operation {
         name: "echo",
         action: "urn:binding_alone/echo",
+        actions: ::castile::codegen::Actions {
+            request: "urn:binding_alone/echo",
+            response: "urn:binding_alone:Feature:echoResponse",
+        },
         request: Root::new(Element::new(NAMESPACE, "echo", 1), "<echo xmlns=\"urn:binding_alone\">", "</echo>"),
         response: Some(
             Root::new(
@@ -285,6 +319,10 @@ pub static OTHER_OPERATIONS: [Operation; 1] = [
     Operation {
         name: "echo",
         action: "urn:other",
+        actions: ::castile::codegen::Actions {
+            request: "urn:other",
+            response: "urn:binding_alone:Other:echoResponse",
+        },
         request: Root::new(Element::new(NAMESPACE, "echo", 3), "<echo xmlns=\"urn:binding_alone\">", "</echo>"),
         response: Some(
             Root::new(

@@ -34,6 +34,15 @@ impl<T: Feature> FeatureServer<T> {
     pub fn with_options(service: T, options: EndpointOptions) -> Self {
         Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
     }
+
+    /// The server with a layer around it, which sees every request before and every reply after.
+    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
+    where
+        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
+        L::Service: SoapService,
+    {
+        self.0.boxed().layer(layer)
+    }
 }
 
 impl<T> Clone for FeatureServer<T> {
@@ -124,6 +133,12 @@ impl<S: HttpService> FeatureClient<S> {
         Self(self.0.with_version(version))
     }
 
+    /// The same where requests say their action, a name and whom they are for, in this version of WS-Addressing.
+    /// What says to be the answer to another request is refused.
+    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
+        Self(self.0.with_addressing(version))
+    }
+
     /// The operation `echo`.
     pub async fn echo(&self, request: &Value) -> Result<Value, CallError> {
         self.0.call(&FEATURE_OPERATIONS[0], request).await
@@ -155,6 +170,15 @@ impl<T: Other> OtherServer<T> {
     /// A server with limits and timeouts of its own.
     pub fn with_options(service: T, options: EndpointOptions) -> Self {
         Self(Endpoint::with_options(OtherDispatch(Arc::new(service)), options))
+    }
+
+    /// The server with a layer around it, which sees every request before and every reply after.
+    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
+    where
+        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
+        L::Service: SoapService,
+    {
+        self.0.boxed().layer(layer)
     }
 }
 
@@ -238,6 +262,12 @@ impl<S: HttpService> OtherClient<S> {
         Self(self.0.with_leniency(leniency))
     }
 
+    /// The same where requests say their action, a name and whom they are for, in this version of WS-Addressing.
+    /// What says to be the answer to another request is refused.
+    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
+        Self(self.0.with_addressing(version))
+    }
+
     /// The operation `echo`.
     pub async fn echo(&self, request: &Value) -> Result<Value, CallError> {
         self.0.call(&OTHER_OPERATIONS[0], request).await
@@ -278,6 +308,10 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
     Operation {
         name: "echo",
         action: "urn:both_versions/echo",
+        actions: ::castile::codegen::Actions {
+            request: "urn:both_versions/echo",
+            response: "urn:both_versions:Feature:echoResponse",
+        },
         request: Root::new(Element::new(NAMESPACE, "echo", 1), "<echo xmlns=\"urn:both_versions\">", "</echo>"),
         response: Some(
             Root::new(
@@ -292,6 +326,10 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
     Operation {
         name: "withVersion",
         action: "urn:both_versions/withVersion",
+        actions: ::castile::codegen::Actions {
+            request: "urn:both_versions/withVersion",
+            response: "urn:both_versions:Feature:withVersionResponse",
+        },
         request: Root::new(
             Element::new(NAMESPACE, "withVersion", 3),
             "<withVersion xmlns=\"urn:both_versions\">",
@@ -314,6 +352,10 @@ pub static OTHER_OPERATIONS: [Operation; 1] = [
     Operation {
         name: "echo",
         action: "urn:other",
+        actions: ::castile::codegen::Actions {
+            request: "urn:other",
+            response: "urn:both_versions:Other:echoResponse",
+        },
         request: Root::new(Element::new(NAMESPACE, "echo", 5), "<echo xmlns=\"urn:both_versions\">", "</echo>"),
         response: Some(
             Root::new(

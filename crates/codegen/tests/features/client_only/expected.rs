@@ -42,6 +42,12 @@ impl<S: HttpService> FeatureClient<S> {
         Self(self.0.with_leniency(leniency))
     }
 
+    /// The same where requests say their action, a name and whom they are for, in this version of WS-Addressing.
+    /// What says to be the answer to another request is refused.
+    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
+        Self(self.0.with_addressing(version))
+    }
+
     /// The operation `echo`.
     pub async fn echo(&self, request: &Value) -> Result<Value, CallError<EchoFault>> {
         self.0.call(&FEATURE_OPERATIONS[0], request).await
@@ -103,6 +109,13 @@ impl FaultDetail for EchoFault {
             Self::Caller(detail) => out.element("<caller xmlns=\"urn:halves\">", detail, "</caller>"),
         }
     }
+
+    fn action(&self) -> Option<&'static str> {
+        match self {
+            Self::Pending(_) => Some("urn:halves:Feature:echo:Fault:pending"),
+            Self::Caller(_) => Some("urn:halves:Feature:echo:Fault:caller"),
+        }
+    }
 }
 
 /// The operations of `Feature`, for those who make and read messages themselves.
@@ -110,6 +123,10 @@ pub static FEATURE_OPERATIONS: [Operation; 1] = [
     Operation {
         name: "echo",
         action: "echo",
+        actions: ::castile::codegen::Actions {
+            request: "echo",
+            response: "urn:halves:Feature:echoResponse",
+        },
         request: Root::new(Element::new(NAMESPACE, "echo", 1), "<echo xmlns=\"urn:halves\">", "</echo>"),
         response: Some(
             Root::new(

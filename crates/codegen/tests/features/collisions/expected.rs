@@ -50,6 +50,15 @@ impl<T: Feature> FeatureServer<T> {
     pub fn with_options(service: T, options: EndpointOptions) -> Self {
         Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
     }
+
+    /// The server with a layer around it, which sees every request before and every reply after.
+    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
+    where
+        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
+        L::Service: SoapService,
+    {
+        self.0.boxed().layer(layer)
+    }
 }
 
 impl<T> Clone for FeatureServer<T> {
@@ -138,6 +147,12 @@ impl<S: HttpService> FeatureClient<S> {
     /// The same that takes responses which deviate from the contract, and tells what it tolerated.
     pub fn with_leniency(self, leniency: Leniency) -> Self {
         Self(self.0.with_leniency(leniency))
+    }
+
+    /// The same where requests say their action, a name and whom they are for, in this version of WS-Addressing.
+    /// What says to be the answer to another request is refused.
+    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
+        Self(self.0.with_addressing(version))
     }
 
     /// The operation `echo`.
@@ -601,6 +616,12 @@ impl FaultDetail for BookFaultDetail {
             Self::BookFault(detail) => out.element("<BookFault xmlns=\"urn:collisions\">", detail, "</BookFault>"),
         }
     }
+
+    fn action(&self) -> Option<&'static str> {
+        match self {
+            Self::BookFault(_) => Some("urn:collisions:Feature:book:Fault:BookFault"),
+        }
+    }
 }
 
 /// The operations of `Feature`, for those who make and read messages themselves.
@@ -608,6 +629,10 @@ pub static FEATURE_OPERATIONS: [Operation; 7] = [
     Operation {
         name: "echo",
         action: "echo",
+        actions: ::castile::codegen::Actions {
+            request: "echo",
+            response: "urn:collisions:Feature:echoResponse",
+        },
         request: Root::new(
             Element::new(NAMESPACE, "echo", 23),
             "<echo xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
@@ -626,6 +651,10 @@ pub static FEATURE_OPERATIONS: [Operation; 7] = [
     Operation {
         name: "new",
         action: "new",
+        actions: ::castile::codegen::Actions {
+            request: "new",
+            response: "urn:collisions:Feature:newResponse",
+        },
         request: Root::new(
             Element::new(NAMESPACE, "new", 25),
             "<new xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
@@ -644,6 +673,10 @@ pub static FEATURE_OPERATIONS: [Operation; 7] = [
     Operation {
         name: "with-transport",
         action: "with-transport",
+        actions: ::castile::codegen::Actions {
+            request: "with-transport",
+            response: "urn:collisions:Feature:with-transportResponse",
+        },
         request: Root::new(
             Element::new(NAMESPACE, "with-transport", 27),
             "<with-transport xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
@@ -662,6 +695,10 @@ pub static FEATURE_OPERATIONS: [Operation; 7] = [
     Operation {
         name: "clone",
         action: "clone",
+        actions: ::castile::codegen::Actions {
+            request: "clone",
+            response: "urn:collisions:Feature:cloneResponse",
+        },
         request: Root::new(
             Element::new(NAMESPACE, "clone", 29),
             "<clone xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
@@ -680,6 +717,10 @@ pub static FEATURE_OPERATIONS: [Operation; 7] = [
     Operation {
         name: "into",
         action: "into",
+        actions: ::castile::codegen::Actions {
+            request: "into",
+            response: "urn:collisions:Feature:intoResponse",
+        },
         request: Root::new(
             Element::new(NAMESPACE, "into", 31),
             "<into xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
@@ -698,6 +739,10 @@ pub static FEATURE_OPERATIONS: [Operation; 7] = [
     Operation {
         name: "drop",
         action: "drop",
+        actions: ::castile::codegen::Actions {
+            request: "drop",
+            response: "urn:collisions:Feature:dropResponse",
+        },
         request: Root::new(
             Element::new(NAMESPACE, "drop", 33),
             "<drop xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
@@ -716,6 +761,10 @@ pub static FEATURE_OPERATIONS: [Operation; 7] = [
     Operation {
         name: "book",
         action: "book",
+        actions: ::castile::codegen::Actions {
+            request: "book",
+            response: "urn:collisions:Feature:bookResponse",
+        },
         request: Root::new(
             Element::new(NAMESPACE, "book", 35),
             "<book xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",

@@ -31,6 +31,15 @@ impl<T: Feature> FeatureServer<T> {
     pub fn with_options(service: T, options: EndpointOptions) -> Self {
         Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
     }
+
+    /// The server with a layer around it, which sees every request before and every reply after.
+    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
+    where
+        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
+        L::Service: SoapService,
+    {
+        self.0.boxed().layer(layer)
+    }
 }
 
 impl<T> Clone for FeatureServer<T> {
@@ -113,6 +122,12 @@ impl<S: HttpService> FeatureClient<S> {
         Self(self.0.with_leniency(leniency))
     }
 
+    /// The same where requests say their action, a name and whom they are for, in this version of WS-Addressing.
+    /// What says to be the answer to another request is refused.
+    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
+        Self(self.0.with_addressing(version))
+    }
+
     /// The operation `echo`.
     pub async fn echo(&self, request: &Value) -> Result<Value, CallError> {
         self.0.call(&FEATURE_OPERATIONS[0], request).await
@@ -170,6 +185,10 @@ pub static FEATURE_OPERATIONS: [Operation; 1] = [
     Operation {
         name: "echo",
         action: "echo",
+        actions: ::castile::codegen::Actions {
+            request: "echo",
+            response: "urn:default_values:Feature:echoResponse",
+        },
         request: Root::new(Element::new(NAMESPACE, "echo", 4), "<echo xmlns=\"urn:default_values\">", "</echo>"),
         response: Some(
             Root::new(

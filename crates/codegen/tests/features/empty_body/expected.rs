@@ -36,6 +36,15 @@ impl<T: Feature> FeatureServer<T> {
     pub fn with_options(service: T, options: EndpointOptions) -> Self {
         Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
     }
+
+    /// The server with a layer around it, which sees every request before and every reply after.
+    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
+    where
+        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
+        L::Service: SoapService,
+    {
+        self.0.boxed().layer(layer)
+    }
 }
 
 impl<T> Clone for FeatureServer<T> {
@@ -122,6 +131,12 @@ impl<S: HttpService> FeatureClient<S> {
         Self(self.0.with_leniency(leniency))
     }
 
+    /// The same where requests say their action, a name and whom they are for, in this version of WS-Addressing.
+    /// What says to be the answer to another request is refused.
+    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
+        Self(self.0.with_addressing(version))
+    }
+
     /// The operation `next`.
     pub async fn next(&self) -> Result<i32, CallError> {
         self.0.call(&FEATURE_OPERATIONS[0], &()).await
@@ -143,6 +158,10 @@ pub static FEATURE_OPERATIONS: [Operation; 3] = [
     Operation {
         name: "next",
         action: "next",
+        actions: ::castile::codegen::Actions {
+            request: "next",
+            response: "urn:empty_body:Feature:nextResponse",
+        },
         request: Root::of_body("<soap:Body>", &[]),
         response: Some(Root::new(Element::new(NAMESPACE, "count", 0), "<count xmlns=\"urn:empty_body\">", "</count>")),
         request_header: &[],
@@ -151,6 +170,10 @@ pub static FEATURE_OPERATIONS: [Operation; 3] = [
     Operation {
         name: "set",
         action: "set",
+        actions: ::castile::codegen::Actions {
+            request: "set",
+            response: "urn:empty_body:Feature:setResponse",
+        },
         request: Root::new(Element::new(NAMESPACE, "count", 1), "<count xmlns=\"urn:empty_body\">", "</count>"),
         response: Some(Root::of_body("<soap:Body>", &[])),
         request_header: &[],
@@ -159,6 +182,10 @@ pub static FEATURE_OPERATIONS: [Operation; 3] = [
     Operation {
         name: "reset",
         action: "reset",
+        actions: ::castile::codegen::Actions {
+            request: "reset",
+            response: "urn:empty_body:Feature:resetResponse",
+        },
         request: Root::of_body("<soap:Body>", &[]),
         response: Some(Root::of_body("<soap:Body>", &[])),
         request_header: &[],

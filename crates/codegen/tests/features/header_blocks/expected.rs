@@ -42,6 +42,15 @@ impl<T: Feature> FeatureServer<T> {
     pub fn with_options(service: T, options: EndpointOptions) -> Self {
         Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
     }
+
+    /// The server with a layer around it, which sees every request before and every reply after.
+    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
+    where
+        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
+        L::Service: SoapService,
+    {
+        self.0.boxed().layer(layer)
+    }
 }
 
 impl<T> Clone for FeatureServer<T> {
@@ -132,6 +141,12 @@ impl<S: HttpService> FeatureClient<S> {
     /// The same that takes responses which deviate from the contract, and tells what it tolerated.
     pub fn with_leniency(self, leniency: Leniency) -> Self {
         Self(self.0.with_leniency(leniency))
+    }
+
+    /// The same where requests say their action, a name and whom they are for, in this version of WS-Addressing.
+    /// What says to be the answer to another request is refused.
+    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
+        Self(self.0.with_addressing(version))
     }
 
     /// The operation `echo`.
@@ -373,6 +388,13 @@ impl FaultDetail for EchoFault {
     fn is_header(&self) -> bool {
         matches!(self, Self::SessionOver(_))
     }
+
+    fn action(&self) -> Option<&'static str> {
+        match self {
+            Self::Others(_) => Some("urn:header_blocks:Feature:echo:Fault:others"),
+            Self::SessionOver(_) => None,
+        }
+    }
 }
 
 /// The operations of `Feature`, for those who make and read messages themselves.
@@ -380,6 +402,10 @@ pub static FEATURE_OPERATIONS: [Operation; 4] = [
     Operation {
         name: "echo",
         action: "echo",
+        actions: ::castile::codegen::Actions {
+            request: "echo",
+            response: "urn:header_blocks:Feature:echoResponse",
+        },
         request: Root::new(Element::new(NAMESPACE, "echo", 1), "<echo xmlns=\"urn:header_blocks\">", "</echo>"),
         response: Some(
             Root::new(
@@ -394,6 +420,10 @@ pub static FEATURE_OPERATIONS: [Operation; 4] = [
     Operation {
         name: "begin",
         action: "begin",
+        actions: ::castile::codegen::Actions {
+            request: "begin",
+            response: "urn:header_blocks:Feature:beginResponse",
+        },
         request: Root::of_body("<soap:Body>", &[]),
         response: Some(Root::of_body("<soap:Body>", &[])),
         request_header: &[],
@@ -402,6 +432,10 @@ pub static FEATURE_OPERATIONS: [Operation; 4] = [
     Operation {
         name: "ask",
         action: "ask",
+        actions: ::castile::codegen::Actions {
+            request: "ask",
+            response: "urn:header_blocks:Feature:askResponse",
+        },
         request: Root::new(
             Element::new(NAMESPACE, "echoResponse", 10),
             "<echoResponse xmlns=\"urn:header_blocks\">",
@@ -420,6 +454,10 @@ pub static FEATURE_OPERATIONS: [Operation; 4] = [
     Operation {
         name: "end",
         action: "end",
+        actions: ::castile::codegen::Actions {
+            request: "end",
+            response: "",
+        },
         request: Root::of_body("<soap:Body>", &[]),
         response: None,
         request_header: <FeatureHeader as ::castile::codegen::Header>::ELEMENTS,

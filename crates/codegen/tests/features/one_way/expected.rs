@@ -38,6 +38,15 @@ impl<T: Feature> FeatureServer<T> {
     pub fn with_options(service: T, options: EndpointOptions) -> Self {
         Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
     }
+
+    /// The server with a layer around it, which sees every request before and every reply after.
+    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
+    where
+        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
+        L::Service: SoapService,
+    {
+        self.0.boxed().layer(layer)
+    }
 }
 
 impl<T> Clone for FeatureServer<T> {
@@ -124,6 +133,12 @@ impl<S: HttpService> FeatureClient<S> {
         Self(self.0.with_leniency(leniency))
     }
 
+    /// The same where requests say their action, a name and whom they are for, in this version of WS-Addressing.
+    /// What says to be the answer to another request is refused.
+    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
+        Self(self.0.with_addressing(version))
+    }
+
     /// The operation `note`.
     pub async fn note(&self, request: &Note) -> Result<(), CallError> {
         self.0.send(&FEATURE_OPERATIONS[0], request, &()).await
@@ -201,6 +216,10 @@ pub static FEATURE_OPERATIONS: [Operation; 3] = [
     Operation {
         name: "note",
         action: "note",
+        actions: ::castile::codegen::Actions {
+            request: "note",
+            response: "",
+        },
         request: Root::new(Element::new(NAMESPACE, "note", 1), "<ns1:note xmlns:ns1=\"urn:one_way\">", "</ns1:note>"),
         response: None,
         request_header: &[],
@@ -209,6 +228,10 @@ pub static FEATURE_OPERATIONS: [Operation; 3] = [
     Operation {
         name: "write",
         action: "write",
+        actions: ::castile::codegen::Actions {
+            request: "write",
+            response: "",
+        },
         request: Root::new(Element::new(NAMESPACE_3, "write", 3), "<ns2:write xmlns:ns2=\"urn:rpc\">", "</ns2:write>"),
         response: None,
         request_header: &[],
@@ -217,6 +240,10 @@ pub static FEATURE_OPERATIONS: [Operation; 3] = [
     Operation {
         name: "wake",
         action: "wake",
+        actions: ::castile::codegen::Actions {
+            request: "wake",
+            response: "",
+        },
         request: Root::of_body("<soap:Body>", &[]),
         response: None,
         request_header: &[],

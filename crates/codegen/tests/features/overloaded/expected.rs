@@ -44,6 +44,15 @@ impl<T: Feature> FeatureServer<T> {
     pub fn with_options(service: T, options: EndpointOptions) -> Self {
         Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
     }
+
+    /// The server with a layer around it, which sees every request before and every reply after.
+    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
+    where
+        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
+        L::Service: SoapService,
+    {
+        self.0.boxed().layer(layer)
+    }
 }
 
 impl<T> Clone for FeatureServer<T> {
@@ -130,6 +139,12 @@ impl<S: HttpService> FeatureClient<S> {
     /// The same that takes responses which deviate from the contract, and tells what it tolerated.
     pub fn with_leniency(self, leniency: Leniency) -> Self {
         Self(self.0.with_leniency(leniency))
+    }
+
+    /// The same where requests say their action, a name and whom they are for, in this version of WS-Addressing.
+    /// What says to be the answer to another request is refused.
+    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
+        Self(self.0.with_addressing(version))
     }
 
     /// The operation `find`.
@@ -331,6 +346,10 @@ pub static FEATURE_OPERATIONS: [Operation; 5] = [
     Operation {
         name: "find",
         action: "find",
+        actions: ::castile::codegen::Actions {
+            request: "find",
+            response: "urn:overloaded:Feature:two",
+        },
         request: Root::new(
             Element::new(NAMESPACE_3, "byId", 0),
             "<ns2:byId xmlns:ns2=\"urn:overloaded\">",
@@ -349,6 +368,10 @@ pub static FEATURE_OPERATIONS: [Operation; 5] = [
     Operation {
         name: "find",
         action: "find",
+        actions: ::castile::codegen::Actions {
+            request: "find",
+            response: "urn:overloaded:Feature:one",
+        },
         request: Root::new(
             Element::new(NAMESPACE_3, "byName", 2),
             "<ns2:byName xmlns:ns2=\"urn:overloaded\">",
@@ -367,6 +390,10 @@ pub static FEATURE_OPERATIONS: [Operation; 5] = [
     Operation {
         name: "add",
         action: "addText",
+        actions: ::castile::codegen::Actions {
+            request: "addText",
+            response: "urn:overloaded:Feature:text",
+        },
         request: Root::new(Element::new(NAMESPACE_2, "add", 5), "<ns1:add xmlns:ns1=\"urn:rpc\">", "</ns1:add>"),
         response: Some(
             Root::new(
@@ -381,6 +408,10 @@ pub static FEATURE_OPERATIONS: [Operation; 5] = [
     Operation {
         name: "add",
         action: "addNumber",
+        actions: ::castile::codegen::Actions {
+            request: "addNumber",
+            response: "urn:overloaded:Feature:number",
+        },
         request: Root::new(Element::new(NAMESPACE_2, "add", 9), "<ns1:add xmlns:ns1=\"urn:rpc\">", "</ns1:add>"),
         response: Some(
             Root::new(
@@ -395,6 +426,10 @@ pub static FEATURE_OPERATIONS: [Operation; 5] = [
     Operation {
         name: "add",
         action: "addNumber",
+        actions: ::castile::codegen::Actions {
+            request: "addNumber",
+            response: "urn:overloaded:Feature:more",
+        },
         request: Root::new(Element::new(NAMESPACE_2, "add", 13), "<ns1:add xmlns:ns1=\"urn:rpc\">", "</ns1:add>"),
         response: Some(
             Root::new(

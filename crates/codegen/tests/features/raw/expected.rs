@@ -40,6 +40,15 @@ impl<T: Feature> FeatureServer<T> {
     pub fn with_options(service: T, options: EndpointOptions) -> Self {
         Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
     }
+
+    /// The server with a layer around it, which sees every request before and every reply after.
+    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
+    where
+        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
+        L::Service: SoapService,
+    {
+        self.0.boxed().layer(layer)
+    }
 }
 
 impl<T> Clone for FeatureServer<T> {
@@ -127,6 +136,12 @@ impl<S: HttpService> FeatureClient<S> {
         Self(self.0.with_leniency(leniency))
     }
 
+    /// The same where requests say their action, a name and whom they are for, in this version of WS-Addressing.
+    /// What says to be the answer to another request is refused.
+    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
+        Self(self.0.with_addressing(version))
+    }
+
     /// Takes a document as it is.
     pub async fn submit(&self, request: &::castile::Raw) -> Result<::castile::Raw, CallError> {
         self.0.call(&FEATURE_OPERATIONS[0], request).await
@@ -153,6 +168,10 @@ pub static FEATURE_OPERATIONS: [Operation; 4] = [
     Operation {
         name: "submit",
         action: "submit",
+        actions: ::castile::codegen::Actions {
+            request: "submit",
+            response: "urn:raw:Feature:submitResponse",
+        },
         request: Root::new(Element::new(NAMESPACE, "document", 0), "<document xmlns=\"urn:raw\">", "</document>"),
         response: Some(Root::new(Element::new(NAMESPACE, "receipt", 1), "<receipt xmlns=\"urn:raw\">", "</receipt>")),
         request_header: &[],
@@ -161,6 +180,10 @@ pub static FEATURE_OPERATIONS: [Operation; 4] = [
     Operation {
         name: "forward",
         action: "forward",
+        actions: ::castile::codegen::Actions {
+            request: "forward",
+            response: "urn:raw:Feature:forwardResponse",
+        },
         request: Root::new(
             Element::new(NAMESPACE_2, "forward", 2),
             "<ns1:forward xmlns:ns1=\"urn:calls\">",
@@ -179,6 +202,10 @@ pub static FEATURE_OPERATIONS: [Operation; 4] = [
     Operation {
         name: "note",
         action: "note",
+        actions: ::castile::codegen::Actions {
+            request: "note",
+            response: "",
+        },
         request: Root::new(Element::new(NAMESPACE, "receipt", 4), "<receipt xmlns=\"urn:raw\">", "</receipt>"),
         response: None,
         request_header: &[],
@@ -187,6 +214,10 @@ pub static FEATURE_OPERATIONS: [Operation; 4] = [
     Operation {
         name: "typed",
         action: "typed",
+        actions: ::castile::codegen::Actions {
+            request: "typed",
+            response: "urn:raw:Feature:typedResponse",
+        },
         request: Root::new(Element::new(NAMESPACE, "size", 5), "<size xmlns=\"urn:raw\">", "</size>"),
         response: Some(Root::new(Element::new(NAMESPACE, "size", 6), "<size xmlns=\"urn:raw\">", "</size>")),
         request_header: &[],

@@ -45,6 +45,15 @@ impl<T: Feature> FeatureServer<T> {
     pub fn with_options(service: T, options: EndpointOptions) -> Self {
         Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
     }
+
+    /// The server with a layer around it, which sees every request before and every reply after.
+    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
+    where
+        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
+        L::Service: SoapService,
+    {
+        self.0.boxed().layer(layer)
+    }
 }
 
 impl<T> Clone for FeatureServer<T> {
@@ -131,6 +140,12 @@ impl<S: HttpService> FeatureClient<S> {
     /// The same that takes responses which deviate from the contract, and tells what it tolerated.
     pub fn with_leniency(self, leniency: Leniency) -> Self {
         Self(self.0.with_leniency(leniency))
+    }
+
+    /// The same where requests say their action, a name and whom they are for, in this version of WS-Addressing.
+    /// What says to be the answer to another request is refused.
+    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
+        Self(self.0.with_addressing(version))
     }
 
     /// The operation `echo`.
@@ -658,6 +673,10 @@ pub static FEATURE_OPERATIONS: [Operation; 5] = [
     Operation {
         name: "echo",
         action: "echo",
+        actions: ::castile::codegen::Actions {
+            request: "echo",
+            response: "urn:rpc_literal:Feature:echoResponse",
+        },
         request: Root::new(
             Element::new(NAMESPACE_3, "echo", 9),
             "<ns2:echo xmlns:ns2=\"urn:rpc\" xmlns:ns1=\"urn:rpc_literal\">",
@@ -676,6 +695,10 @@ pub static FEATURE_OPERATIONS: [Operation; 5] = [
     Operation {
         name: "ping",
         action: "ping",
+        actions: ::castile::codegen::Actions {
+            request: "ping",
+            response: "urn:rpc_literal:Feature:pingResponse",
+        },
         request: Root::new(Element::new(NAMESPACE_3, "ping", 15), "<ns2:ping xmlns:ns2=\"urn:rpc\">", "</ns2:ping>"),
         response: Some(
             Root::new(
@@ -690,6 +713,10 @@ pub static FEATURE_OPERATIONS: [Operation; 5] = [
     Operation {
         name: "some",
         action: "some",
+        actions: ::castile::codegen::Actions {
+            request: "some",
+            response: "urn:rpc_literal:Feature:someResponse",
+        },
         request: Root::new(Element::new(NAMESPACE_3, "some", 19), "<ns2:some xmlns:ns2=\"urn:rpc\">", "</ns2:some>"),
         response: Some(
             Root::new(
@@ -704,6 +731,10 @@ pub static FEATURE_OPERATIONS: [Operation; 5] = [
     Operation {
         name: "write",
         action: "write",
+        actions: ::castile::codegen::Actions {
+            request: "write",
+            response: "urn:rpc_literal:Feature:writeResponse",
+        },
         request: Root::new(
             Element::new(NAMESPACE_3, "write", 24),
             "<ns2:write xmlns:ns2=\"urn:rpc\" xmlns:ns1=\"urn:rpc_literal\">",
@@ -722,6 +753,10 @@ pub static FEATURE_OPERATIONS: [Operation; 5] = [
     Operation {
         name: "bare",
         action: "bare",
+        actions: ::castile::codegen::Actions {
+            request: "bare",
+            response: "urn:rpc_literal:Feature:bareResponse",
+        },
         request: Root::new(Element::new("", "bare", 28), "<bare>", "</bare>"),
         response: Some(Root::new(Element::new("", "bareResponse", 30), "<bareResponse>", "</bareResponse>")),
         request_header: &[],

@@ -34,6 +34,15 @@ impl<T: Feature> FeatureServer<T> {
     pub fn with_options(service: T, options: EndpointOptions) -> Self {
         Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
     }
+
+    /// The server with a layer around it, which sees every request before and every reply after.
+    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
+    where
+        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
+        L::Service: SoapService,
+    {
+        self.0.boxed().layer(layer)
+    }
 }
 
 impl<T> Clone for FeatureServer<T> {
@@ -119,6 +128,12 @@ impl<S: HttpService> FeatureClient<S> {
         Self(self.0.with_leniency(leniency))
     }
 
+    /// The same where requests say their action, a name and whom they are for, in this version of WS-Addressing.
+    /// What says to be the answer to another request is refused.
+    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
+        Self(self.0.with_addressing(version))
+    }
+
     /// The operation `lower`.
     pub async fn lower(&self, request: &Value) -> Result<Value, CallError> {
         self.0.call(&FEATURE_OPERATIONS[0], request).await
@@ -164,6 +179,10 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
     Operation {
         name: "lower",
         action: "urn:same_element_twice#lower",
+        actions: ::castile::codegen::Actions {
+            request: "urn:same_element_twice#lower",
+            response: "urn:same_element_twice:Feature:lowerResponse",
+        },
         request: Root::new(Element::new(NAMESPACE, "echo", 1), "<echo xmlns=\"urn:same_element_twice\">", "</echo>"),
         response: Some(
             Root::new(
@@ -178,6 +197,10 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
     Operation {
         name: "upper",
         action: "urn:same_element_twice#upper",
+        actions: ::castile::codegen::Actions {
+            request: "urn:same_element_twice#upper",
+            response: "urn:same_element_twice:Feature:upperResponse",
+        },
         request: Root::new(Element::new(NAMESPACE, "echo", 3), "<echo xmlns=\"urn:same_element_twice\">", "</echo>"),
         response: Some(
             Root::new(

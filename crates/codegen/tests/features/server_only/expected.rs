@@ -30,6 +30,15 @@ impl<T: Feature> FeatureServer<T> {
     pub fn with_options(service: T, options: EndpointOptions) -> Self {
         Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
     }
+
+    /// The server with a layer around it, which sees every request before and every reply after.
+    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
+    where
+        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
+        L::Service: SoapService,
+    {
+        self.0.boxed().layer(layer)
+    }
 }
 
 impl<T> Clone for FeatureServer<T> {
@@ -132,6 +141,13 @@ impl FaultDetail for EchoFault {
             Self::Caller(detail) => out.element("<caller xmlns=\"urn:halves\">", detail, "</caller>"),
         }
     }
+
+    fn action(&self) -> Option<&'static str> {
+        match self {
+            Self::Pending(_) => Some("urn:halves:Feature:echo:Fault:pending"),
+            Self::Caller(_) => Some("urn:halves:Feature:echo:Fault:caller"),
+        }
+    }
 }
 
 /// The operations of `Feature`, for those who make and read messages themselves.
@@ -139,6 +155,10 @@ pub static FEATURE_OPERATIONS: [Operation; 1] = [
     Operation {
         name: "echo",
         action: "echo",
+        actions: ::castile::codegen::Actions {
+            request: "echo",
+            response: "urn:halves:Feature:echoResponse",
+        },
         request: Root::new(Element::new(NAMESPACE, "echo", 1), "<echo xmlns=\"urn:halves\">", "</echo>"),
         response: Some(
             Root::new(

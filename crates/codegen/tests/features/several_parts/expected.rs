@@ -38,6 +38,15 @@ impl<T: Feature> FeatureServer<T> {
     pub fn with_options(service: T, options: EndpointOptions) -> Self {
         Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
     }
+
+    /// The server with a layer around it, which sees every request before and every reply after.
+    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
+    where
+        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
+        L::Service: SoapService,
+    {
+        self.0.boxed().layer(layer)
+    }
 }
 
 impl<T> Clone for FeatureServer<T> {
@@ -122,6 +131,12 @@ impl<S: HttpService> FeatureClient<S> {
     /// The same that takes responses which deviate from the contract, and tells what it tolerated.
     pub fn with_leniency(self, leniency: Leniency) -> Self {
         Self(self.0.with_leniency(leniency))
+    }
+
+    /// The same where requests say their action, a name and whom they are for, in this version of WS-Addressing.
+    /// What says to be the answer to another request is refused.
+    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
+        Self(self.0.with_addressing(version))
     }
 
     /// The operation `echo`.
@@ -263,6 +278,10 @@ pub static FEATURE_OPERATIONS: [Operation; 3] = [
     Operation {
         name: "echo",
         action: "echo",
+        actions: ::castile::codegen::Actions {
+            request: "echo",
+            response: "urn:several_parts:Feature:echoResponse",
+        },
         request: Root::of_body(
             "<soap:Body xmlns=\"urn:several_parts\">",
             &[xs::First::Elements(&[Element::new(NAMESPACE, "first", 0)])],
@@ -279,6 +298,10 @@ pub static FEATURE_OPERATIONS: [Operation; 3] = [
     Operation {
         name: "pick",
         action: "pick",
+        actions: ::castile::codegen::Actions {
+            request: "pick",
+            response: "urn:several_parts:Feature:pickResponse",
+        },
         request: Root::new(Element::new(NAMESPACE, "second", 7), "<second xmlns=\"urn:several_parts\">", "</second>"),
         response: Some(Root::of_body("<soap:Body>", &[])),
         request_header: &[],
@@ -287,6 +310,10 @@ pub static FEATURE_OPERATIONS: [Operation; 3] = [
     Operation {
         name: "bare",
         action: "bare",
+        actions: ::castile::codegen::Actions {
+            request: "bare",
+            response: "urn:several_parts:Feature:bareResponse",
+        },
         request: Root::of_body(
             "<soap:Body xmlns:ns1=\"urn:other\">",
             &[xs::First::Elements(&[Element::new(NAMESPACE_2, "a", 8)])],

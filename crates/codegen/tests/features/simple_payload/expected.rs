@@ -39,6 +39,15 @@ impl<T: Feature> FeatureServer<T> {
     pub fn with_options(service: T, options: EndpointOptions) -> Self {
         Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
     }
+
+    /// The server with a layer around it, which sees every request before and every reply after.
+    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
+    where
+        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
+        L::Service: SoapService,
+    {
+        self.0.boxed().layer(layer)
+    }
 }
 
 impl<T> Clone for FeatureServer<T> {
@@ -125,6 +134,12 @@ impl<S: HttpService> FeatureClient<S> {
         Self(self.0.with_leniency(leniency))
     }
 
+    /// The same where requests say their action, a name and whom they are for, in this version of WS-Addressing.
+    /// What says to be the answer to another request is refused.
+    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
+        Self(self.0.with_addressing(version))
+    }
+
     /// The operation `greet`.
     pub async fn greet(&self, request: &String) -> Result<String, CallError> {
         self.0.call(&FEATURE_OPERATIONS[0], request).await
@@ -149,6 +164,10 @@ pub static FEATURE_OPERATIONS: [Operation; 3] = [
     Operation {
         name: "greet",
         action: "greet",
+        actions: ::castile::codegen::Actions {
+            request: "greet",
+            response: "urn:simple_payload:Feature:greetResponse",
+        },
         request: Root::new(Element::new(NAMESPACE, "greet", 0), "<greet xmlns=\"urn:simple_payload\">", "</greet>"),
         response: Some(
             Root::new(
@@ -163,6 +182,10 @@ pub static FEATURE_OPERATIONS: [Operation; 3] = [
     Operation {
         name: "count",
         action: "count",
+        actions: ::castile::codegen::Actions {
+            request: "count",
+            response: "urn:simple_payload:Feature:countResponse",
+        },
         request: Root::new(Element::new(NAMESPACE, "count", 2), "<count xmlns=\"urn:simple_payload\">", "</count>"),
         response: Some(
             Root::new(
@@ -177,6 +200,10 @@ pub static FEATURE_OPERATIONS: [Operation; 3] = [
     Operation {
         name: "bytes",
         action: "bytes",
+        actions: ::castile::codegen::Actions {
+            request: "bytes",
+            response: "urn:simple_payload:Feature:bytesResponse",
+        },
         request: Root::new(Element::new(NAMESPACE, "bytes", 4), "<bytes xmlns=\"urn:simple_payload\">", "</bytes>"),
         response: Some(
             Root::new(

@@ -34,6 +34,15 @@ impl<T: Feature> FeatureServer<T> {
     pub fn with_options(service: T, options: EndpointOptions) -> Self {
         Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
     }
+
+    /// The server with a layer around it, which sees every request before and every reply after.
+    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
+    where
+        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
+        L::Service: SoapService,
+    {
+        self.0.boxed().layer(layer)
+    }
 }
 
 impl<T> Clone for FeatureServer<T> {
@@ -117,6 +126,12 @@ impl<S: HttpService> FeatureClient<S> {
     /// The same that takes responses which deviate from the contract, and tells what it tolerated.
     pub fn with_leniency(self, leniency: Leniency) -> Self {
         Self(self.0.with_leniency(leniency))
+    }
+
+    /// The same where requests say their action, a name and whom they are for, in this version of WS-Addressing.
+    /// What says to be the answer to another request is refused.
+    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
+        Self(self.0.with_addressing(version))
     }
 
     /// The operation `echo`.
@@ -237,6 +252,12 @@ impl FaultDetail for EchoFault {
             Self::TooOld(detail) => out.element("<tooOld xmlns=\"urn:soap12\">", detail, "</tooOld>"),
         }
     }
+
+    fn action(&self) -> Option<&'static str> {
+        match self {
+            Self::TooOld(_) => Some("urn:soap12:Feature:echo:Fault:tooOld"),
+        }
+    }
 }
 
 /// The operations of `Feature`, for those who make and read messages themselves.
@@ -244,6 +265,10 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
     Operation {
         name: "echo",
         action: "urn:soap12/echo",
+        actions: ::castile::codegen::Actions {
+            request: "urn:soap12/echo",
+            response: "urn:soap12:Feature:echoResponse",
+        },
         request: Root::new(Element::new(NAMESPACE, "echo", 1), "<echo xmlns=\"urn:soap12\">", "</echo>"),
         response: Some(
             Root::new(
@@ -258,6 +283,10 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
     Operation {
         name: "other",
         action: "urn:soap12/other",
+        actions: ::castile::codegen::Actions {
+            request: "urn:soap12/other",
+            response: "urn:soap12:Feature:otherResponse",
+        },
         request: Root::new(Element::new(NAMESPACE, "echo", 6), "<echo xmlns=\"urn:soap12\">", "</echo>"),
         response: Some(
             Root::new(

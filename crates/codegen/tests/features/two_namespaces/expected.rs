@@ -35,6 +35,15 @@ impl<T: Feature> FeatureServer<T> {
     pub fn with_options(service: T, options: EndpointOptions) -> Self {
         Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
     }
+
+    /// The server with a layer around it, which sees every request before and every reply after.
+    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
+    where
+        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
+        L::Service: SoapService,
+    {
+        self.0.boxed().layer(layer)
+    }
 }
 
 impl<T> Clone for FeatureServer<T> {
@@ -120,6 +129,12 @@ impl<S: HttpService> FeatureClient<S> {
         Self(self.0.with_leniency(leniency))
     }
 
+    /// The same where requests say their action, a name and whom they are for, in this version of WS-Addressing.
+    /// What says to be the answer to another request is refused.
+    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
+        Self(self.0.with_addressing(version))
+    }
+
     /// The operation `echo`.
     pub async fn echo(&self, request: &Value) -> Result<Value, CallError> {
         self.0.call(&FEATURE_OPERATIONS[0], request).await
@@ -187,6 +202,10 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
     Operation {
         name: "echo",
         action: "echo",
+        actions: ::castile::codegen::Actions {
+            request: "echo",
+            response: "urn:two_namespaces:Feature:echoResponse",
+        },
         request: Root::new(
             Element::new(NAMESPACE_2, "echo", 7),
             "<ns1:echo xmlns:ns1=\"urn:two_namespaces\" xmlns=\"urn:two_namespaces:other\">",
@@ -205,6 +224,10 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
     Operation {
         name: "other",
         action: "other",
+        actions: ::castile::codegen::Actions {
+            request: "other",
+            response: "urn:two_namespaces:Feature:otherResponse",
+        },
         request: Root::new(
             Element::new(NAMESPACE, "other", 9),
             "<other xmlns=\"urn:two_namespaces:other\">",

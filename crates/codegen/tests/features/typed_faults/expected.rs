@@ -35,6 +35,15 @@ impl<T: Feature> FeatureServer<T> {
     pub fn with_options(service: T, options: EndpointOptions) -> Self {
         Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
     }
+
+    /// The server with a layer around it, which sees every request before and every reply after.
+    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
+    where
+        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
+        L::Service: SoapService,
+    {
+        self.0.boxed().layer(layer)
+    }
 }
 
 impl<T> Clone for FeatureServer<T> {
@@ -118,6 +127,12 @@ impl<S: HttpService> FeatureClient<S> {
     /// The same that takes responses which deviate from the contract, and tells what it tolerated.
     pub fn with_leniency(self, leniency: Leniency) -> Self {
         Self(self.0.with_leniency(leniency))
+    }
+
+    /// The same where requests say their action, a name and whom they are for, in this version of WS-Addressing.
+    /// What says to be the answer to another request is refused.
+    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
+        Self(self.0.with_addressing(version))
     }
 
     /// The operation `echo`.
@@ -231,6 +246,13 @@ impl FaultDetail for EchoFault {
             Self::Error(detail) => out.element("<closed xmlns=\"urn:typed_faults\">", detail, "</closed>"),
         }
     }
+
+    fn action(&self) -> Option<&'static str> {
+        match self {
+            Self::OutOfStock(_) => Some("urn:typed_faults:Feature:echo:Fault:OutOfStock"),
+            Self::Error(_) => Some("urn:typed_faults:Feature:echo:Fault:error"),
+        }
+    }
 }
 
 /// The operations of `Feature`, for those who make and read messages themselves.
@@ -238,6 +260,10 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
     Operation {
         name: "echo",
         action: "echo",
+        actions: ::castile::codegen::Actions {
+            request: "echo",
+            response: "urn:typed_faults:Feature:echoResponse",
+        },
         request: Root::new(Element::new(NAMESPACE, "echo", 1), "<echo xmlns=\"urn:typed_faults\">", "</echo>"),
         response: Some(
             Root::new(
@@ -252,6 +278,10 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
     Operation {
         name: "plain",
         action: "plain",
+        actions: ::castile::codegen::Actions {
+            request: "plain",
+            response: "urn:typed_faults:Feature:plainResponse",
+        },
         request: Root::new(Element::new(NAMESPACE, "echo", 7), "<echo xmlns=\"urn:typed_faults\">", "</echo>"),
         response: Some(
             Root::new(

@@ -33,6 +33,15 @@ impl<T: Feature> FeatureServer<T> {
     pub fn with_options(service: T, options: EndpointOptions) -> Self {
         Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
     }
+
+    /// The server with a layer around it, which sees every request before and every reply after.
+    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
+    where
+        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
+        L::Service: SoapService,
+    {
+        self.0.boxed().layer(layer)
+    }
 }
 
 impl<T> Clone for FeatureServer<T> {
@@ -118,6 +127,12 @@ impl<S: HttpService> FeatureClient<S> {
         Self(self.0.with_leniency(leniency))
     }
 
+    /// The same where requests say their action, a name and whom they are for, in this version of WS-Addressing.
+    /// What says to be the answer to another request is refused.
+    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
+        Self(self.0.with_addressing(version))
+    }
+
     /// The operation `attach`.
     pub async fn attach(&self, request: &i32) -> Result<i32, CallError> {
         self.0.call(&FEATURE_OPERATIONS[0], request).await
@@ -134,6 +149,10 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
     Operation {
         name: "attach",
         action: "attach",
+        actions: ::castile::codegen::Actions {
+            request: "attach",
+            response: "urn:unsupported_bindings:Feature:attachResponse",
+        },
         request: Root::new(Element::new(NAMESPACE, "a", 0), "<a xmlns=\"urn:unsupported_bindings\">", "</a>"),
         response: Some(Root::new(Element::new(NAMESPACE, "a", 1), "<a xmlns=\"urn:unsupported_bindings\">", "</a>")),
         request_header: &[],
@@ -142,6 +161,10 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
     Operation {
         name: "fault",
         action: "",
+        actions: ::castile::codegen::Actions {
+            request: "urn:unsupported_bindings:Feature:faultRequest",
+            response: "urn:unsupported_bindings:Feature:faultResponse",
+        },
         request: Root::new(Element::new(NAMESPACE, "a", 2), "<a xmlns=\"urn:unsupported_bindings\">", "</a>"),
         response: Some(Root::new(Element::new(NAMESPACE, "a", 3), "<a xmlns=\"urn:unsupported_bindings\">", "</a>")),
         request_header: &[],

@@ -1,0 +1,226 @@
+//! Generated code at work: WS-Addressing as a contract declares it, what handlers know of a request, and layers.
+
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
+
+use std::sync::{Arc, Mutex};
+
+use castile::codegen::HttpService;
+use castile::http::Body;
+use castile::http::server::{Endpoint, Options};
+use castile::soap::addressing::{Usage, Version as Addressing};
+use castile::soap::{self, Description, Layer, Pending, Reply, Request, Service, Version, layer_fn};
+use castile::{CallError, Context, Fault, NoDetail};
+use http_body_util::{BodyExt, Full};
+
+/// The module that was generated for a feature.
+macro_rules! generated {
+    ($feature:ident) => {
+        #[deny(warnings)]
+        #[allow(unreachable_pub, reason = "nobody reaches into a test")]
+        mod $feature {
+            include!(concat!("features/", stringify!($feature), "/expected.rs"));
+        }
+    };
+}
+
+generated!(addressing);
+
+use addressing::{EchoFault, Feature, FeatureClient, FeatureServer, Value};
+
+/// Answers with what it knows of the request.
+struct Knowing;
+
+/// Who asks, as a layer found out.
+#[derive(Clone, Debug)]
+struct User(String);
+
+impl Feature for Knowing {
+    async fn echo(&self, request: Value, context: &Context) -> Result<Value, Fault<EchoFault>> {
+        let fault = Fault::receiver("as it was told");
+        match request.text.as_str() {
+            "closed" => Err(fault.with_detail(EchoFault::Closed("until nine".into()))),
+            "broken" => Err(fault.with_detail(EchoFault::Broken("badly".into()))),
+            _ => {
+                let user = context.extensions.get().map_or("nobody", |User(name)| name);
+                let addressing = context.addressing.as_ref().map(|properties| properties.version);
+                let text = format!("{} by {user} in {:?}, {addressing:?}", context.action, context.version);
+                Ok(Value { text })
+            }
+        }
+    }
+
+    async fn again(&self, request: Value, _: &Context) -> Result<Value, Fault> {
+        Ok(Value { text: format!("again {}", request.text) })
+    }
+
+    async fn tell(&self, _: Value, context: &Context) -> Result<(), Fault> {
+        if context.action == "urn:addressing/tell" { Ok(()) } else { Err(Fault::sender("another action")) }
+    }
+}
+
+fn value(text: &str) -> Value {
+    Value { text: text.to_owned() }
+}
+
+/// Contracts say that addressing is required, and generated clients do it.
+#[tokio::test]
+async fn generated_clients_do_what_the_contract_requires() {
+    let client = FeatureClient::with_transport("http://localhost/here", FeatureServer::new(Knowing)).unwrap();
+    let answer = client.echo(&value("")).await.unwrap();
+    assert_eq!(answer.text, "urn:addressing/ask by nobody in Soap11, Some(Recommendation)");
+    // Both take the same element, and the binding has no action for either.
+    assert_eq!(client.again(&value("said")).await.unwrap().text, "again said");
+    client.tell(&value("")).await.unwrap();
+    let client = client.with_addressing(Addressing::Submission);
+    let answer = client.echo(&value("")).await.unwrap();
+    assert_eq!(answer.text, "urn:addressing/ask by nobody in Soap11, Some(Submission)");
+    let Err(CallError::Fault(fault)) = client.echo(&value("closed")).await else { panic!("there is a fault") };
+    assert_eq!(fault.detail, castile::Detail::Declared(EchoFault::Closed("until nine".into())));
+}
+
+const ENVELOPE: &str = "http://schemas.xmlsoap.org/soap/envelope/";
+
+/// Sends an envelope with this header and text, and gives the status and the answer.
+async fn ask<S: HttpService<Body = Body>>(server: &S, header: &str, text: &str) -> (u16, String) {
+    let body = format!(
+        "<s:Envelope xmlns:s=\"{ENVELOPE}\"><s:Header>{header}</s:Header><s:Body><echo xmlns=\"urn:addressing\">\
+         <text>{text}</text></echo></s:Body></s:Envelope>"
+    );
+    let request = http::Request::post("/").header("content-type", "text/xml").body(Body::from(body)).unwrap();
+    let Ok(response) = tower_service::Service::call(&mut server.service(), request).await else {
+        panic!("servers answer");
+    };
+    let status = response.status().as_u16();
+    let Ok(body) = response.into_body().collect().await else { panic!("it has a body") };
+    (status, String::from_utf8(body.to_bytes().to_vec()).unwrap())
+}
+
+fn properties(action: &str) -> String {
+    let namespace = Addressing::Recommendation.namespace();
+    format!("<Action xmlns=\"{namespace}\">{action}</Action><MessageID xmlns=\"{namespace}\">urn:id</MessageID>")
+}
+
+#[tokio::test]
+async fn replies_have_the_actions_of_the_contract() {
+    let server = FeatureServer::new(Knowing);
+    for (action, text, status, expected) in [
+        ("urn:addressing/ask", "", 200, "urn:addressing/answer"),
+        ("urn:addressing:Feature:againRequest", "", 200, "urn:addressing:Feature:Said"),
+        ("urn:addressing/ask", "closed", 500, "urn:addressing/closed"),
+        ("urn:addressing/ask", "broken", 500, "urn:addressing:Feature:echo:Fault:Broken"),
+        ("urn:addressing/ask", "<a/>", 500, "http://www.w3.org/2005/08/addressing/soap/fault"),
+        ("urn:addressing:Feature:tellRequest", "", 500, "http://www.w3.org/2005/08/addressing/fault"),
+    ] {
+        let (found, answer) = ask(&server, &properties(action), text).await;
+        assert!(found == status && answer.contains(&format!(">{expected}</wsa:Action>")), "{action} {text}: {answer}");
+    }
+}
+
+#[tokio::test]
+async fn what_the_contract_requires_is_insisted_on_unless_the_server_says_otherwise() {
+    let (status, answer) = ask(&FeatureServer::new(Knowing), "", "").await;
+    assert!(status == 500 && answer.contains("wsa:MessageAddressingHeaderRequired"), "{answer}");
+    let mut options = Options::default();
+    options.addressing.usage = Usage::Supported;
+    let (status, answer) = ask(&FeatureServer::with_options(Knowing, options), "", "").await;
+    assert!(status == 200 && answer.contains(" by nobody in Soap11, None"), "{answer}");
+}
+
+/// Takes those who say who they are.
+#[derive(Clone)]
+struct Named<S>(S);
+
+impl<S: Service> Service for Named<S> {
+    fn description(&self) -> &'static Description {
+        self.0.description()
+    }
+
+    fn call(&self, mut request: Request, options: &soap::Options) -> Pending {
+        let header = request.header(options).unwrap_or_default();
+        let user = header.iter().find(|block| block.block.name().to_string() == "{urn:users}user");
+        let Some(user) = user.and_then(|user| user.block.read::<String>().ok()) else {
+            return request.refuse(options, &Fault::<NoDetail>::sender("say who you are"));
+        };
+        request.understand("urn:users", "user");
+        request.extensions.insert(User(user));
+        self.0.call(request, options)
+    }
+}
+
+/// Writes a name when something passes.
+struct Watching(&'static str, Arc<Mutex<String>>);
+
+impl<S> Layer<S> for Watching {
+    type Service = Seen<S>;
+
+    fn layer(&self, service: S) -> Seen<S> {
+        Seen(service, self.0, self.1.clone())
+    }
+}
+
+struct Seen<S>(S, &'static str, Arc<Mutex<String>>);
+
+impl<S: Service> Service for Seen<S> {
+    fn description(&self) -> &'static Description {
+        self.0.description()
+    }
+
+    fn call(&self, request: Request, options: &soap::Options) -> Pending {
+        let (name, seen) = (self.1, self.2.clone());
+        seen.lock().unwrap().push_str(&format!("{name} in, "));
+        let pending = self.0.call(request, options);
+        Box::pin(async move {
+            let reply: Reply = pending.await;
+            seen.lock().unwrap().push_str(&format!("{name} out, "));
+            reply
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_layer_refuses_and_tells_handlers() {
+    let server = FeatureServer::new(Knowing).layer(layer_fn(Named));
+    let (status, answer) = ask(&server, &properties("urn:addressing/ask"), "").await;
+    assert!(status == 500 && answer.contains("say who you are"), "{answer}");
+    // The refusal is an answer as any other.
+    assert!(answer.contains(">urn:id</wsa:RelatesTo>"), "{answer}");
+    let user = "<user xmlns=\"urn:users\" s:mustUnderstand=\"1\">Ada</user>";
+    let header = properties("urn:addressing/ask") + user;
+    let (status, answer) = ask(&server, &header, "").await;
+    assert!(status == 200 && answer.contains("urn:addressing/ask by Ada in Soap11"), "{answer}");
+    // Without the layer nobody understands the block.
+    let (_, answer) = ask(&FeatureServer::new(Knowing), &header, "").await;
+    assert!(answer.contains("soap:MustUnderstand"), "{answer}");
+
+    let refused = Request::new(
+        Version::Soap11,
+        "<e:Envelope xmlns:e='http://www.w3.org/2003/05/soap-envelope'><e:Body/></e:Envelope>",
+    );
+    let reply = server.service().call(refused, &soap::Options::default()).await;
+    assert_eq!(reply.version, Version::Soap12, "a refusal is in the version of the message");
+}
+
+#[tokio::test]
+async fn the_layer_that_is_added_last_is_outermost() {
+    let seen = Arc::<Mutex<String>>::default();
+    let server = FeatureServer::new(Knowing);
+    let server = server.layer(Watching("inner", seen.clone())).layer(Watching("outer", seen.clone()));
+    // It is an endpoint as any other.
+    let server: Endpoint<dyn Service> = server.boxed();
+    let (status, _) = ask(&server, &properties("urn:addressing/ask"), "").await;
+    assert_eq!((status, seen.lock().unwrap().as_str()), (200, "outer in, inner in, inner out, outer out, "));
+}
+
+#[tokio::test]
+async fn what_http_knows_of_a_request_reaches_the_handler() {
+    let body = format!(
+        "<s:Envelope xmlns:s=\"{ENVELOPE}\"><s:Header>{}</s:Header><s:Body><echo xmlns=\"urn:addressing\"><text/></echo>\
+         </s:Body></s:Envelope>",
+        properties("urn:addressing/ask")
+    );
+    let mut request = http::Request::post("/").header("content-type", "text/xml").body(Full::from(body)).unwrap();
+    request.extensions_mut().insert(User("the proxy".into()));
+    let response = tower_service::Service::call(&mut FeatureServer::new(Knowing), request).await.unwrap();
+    let answer = response.into_body().collect().await.unwrap_or_else(|_| panic!("it has a body")).to_bytes();
+    assert!(String::from_utf8_lossy(&answer).contains("by the proxy in Soap11"));
+}

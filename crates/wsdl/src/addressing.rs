@@ -1,0 +1,196 @@
+//! What a contract says of WS-Addressing (1.0 Metadata; the WSDL Binding that came before it; the submission).
+
+use castile_xml::tree::{Document, Element};
+
+use crate::extensions::is_policy;
+use crate::model::{Binding, BindingOperation, Definitions, Extension, OperationMessage, Port};
+
+/// Whether messages of a port have WS-Addressing, and where responses go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Addressing {
+    /// Whether they must have it.
+    pub required: bool,
+    /// Where responses go.
+    pub responses: Responses,
+}
+
+/// Where responses go (1.0 Metadata §3.1.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Responses {
+    /// Wherever the request says.
+    Anywhere,
+    /// Back on the connection.
+    Anonymous,
+    /// To other addresses.
+    NonAnonymous,
+}
+
+/// The namespaces of `Action`, `UsingAddressing` and `Addressing`: that of the recommendation, those of its drafts, and
+/// that of the submission, which has `Action` alone.
+const NAMESPACES: [&str; 7] = [
+    "http://www.w3.org/2007/05/addressing/metadata",
+    "http://www.w3.org/2007/02/addressing/metadata",
+    "http://www.w3.org/2006/05/addressing/wsdl",
+    "http://www.w3.org/2006/02/addressing/wsdl",
+    "http://www.w3.org/2005/02/addressing/wsdl",
+    "http://www.w3.org/2005/08/addressing",
+    "http://schemas.xmlsoap.org/ws/2004/08/addressing",
+];
+
+/// How deep policies are looked into: their operators need not nest at all (WS-Policy 1.5 §4.1).
+const DEEPEST: usize = 16;
+
+impl Definitions {
+    /// What the port or its binding say of WS-Addressing, as an extension or in a policy (1.0 Metadata §3). `None` if they
+    /// say nothing.
+    #[must_use]
+    pub fn addressing(&self, port: &Port) -> Option<Addressing> {
+        let own = [&port.extensions, &self[port.binding].extensions];
+        own.into_iter().flatten().find_map(|extension| self.extension_addressing(extension))
+    }
+
+    /// The action of a request (1.0 Metadata §4.4; WSDL Binding §4.4): the one that is said, else the `soapAction`, else
+    /// that of the pattern.
+    #[must_use]
+    pub fn request_action(&self, binding: &Binding, operation: &BindingOperation) -> String {
+        let input = self[binding.port_type].operations[operation.operation].input.as_ref();
+        let said = input.and_then(said).or(operation.soap_action.as_deref().filter(|action| !action.is_empty()));
+        said.map_or_else(|| self.action(binding, &[input.map_or("", |input| &input.name)]), str::to_owned)
+    }
+
+    /// The action of a response: the one that is said, else that of the pattern. `None` if there is no response.
+    #[must_use]
+    pub fn response_action(&self, binding: &Binding, operation: &BindingOperation) -> Option<String> {
+        let output = self[binding.port_type].operations[operation.operation].output.as_ref()?;
+        Some(said(output).map_or_else(|| self.action(binding, &[&output.name]), str::to_owned))
+    }
+
+    /// The action of a fault: the one that is said, else that of the pattern.
+    #[must_use]
+    pub fn fault_action(&self, binding: &Binding, operation: &BindingOperation, fault: &str) -> String {
+        let faults = &self[binding.port_type].operations[operation.operation].faults;
+        let said = faults.iter().find(|known| known.name == fault).and_then(said);
+        said.map_or_else(|| self.action(binding, &[&operation.name, "Fault", fault]), str::to_owned)
+    }
+
+    /// The default action pattern (1.0 Metadata §4.4.4): namespace, port type and names, with what separates parts of
+    /// the namespace between them.
+    fn action(&self, binding: &Binding, names: &[&str]) -> String {
+        let port_type = &self[binding.port_type].name;
+        let namespace = port_type.namespace();
+        let is_urn = namespace.get(..4).is_some_and(|scheme| scheme.eq_ignore_ascii_case("urn:"));
+        let delimiter = if is_urn { ":" } else { "/" };
+        let namespace = namespace.strip_suffix(delimiter).unwrap_or(namespace);
+        let parts: Vec<&str> = [namespace, port_type.local()].iter().chain(names).copied().collect();
+        parts.join(delimiter)
+    }
+
+    fn extension_addressing(&self, extension: &Extension) -> Option<Addressing> {
+        if is_addressing(extension.name.namespace()) && extension.name.local() == "UsingAddressing" {
+            return Some(Addressing { required: extension.required, responses: Responses::Anywhere });
+        }
+        if !is_policy(extension.name.namespace()) {
+            return None;
+        }
+        let document = document(extension)?;
+        let element = document.root().elements().next()?;
+        match element.local() {
+            "Policy" => all(element, DEEPEST),
+            "PolicyReference" => {
+                let id = element.attribute("URI")?.trim().strip_prefix('#')?;
+                let policies = self.extensions.iter().filter(|known| is_policy(known.name.namespace()));
+                policies.filter_map(self::document).find_map(|document| {
+                    let policy = document.root().elements().next().filter(|policy| has_id(*policy, id))?;
+                    all(policy, DEEPEST)
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Whether a namespace is one of what contracts say of WS-Addressing.
+pub(crate) fn is_addressing(namespace: &str) -> bool {
+    NAMESPACES.contains(&namespace)
+}
+
+/// `wsam:Action` and those before it.
+fn said(message: &OperationMessage) -> Option<&str> {
+    let mut attributes = message.attributes.iter();
+    let action = attributes.find(|(name, _)| name.local() == "Action" && is_addressing(name.namespace()));
+    action.map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
+}
+
+/// An extension as a document of its own, in which it is the only child of the root.
+fn document(extension: &Extension) -> Option<Document> {
+    let mut text = "<extension".to_owned();
+    for (prefix, namespace) in &extension.namespaces {
+        let colon = if prefix.is_empty() { "" } else { ":" };
+        let namespace = namespace.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;");
+        if prefix != "xml" {
+            text.push_str(&format!(" xmlns{colon}{prefix}=\"{namespace}\""));
+        }
+    }
+    Document::parse(&format!("{text}>{}</extension>", extension.source)).ok()
+}
+
+fn has_id(policy: Element<'_>, id: &str) -> bool {
+    let mut attributes = policy.attributes();
+    attributes.any(|attribute| attribute.local().eq_ignore_ascii_case("id") && attribute.value().trim() == id)
+}
+
+/// What all of these policies and assertions together say (WS-Policy 1.5 §4.3).
+fn all(element: Element<'_>, deepest: usize) -> Option<Addressing> {
+    element.elements().find_map(|child| match (is_policy(child.namespace()), child.local()) {
+        _ if deepest == 0 => None,
+        (true, "All" | "Policy") => all(child, deepest - 1),
+        (true, "ExactlyOne") => one(child, deepest - 1),
+        (false, "Addressing" | "UsingAddressing") if is_addressing(child.namespace()) => {
+            Some(Addressing { required: !is_optional(child), responses: responses(child) })
+        }
+        _ => None,
+    })
+}
+
+/// What one of these says: it is required if there is no way around it.
+fn one(element: Element<'_>, deepest: usize) -> Option<Addressing> {
+    let alternatives: Vec<Option<Addressing>> = element
+        .elements()
+        .map(|child| match child.local() {
+            "All" | "Policy" if is_policy(child.namespace()) => all(child, deepest),
+            // An assertion by itself is an alternative.
+            _ if is_addressing(child.namespace()) => {
+                Some(Addressing { required: !is_optional(child), responses: responses(child) })
+            }
+            _ => None,
+        })
+        .collect();
+    let required = alternatives.iter().all(|said| said.is_some_and(|said| said.required));
+    alternatives.into_iter().flatten().next().map(|said| Addressing { required, ..said })
+}
+
+fn is_optional(assertion: Element<'_>) -> bool {
+    let mut attributes = assertion.attributes();
+    let optional = attributes.find(|attribute| attribute.local() == "Optional" && is_policy(attribute.namespace()));
+    optional.is_some_and(|attribute| matches!(attribute.value().trim(), "true" | "1"))
+}
+
+/// What the policy within an assertion says of responses; both kinds are as none.
+fn responses(assertion: Element<'_>) -> Responses {
+    let mut pending: Vec<(Element<'_>, usize)> = vec![(assertion, DEEPEST)];
+    let (mut anonymous, mut non_anonymous) = (false, false);
+    while let Some((element, deepest)) = pending.pop() {
+        if is_addressing(element.namespace()) && !is_optional(element) {
+            anonymous |= element.local() == "AnonymousResponses";
+            non_anonymous |= element.local() == "NonAnonymousResponses";
+        }
+        if deepest > 0 {
+            pending.extend(element.elements().map(|child| (child, deepest - 1)));
+        }
+    }
+    match (anonymous, non_anonymous) {
+        (true, false) => Responses::Anonymous,
+        (false, true) => Responses::NonAnonymous,
+        _ => Responses::Anywhere,
+    }
+}

@@ -229,6 +229,28 @@ fn requests_are_answered_as_is_written() {
     assert!(different.is_empty(), "{}", different.join("\n"));
 }
 
+/// Whatever is broken, it is answered: nothing panics but the handler that is told to.
+#[test]
+fn broken_headers_are_refused() {
+    for entry in fs::read_dir("tests/addressing").unwrap() {
+        let path = entry.unwrap().path();
+        let request = fs::read_to_string(&path).unwrap();
+        if path.extension().is_none_or(|extension| extension != "xml") || request.contains("panic") {
+            continue;
+        }
+        let header = request.find("<e:Header>").unwrap()..request.find("</e:Header>").unwrap();
+        for place in header.filter(|place| request.is_char_boundary(*place)) {
+            let mut without = request.clone();
+            without.remove(place);
+            for broken in [&without, &request[..place]] {
+                let message = Request::new(Version::Soap11, broken.to_owned());
+                let reply = Notes::<0>.call(message, &Options::default()).now_or_never().unwrap();
+                assert!(!text(&reply.message).contains("the service failed"), "{broken}");
+            }
+        }
+    }
+}
+
 #[test]
 fn every_file_of_replies_has_its_request() {
     for entry in fs::read_dir("tests/addressing").unwrap() {

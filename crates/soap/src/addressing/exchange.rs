@@ -81,7 +81,8 @@ impl Exchange {
         // Contracts may have two names for one operation.
         let is_other = || !operation.is_some_and(|operation| operation.is_meant_by(soap_action));
         if !soap_action.is_empty() && soap_action != action && is_other() {
-            let why = format!("the action is {action:?}, where {soap_action:?} of the protocol was expected");
+            let why =
+                format!("the action is {}, where {} of the protocol was expected", shown(action), shown(soap_action));
             return Err(self.refuse(envelope, FaultKind::ActionMismatch, "Action", why));
         }
         let Some(operation) = operation else {

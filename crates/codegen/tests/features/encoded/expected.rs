@@ -51,6 +51,15 @@ impl<T: Feature> FeatureServer<T> {
     pub fn with_options(service: T, options: EndpointOptions) -> Self {
         Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
     }
+
+    /// The server with a layer around it, which sees every request before and every reply after.
+    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
+    where
+        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
+        L::Service: SoapService,
+    {
+        self.0.boxed().layer(layer)
+    }
 }
 
 impl<T> Clone for FeatureServer<T> {
@@ -144,6 +153,12 @@ impl<S: HttpService> FeatureClient<S> {
     /// The same in another version of SOAP than SOAP 1.1; the service has both.
     pub fn with_version(self, version: SoapVersion) -> Self {
         Self(self.0.with_version(version))
+    }
+
+    /// The same where requests say their action, a name and whom they are for, in this version of WS-Addressing.
+    /// What says to be the answer to another request is refused.
+    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
+        Self(self.0.with_addressing(version))
     }
 
     /// The operation `echo`.
@@ -1410,6 +1425,10 @@ pub static FEATURE_OPERATIONS: [Operation; 7] = [
     Operation {
         name: "echo",
         action: "echo",
+        actions: ::castile::codegen::Actions {
+            request: "echo",
+            response: "urn:encoded:Feature:echoResponse",
+        },
         request: Root::new(
                 Element::new(NAMESPACE_4, "echo", 5),
                 "<ns3:echo xmlns:ns3=\"urn:calls\" xmlns:ns1=\"urn:encoded\" xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\">",
@@ -1430,6 +1449,10 @@ pub static FEATURE_OPERATIONS: [Operation; 7] = [
     Operation {
         name: "arrays",
         action: "arrays",
+        actions: ::castile::codegen::Actions {
+            request: "arrays",
+            response: "urn:encoded:Feature:arraysResponse",
+        },
         request: Root::new(
                 Element::new(NAMESPACE_4, "arrays", 22),
                 "<ns3:arrays xmlns:ns3=\"urn:calls\" xmlns:ns1=\"urn:encoded\" xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\">",
@@ -1450,6 +1473,10 @@ pub static FEATURE_OPERATIONS: [Operation; 7] = [
     Operation {
         name: "graph",
         action: "graph",
+        actions: ::castile::codegen::Actions {
+            request: "graph",
+            response: "urn:encoded:Feature:graphResponse",
+        },
         request: Root::new(
                 Element::new(NAMESPACE_4, "graph", 36),
                 "<ns3:graph xmlns:ns3=\"urn:calls\" xmlns:ns1=\"urn:encoded\" xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\">",
@@ -1470,6 +1497,10 @@ pub static FEATURE_OPERATIONS: [Operation; 7] = [
     Operation {
         name: "animals",
         action: "animals",
+        actions: ::castile::codegen::Actions {
+            request: "animals",
+            response: "urn:encoded:Feature:animalsResponse",
+        },
         request: Root::new(
                 Element::new(NAMESPACE_4, "animals", 46),
                 "<ns3:animals xmlns:ns3=\"urn:calls\" xmlns:ns1=\"urn:encoded\" xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\">",
@@ -1490,6 +1521,10 @@ pub static FEATURE_OPERATIONS: [Operation; 7] = [
     Operation {
         name: "open",
         action: "open",
+        actions: ::castile::codegen::Actions {
+            request: "open",
+            response: "urn:encoded:Feature:openResponse",
+        },
         request: Root::new(
                 Element::new(NAMESPACE_4, "open", 58),
                 "<ns3:open xmlns:ns3=\"urn:calls\" xmlns:ns1=\"urn:encoded\" xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\">",
@@ -1510,6 +1545,10 @@ pub static FEATURE_OPERATIONS: [Operation; 7] = [
     Operation {
         name: "ping",
         action: "ping",
+        actions: ::castile::codegen::Actions {
+            request: "ping",
+            response: "urn:encoded:Feature:pingResponse",
+        },
         request: Root::new(
                 Element::new(NAMESPACE_4, "ping", 61),
                 "<ns3:ping xmlns:ns3=\"urn:calls\" xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\">",
@@ -1530,6 +1569,10 @@ pub static FEATURE_OPERATIONS: [Operation; 7] = [
     Operation {
         name: "add",
         action: "add",
+        actions: ::castile::codegen::Actions {
+            request: "add",
+            response: "urn:encoded:Feature:addResponse",
+        },
         request: Root::new(
                 Element::new(NAMESPACE_4, "add", 65),
                 "<ns3:add xmlns:ns3=\"urn:calls\" xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\">",

@@ -1,0 +1,155 @@
+//! Layers around a service: who has no API key is refused, and what passes is logged without what is secret.
+//!
+//! `cargo run -p castile-suites --example layers`
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use castile::http::client;
+use castile::soap::{Description, Layer, Options, Pending, Request, Service, Version, layer_fn};
+use castile::xml::{Limits, Reader, Token};
+use castile::{Fault, NoDetail};
+
+mod codec {
+    castile::include_contract!("codec");
+}
+use codec::*;
+
+/// Lets those requests through whose header has a key that is known:
+///
+/// ```xml
+/// <k:key xmlns:k="urn:example:keys" soap:mustUnderstand="1">…</k:key>
+/// ```
+#[derive(Clone)]
+pub struct ApiKeys(pub Arc<HashMap<String, Caller>>);
+
+/// Who asks: handlers find it in the extensions of their context.
+#[derive(Clone, Debug)]
+pub struct Caller(pub String);
+
+impl<S> Layer<S> for ApiKeys {
+    type Service = Keyed<S>;
+
+    fn layer(&self, service: S) -> Keyed<S> {
+        Keyed { service, keys: self.clone() }
+    }
+}
+
+/// A service behind [`ApiKeys`].
+pub struct Keyed<S> {
+    service: S,
+    keys: ApiKeys,
+}
+
+impl<S: Service> Service for Keyed<S> {
+    fn description(&self) -> &'static Description {
+        self.service.description()
+    }
+
+    fn call(&self, mut request: Request, options: &Options) -> Pending {
+        // A message that is no envelope has no header; the service behind says what is wrong with it, but to nobody
+        // without a key.
+        let header = request.header(options).unwrap_or_default();
+        let key = header.iter().map(|header| &header.block).find(|block| {
+            let name = block.name();
+            name.namespace == "urn:example:keys" && name.local == "key"
+        });
+        let caller = key.and_then(|key| key.read::<String>().ok()).and_then(|key| self.keys.0.get(&key));
+        let Some(caller) = caller else {
+            return request
+                .refuse(options, &Fault::<NoDetail>::sender("a header block with a known API key is missing"));
+        };
+        request.understand("urn:example:keys", "key");
+        request.extensions.insert(caller.clone());
+        self.service.call(request, options)
+    }
+}
+
+/// Logs the messages that pass, without the content of certain elements.
+pub struct Logged<S> {
+    /// What is logged.
+    pub service: S,
+    /// The local names of the elements whose content is secret.
+    pub secret: &'static [&'static str],
+    /// Takes a line.
+    pub log: fn(String),
+}
+
+impl<S: Service> Service for Logged<S> {
+    fn description(&self) -> &'static Description {
+        self.service.description()
+    }
+
+    fn call(&self, request: Request, options: &Options) -> Pending {
+        let (secret, log, limits) = (self.secret, self.log, options.limits);
+        log(format!("→ {}", redact(&request.message, secret, limits)));
+        let reply = self.service.call(request, options);
+        Box::pin(async move {
+            let reply = reply.await;
+            // What is sent while it is made is not at hand here.
+            let message = reply.message.bytes().map(|message| redact(message, secret, limits));
+            log(format!("← {}", message.as_deref().unwrap_or("a stream")));
+            reply
+        })
+    }
+}
+
+/// A message without the content of elements with these local names, whatever is in them. It is read in one pass, token
+/// by token; attributes stay.
+pub fn redact(message: &[u8], secret: &[&str], limits: Limits) -> String {
+    let redacted = || -> Result<String, castile::xml::Error> {
+        let mut reader = Reader::new(message, limits)?;
+        let (text, mut out, mut copied) = (reader.input(), String::new(), 0);
+        loop {
+            match reader.next()? {
+                Token::StartTag(tag) if secret.contains(&tag.name.local()) => {
+                    let content = reader.offset();
+                    reader.skip_element()?;
+                    // `<a/>` has no end tag, and no content.
+                    if let Some(end) = text[content..reader.offset()].rfind("</") {
+                        out += &text[copied..content];
+                        out += "***";
+                        copied = content + end;
+                    }
+                }
+                Token::End => return Ok(out + &text[copied..]),
+                _ => {}
+            }
+        }
+    };
+    // Of what can't be read nobody knows what is secret in it.
+    redacted().unwrap_or_else(|error| format!("{} bytes that are no message: {error}", message.len()))
+}
+
+struct Echo;
+
+impl Codec for Echo {
+    async fn echo_structs(&self, request: EchoStructs) -> Result<EchoStructsResponse, Fault> {
+        Ok(EchoStructsResponse { item: request.item })
+    }
+
+    async fn order(&self, _: Order) -> Result<OrderResponse, Fault> {
+        Ok(OrderResponse {})
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let keys = HashMap::from([("open-sesame".to_owned(), Caller("Ada".to_owned()))]);
+    let log = layer_fn(|service| Logged { service, secret: &["key", "s"], log: |line| println!("{line}") });
+    // The last one is outermost: what is refused is logged too.
+    let endpoint = CodecServer::new(Echo).layer(ApiKeys(Arc::new(keys))).layer(log);
+
+    let url = "http://localhost/codec".parse()?;
+    for key in ["open-sesame", "let-me-in"] {
+        let message = format!(
+            "<soap:Envelope xmlns:soap=\"http://schemas.xmlsoap.org/soap/envelope/\"><soap:Header>\
+             <key xmlns=\"urn:example:keys\" soap:mustUnderstand=\"1\">{key}</key></soap:Header><soap:Body>\
+             <echoStructs xmlns=\"http://example.com/bench\"><item><i>1</i><f>0.5</f><s>secret</s></item></echoStructs>\
+             </soap:Body></soap:Envelope>"
+        );
+        let reply = client::call(endpoint.clone(), &url, Version::Soap11, "", message.into(), 1 << 20).await?;
+        println!("{}\n", reply.status);
+    }
+    Ok(())
+}

@@ -1,0 +1,69 @@
+//! The layers of the example `layers`.
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
+
+#[path = "../examples/layers.rs"]
+#[allow(dead_code, reason = "its `main` runs as the example")]
+mod layers;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use castile::soap::{Layer, Options, Pending, Reply, Request, Service, Version};
+use castile::xml::Limits;
+use layers::{ApiKeys, Caller, redact};
+
+#[test]
+fn what_is_secret_is_not_logged() {
+    for (message, expected) in [
+        ("<a><key>1</key><b key='2'>3</b></a>", "<a><key>***</key><b key='2'>3</b></a>"),
+        (
+            "<?xml version='1.0'?><a><p:key xmlns:p='u'>1<key>2</key></p:key>\n</a>\n",
+            "<?xml version='1.0'?><a><p:key xmlns:p='u'>***</p:key>\n</a>\n",
+        ),
+        ("<a><key/><key></key><key><![CDATA[</key>]]></key></a>", "<a><key/><key>***</key><key>***</key></a>"),
+        ("\u{feff}<key>ä</key>", "<key>***</key>"),
+        ("<a><key>1</a>", "13 bytes that are no message: "),
+        ("", "0 bytes that are no message: "),
+    ] {
+        let redacted = redact(message.as_bytes(), &["key"], Limits::default());
+        assert!(redacted == expected || expected.ends_with(": ") && redacted.starts_with(expected), "{redacted}");
+    }
+}
+
+/// Notes who asks.
+struct Noting(Arc<Mutex<Vec<String>>>);
+
+impl Service for Noting {
+    fn description(&self) -> &'static castile::soap::Description {
+        unreachable!("nobody asks")
+    }
+
+    fn call(&self, request: Request, _: &Options) -> Pending {
+        self.0.lock().unwrap().push(request.extensions.get().map_or("nobody", |Caller(name)| name).to_owned());
+        Box::pin(std::future::ready(Reply::empty(request.version)))
+    }
+}
+
+#[tokio::test]
+async fn who_has_no_key_is_refused() {
+    let seen = Arc::default();
+    let keys = HashMap::from([("right".to_owned(), Caller("Ada".to_owned()))]);
+    let service = ApiKeys(Arc::new(keys)).layer(Noting(Arc::clone(&seen)));
+    for (header, is_refused) in [
+        ("<k:key xmlns:k='urn:example:keys'>right</k:key>", false),
+        ("<k:key xmlns:k='urn:example:keys'>wrong</k:key>", true),
+        ("<key>right</key>", true),
+        ("", true),
+        ("<", true),
+    ] {
+        for version in Version::ALL {
+            let namespace = version.namespace();
+            let message =
+                format!("<s:Envelope xmlns:s='{namespace}'><s:Header>{header}</s:Header><s:Body/></s:Envelope>");
+            let reply = service.call(Request::new(version, message), &Options::default()).await;
+            assert_eq!(reply.is_fault(), is_refused, "{header}");
+            assert_eq!(reply.version, version);
+        }
+    }
+    assert_eq!(*seen.lock().unwrap(), ["Ada", "Ada"]);
+}

@@ -239,7 +239,7 @@ fn broken_headers_are_refused() {
             continue;
         }
         let header = request.find("<e:Header>").unwrap()..request.find("</e:Header>").unwrap();
-        for place in header.filter(|place| request.is_char_boundary(*place)) {
+        for place in header.step_by(3).filter(|place| request.is_char_boundary(*place)) {
             let mut without = request.clone();
             without.remove(place);
             for broken in [&without, &request[..place]] {

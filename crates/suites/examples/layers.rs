@@ -148,7 +148,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
              <echoStructs xmlns=\"http://example.com/bench\"><item><i>1</i><f>0.5</f><s>secret</s></item></echoStructs>\
              </soap:Body></soap:Envelope>"
         );
-        let reply = client::call(endpoint.clone(), &url, Version::Soap11, "", message.into(), 1 << 20).await?;
+        let reply = client::call(endpoint.clone(), &url, Version::Soap11, "", message, 1 << 20).await?;
         println!("{}\n", reply.status);
     }
     Ok(())

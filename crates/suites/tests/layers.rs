@@ -21,7 +21,7 @@ fn what_is_secret_is_not_logged() {
             "<?xml version='1.0'?><a><p:key xmlns:p='u'>***</p:key>\n</a>\n",
         ),
         ("<a><key/><key></key><key><![CDATA[</key>]]></key></a>", "<a><key/><key>***</key><key>***</key></a>"),
-        ("\u{feff}<key>ä</key>", "<key>***</key>"),
+        ("\u{feff}<key>ä</key>", "\u{feff}<key>***</key>"),
         ("<a><key>1</a>", "13 bytes that are no message: "),
         ("", "0 bytes that are no message: "),
     ] {

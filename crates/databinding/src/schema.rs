@@ -189,17 +189,19 @@ impl Attributes {
     }
 
     /// Which of those that are declared has this name; those from number `first` on are looked at before the others.
+    #[inline]
     pub(crate) fn position(&self, namespace: &str, name: &str, first: usize) -> Option<usize> {
+        match self.declared.get(first) {
+            Some(attribute) if attribute.is(namespace, name) => Some(first),
+            _ => self.position_elsewhere(namespace, name, first),
+        }
+    }
+
+    fn position_elsewhere(&self, namespace: &str, name: &str, first: usize) -> Option<usize> {
         let is_it = |attribute: &Attribute| attribute.is(namespace, name);
         let (before, behind) = self.declared.split_at_checked(first)?;
         let found = behind.iter().position(is_it).map(|index| first + index);
         found.or_else(|| before.iter().position(is_it))
-    }
-
-    /// Whether the same names are declared in the same order.
-    pub(crate) fn has_names_of(&self, other: &Attributes) -> bool {
-        let pairs = self.declared.iter().zip(other.declared);
-        self.declared.len() == other.declared.len() && { pairs }.all(|(one, other)| one.is(other.namespace, other.name))
     }
 }
 

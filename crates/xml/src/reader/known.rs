@@ -113,13 +113,22 @@ impl<'a> Reader<'a> {
         self.layout_holds = !self.end_is_due;
     }
 
-    /// Keeps the start tag that was just read as the one that stands at `known`, if nothing but white space stood
-    /// before it and it has neither attributes nor declarations.
+    /// Keeps the start tag that was just read as one that stands at `known`, if nothing but white space stood before it
+    /// and it has no declarations.
     pub fn learn_start(&mut self, known: Known) {
-        if !self.layout_holds || !self.memory.attributes.is_empty() {
+        if self.end_is_due || !self.memory.attributes.is_empty() {
+            return self.learn_tag(known);
+        }
+        if !self.layout_holds {
             return;
         }
         let Some(open) = self.memory.open.last_mut() else { return };
+        if let Some(slot) = self.memory.layouts.slot(known)
+            && slot.start.end_of_match(self.input.as_bytes(), self.previous_tag_end) == Some(self.tag_end)
+        {
+            open.learned = slot.id;
+            return;
+        }
         let bytes = &self.input.as_bytes()[self.previous_tag_end..self.tag_end];
         let name_at = open.name as usize - self.previous_tag_end;
         if end_of_white_space(bytes, 0) + 1 == name_at {
@@ -132,6 +141,15 @@ impl<'a> Reader<'a> {
     /// data stands before it and is not part of it.
     pub fn learn_end(&mut self, known: Known, text: bool) {
         if !self.layout_holds || self.closed == 0 {
+            return;
+        }
+        if let Some(slot) = self.memory.layouts.slot(known)
+            && slot.id == self.closed
+            && slot.end.begins_before(self.tag_end).is_some_and(|at| {
+                (at == self.previous_tag_end || (text && at > self.previous_tag_end))
+                    && slot.end.end_of_match(self.input.as_bytes(), at).is_some()
+            })
+        {
             return;
         }
         let bytes = &self.input.as_bytes()[self.previous_tag_end..self.tag_end];

@@ -116,7 +116,8 @@ impl Layouts {
         local: usize,
     ) -> u64 {
         let Some(start) = Pattern::new(bytes) else { return 0 };
-        let slot = self.slot_of(known, &bytes[name_at..name_at + name_length]);
+        let index = self.slot_for(known, &bytes[name_at..name_at + name_length]);
+        let slot = &mut self.current.slots[index];
         slot.start = start;
         // All three fit: they are within a pattern.
         (slot.name_at, slot.name_length, slot.local) = (name_at as u8, name_length as u8, local as u8);
@@ -127,15 +128,14 @@ impl Layouts {
     pub(crate) fn learn_tag(&mut self, known: Known, tag: Tag) -> u64 {
         let bytes = tag.first.bytes();
         let name = &bytes[usize::from(tag.name_at)..][..usize::from(tag.name_length)];
-        let slot = self.slot_of(known, name);
-        let (id, first) = (slot.id, slot.tags);
-        let first = self.current.tags.keep(id, first, tag);
-        self.slot_of(known, name).tags = first;
-        id
+        let index = self.slot_for(known, name);
+        let slot = &mut self.current.slots[index];
+        slot.tags = self.current.tags.keep(slot.id, slot.tags, tag);
+        slot.id
     }
 
-    /// The slot for the tags at `known` that have this name, as written.
-    fn slot_of(&mut self, known: Known, name: &[u8]) -> &mut Slot {
+    /// The number of the slot for the tags at `known` that have this name, as written. One that had others is emptied.
+    fn slot_for(&mut self, known: Known, name: &[u8]) -> usize {
         let slots = &mut self.current.slots;
         let wanted = (usize::from(known.slot) + 1).next_power_of_two().clamp(FEWEST_SLOTS, MOST_SLOTS);
         if slots.len() < wanted {
@@ -143,12 +143,11 @@ impl Layouts {
         }
         let index = usize::from(known.slot) & (slots.len() - 1);
         let is_same = slots[index].identity == known.identity && self.has_name(index, name);
-        let slot = &mut self.current.slots[index];
         if !is_same {
             self.last_id += 1;
-            *slot = Slot { identity: known.identity, id: self.last_id, ..Slot::default() };
+            self.current.slots[index] = Slot { identity: known.identity, id: self.last_id, ..Slot::default() };
         }
-        slot
+        index
     }
 
     /// Whether the tags in a slot have this name.

@@ -33,21 +33,23 @@ impl<'a> Reader<'a> {
         self.at = preamble.length();
         self.tag_end = self.at;
         self.previous_tag_end = preamble.previous_tag_end;
+        self.end_is_due = preamble.is_empty;
         self.stage = Stage::Content;
         self.begins_as_known = true;
         Some((tag, preamble.root))
     }
 
     /// Keeps the beginning of the document up to `tag`, which was read last, for [`resume`](Self::resume). `root` is the
-    /// namespace of the root element. Does nothing if the tag has attributes other than declarations, or is empty.
+    /// namespace of the root element. Does nothing if the tag has attributes other than declarations.
     pub fn remember(&mut self, tag: StartTag<'a>, root: NamespaceId) {
-        if self.document.is_some() || self.end_is_due || self.tag_end != self.at || self.attributes().next().is_some() {
+        if self.document.is_some() || self.tag_end != self.at || self.attributes().next().is_some() {
             return;
         }
         let Memory { preambles, open, namespaces, .. } = &mut self.memory;
         if let Some(preamble) = preambles.keep(&self.input.as_bytes()[..self.at], self.limits, self.is_decoded) {
             preamble.open.clone_from(open);
             preamble.namespaces.copy_from(namespaces);
+            preamble.is_empty = self.end_is_due;
             preamble.root = root;
             preamble.last = tag.namespace;
             preamble.previous_tag_end = self.previous_tag_end;

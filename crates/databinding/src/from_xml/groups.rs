@@ -66,10 +66,14 @@ impl<'a> Decoder<'a> {
     pub fn repeated_group<G: Group>(&mut self, min: u32, max: Option<u32>) -> Result<Vec<G>, Error> {
         let mut groups = Vec::new();
         let max = max.map_or(usize::MAX, |max| max as usize);
+        let start = self.reader.offset();
         while groups.len() < max
             && let Some(group) = G::read(self)?
         {
             groups.push(group);
+            if groups.len() == 1 {
+                groups.reserve(self.room(start, size_of::<G>()));
+            }
         }
         if groups.len() < min as usize {
             let error = self.missing(G::FIRST);
@@ -223,7 +227,8 @@ impl<'a> Decoder<'a> {
         }
         let source = &self.reader.input()[tag.offset..self.reader.offset()];
         let (start, rest) = source.split_at('<'.len_utf8() + tag.name.as_str().len());
-        let mut xml = start.as_bytes().to_vec();
+        let mut xml = Vec::with_capacity(source.len() + ROOM);
+        xml.extend_from_slice(start.as_bytes());
         let mut wanted = prefixes(source);
         wanted.insert("");
         for prefix in &own {
@@ -285,8 +290,14 @@ impl<'a> Decoder<'a> {
 fn prefixes(xml: &str) -> Prefixes<'_> {
     let mut found = Prefixes::default();
     for (colon, _) in xml.match_indices(':') {
-        let start = xml[..colon].rfind(|c: char| !castile_xml::is_name_char(c));
-        let start = start.map_or(0, |at| at + xml[at..].chars().next().map_or(1, char::len_utf8));
+        let bytes = xml.as_bytes();
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+        let mut start = bytes[..colon].iter().rposition(|&byte| !is_plain(byte)).map_or(0, |at| at + 1);
+        if start > 0 && !bytes[start - 1].is_ascii() {
+            start = xml[..colon].rfind(|c: char| !castile_xml::is_name_char(c)).map_or(0, |at| {
+                at + xml[at..].chars().next().map_or(1, char::len_utf8)
+            });
+        }
         found.insert(&xml[start..colon]);
     }
     found
@@ -300,6 +311,8 @@ struct Prefixes<'a> {
     many: HashSet<&'a str>,
 }
 
+/// How many bytes there is room for in an element that is kept, for a declaration, beside those that it has.
+const ROOM: usize = 64;
 /// How many prefixes are compared one by one.
 const FEW: usize = 8;
 

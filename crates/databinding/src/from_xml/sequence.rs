@@ -126,7 +126,7 @@ impl Decoder<'_> {
     }
 
     /// How many more values of this size may come, if one began at `start` and others are like it.
-    fn room(&mut self, start: usize, size: usize) -> usize {
+    pub(super) fn room(&mut self, start: usize, size: usize) -> usize {
         let length = self.reader.offset().saturating_sub(start).max(1);
         let rest = (self.reader.input().len() - self.reader.offset()) / length;
         let more = rest.min(FIRST_RESERVE.min(self.reserve) / size.max(1));

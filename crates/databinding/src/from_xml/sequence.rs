@@ -196,17 +196,18 @@ impl Decoder<'_> {
     /// Whether `table[index]` comes next, which is not known by its start tag.
     pub(super) fn comes(&mut self, table: &'static [Element], index: usize, is_nillable: bool) -> Result<bool, Error> {
         let element = &table[index];
-        if self.next.is_none() {
-            if self.is_at_known_start(element) {
-                return Ok(true);
+        match &self.next {
+            Some(Next::Start(tag)) if self.lenient.is_none() => return Ok(self.is(tag, element)),
+            Some(Next::End { .. }) => return Ok(false),
+            Some(Next::Start(_)) => {}
+            None => {
+                if self.is_at_known_start(element) {
+                    return Ok(true);
+                }
+                if self.is_at_known_end() || self.is_at_what_follows(element, &table[index + 1..]) {
+                    return Ok(false);
+                }
             }
-            if self.is_at_what_follows(element, &table[index + 1..]) {
-                return Ok(false);
-            }
-        } else if let Some(Next::Start(tag)) = &self.next
-            && self.lenient.is_none()
-        {
-            return Ok(self.is(tag, element));
         }
         match self.peek()? {
             Next::Start(tag) if !self.is(&tag, element) => Ok(false),
@@ -226,7 +227,7 @@ impl Decoder<'_> {
                 return false;
             }
         }
-        following.len() <= LOOK_AHEAD && self.is_at_known_end()
+        false
     }
 
     /// Whether the end tag that comes next is known as that of the element whose content is being read.

@@ -17,7 +17,7 @@ pub struct Element {
     pub min_occurs: u32,
     /// How often it comes at most; `None` is unbounded.
     pub max_occurs: Option<u32>,
-    /// Where its tags are kept once they were read. Numbers are given within a contract, from 0.
+    /// Where its tags are kept once they were read.
     pub slot: u16,
     /// The value of the element if it is empty, or the only one that it may have.
     pub constraint: Option<ValueConstraint>,
@@ -28,14 +28,15 @@ pub struct Element {
 }
 
 impl Element {
-    /// An element that comes exactly once.
+    /// An element that comes exactly once. Numbers of slots are given within a contract, from 0; large contracts have more
+    /// elements than there are slots, and those that share one lie far apart.
     pub const fn new(namespace: &'static str, name: &'static str, slot: u16) -> Self {
         Element {
             namespace,
             name,
             min_occurs: 1,
             max_occurs: Some(1),
-            slot,
+            slot: slot % Known::SLOTS,
             constraint: None,
             facets: None,
             is_bare: true,

@@ -76,7 +76,7 @@ fn kinds() -> Vec<Kind> {
     kinds.extend(both::<w::EchoStruct, w::EchoStructResponse>(&w::TEST_SERVICE_SOAP_OPERATIONS, "EchoStruct"));
     kinds.extend(both::<w::EchoList, w::EchoListResponse>(&w::TEST_SERVICE_SOAP_OPERATIONS, "EchoList"));
     kinds.extend(both::<w::GetOrder, w::GetOrderResponse>(&w::TEST_SERVICE_SOAP_OPERATIONS, "GetOrder"));
-    kinds.extend(both::<shapes::Draw, shapes::DrawResponse>(&shapes::SHAPES_OPERATIONS, "draw"));
+    kinds.extend(both::<shapes::Shape, shapes::Shape>(&shapes::SHAPES_OPERATIONS, "draw"));
     kinds
 }
 

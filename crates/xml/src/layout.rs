@@ -15,17 +15,20 @@ pub(crate) use tag::{Tag, TagAttribute, Tags};
 /// A place in a schema where an element may stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Known {
-    /// Where its tags are kept. Places that share a number take turns, and those with a very high one are not kept;
-    /// both cost time and nothing else.
+    /// Where its tags are kept, below [`SLOTS`](Known::SLOTS). Places that share a number take turns, and those with a
+    /// higher one are not kept; both cost time and nothing else.
     pub slot: u16,
     /// What tells this place from all others: the address of its description, never 0.
     pub identity: usize,
 }
 
-/// How many slots a layout has at most, of 160 bytes each: a power of two.
-const MOST_SLOTS: usize = 4096;
-/// How many slots a layout has at least.
-const FEWEST_SLOTS: usize = 64;
+impl Known {
+    /// How many slots there are. Places that have higher numbers are best given one of these too.
+    pub const SLOTS: u16 = 4096;
+}
+
+/// How many slots a layout has at most, of 152 bytes each.
+const MOST_SLOTS: usize = Known::SLOTS as usize;
 /// How many layouts are kept, as many kinds of senders as are told apart, and how many slots they have together beside
 /// those of the current one.
 const MOST_LAYOUTS: usize = 8;
@@ -48,7 +51,6 @@ pub(crate) struct Layouts {
 struct Layout {
     /// The namespace declarations that it is for.
     declarations: String,
-    /// None, or a power of two.
     slots: Vec<Slot>,
     tags: Tags,
 }
@@ -94,8 +96,7 @@ impl Layouts {
 
     #[inline]
     pub(crate) fn slot(&self, known: Known) -> Option<&Slot> {
-        let slots = &self.current.slots;
-        let slot = slots.get(usize::from(known.slot) & slots.len().wrapping_sub(1))?;
+        let slot = self.current.slots.get(usize::from(known.slot))?;
         (slot.identity == known.identity).then_some(slot)
     }
 
@@ -116,7 +117,7 @@ impl Layouts {
         local: usize,
     ) -> u64 {
         let Some(start) = Pattern::new(bytes) else { return 0 };
-        let index = self.slot_for(known, &bytes[name_at..name_at + name_length]);
+        let Some(index) = self.slot_for(known, &bytes[name_at..name_at + name_length]) else { return 0 };
         let slot = &mut self.current.slots[index];
         slot.start = start;
         // All three fit: they are within a pattern.
@@ -124,30 +125,32 @@ impl Layouts {
         slot.id
     }
 
-    /// Keeps a start tag with attributes or an empty-element tag. Returns what tells its name from others.
+    /// Keeps a start tag with attributes or an empty-element tag. Returns what tells its name from others, 0 if it can't be
+    /// kept.
     pub(crate) fn learn_tag(&mut self, known: Known, tag: Tag) -> u64 {
         let bytes = tag.first.bytes();
         let name = &bytes[usize::from(tag.name_at)..][..usize::from(tag.name_length)];
-        let index = self.slot_for(known, name);
+        let Some(index) = self.slot_for(known, name) else { return 0 };
         let slot = &mut self.current.slots[index];
         slot.tags = self.current.tags.keep(slot.id, slot.tags, tag);
         slot.id
     }
 
     /// The number of the slot for the tags at `known` that have this name, as written. One that had others is emptied.
-    fn slot_for(&mut self, known: Known, name: &[u8]) -> usize {
-        let slots = &mut self.current.slots;
-        let wanted = (usize::from(known.slot) + 1).next_power_of_two().clamp(FEWEST_SLOTS, MOST_SLOTS);
-        if slots.len() < wanted {
-            slots.resize(wanted, Slot::default());
+    fn slot_for(&mut self, known: Known, name: &[u8]) -> Option<usize> {
+        let index = usize::from(known.slot);
+        if index >= MOST_SLOTS {
+            return None;
         }
-        let index = usize::from(known.slot) & (slots.len() - 1);
-        let is_same = slots[index].identity == known.identity && self.has_name(index, name);
+        if self.current.slots.len() <= index {
+            self.current.slots.resize(index + 1, Slot::default());
+        }
+        let is_same = self.current.slots[index].identity == known.identity && self.has_name(index, name);
         if !is_same {
             self.last_id += 1;
             self.current.slots[index] = Slot { identity: known.identity, id: self.last_id, ..Slot::default() };
         }
-        index
+        Some(index)
     }
 
     /// Whether the tags in a slot have this name.
@@ -162,9 +165,7 @@ impl Layouts {
 
     /// Keeps the end tag that belongs to start tags of the name `id`.
     pub(crate) fn learn_end(&mut self, known: Known, id: u64, bytes: &[u8]) {
-        let slots = &mut self.current.slots;
-        let index = usize::from(known.slot) & slots.len().wrapping_sub(1);
-        let Some(slot) = slots.get_mut(index) else { return };
+        let Some(slot) = self.current.slots.get_mut(usize::from(known.slot)) else { return };
         if slot.id == id
             && slot.identity == known.identity
             && let Some(end) = Pattern::new(bytes)

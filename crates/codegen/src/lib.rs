@@ -144,9 +144,8 @@ pub fn compile_with(path: impl AsRef<Path>, options: &Options) {
             for file in &generated.files {
                 println!("cargo:rerun-if-changed={file}");
             }
-            for diagnostic in generated.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Warning)
-            {
-                println!("cargo:warning={}:{}: {}", diagnostic.file, diagnostic.line, diagnostic.message);
+            for warning in warnings(&generated.diagnostics) {
+                println!("cargo:warning={warning}");
             }
             if let Err(error) = write(path, &generated) {
                 fail(&format!("the generated module can't be written: {error}"));
@@ -157,6 +156,26 @@ pub fn compile_with(path: impl AsRef<Path>, options: &Options) {
             fail(&text.join("\n\n"));
         }
     }
+}
+
+/// The warnings of a contract for those who build it: cargo says them again with each build, and most builders didn't write
+/// the contract. So of those that name the same broken rule the first one stands for all.
+fn warnings(diagnostics: &[Diagnostic]) -> Vec<String> {
+    let warnings: Vec<&Diagnostic> =
+        diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Warning).collect();
+    let mut said = Vec::new();
+    for (index, Diagnostic { rule, file, line, message, .. }) in warnings.iter().enumerate() {
+        let alike = |other: &&&Diagnostic| rule.is_some() && other.rule == *rule;
+        if warnings[..index].iter().any(|earlier| alike(&earlier)) {
+            continue;
+        }
+        let more = match warnings[index + 1..].iter().filter(alike).count() {
+            0 => String::new(),
+            more => format!(" (and {more} more of {}, which `castile gen` shows)", rule.unwrap_or_default()),
+        };
+        said.push(format!("{file}:{line}: {message}{more}"));
+    }
+    said
 }
 
 fn write(path: &Path, generated: &Generated) -> std::io::Result<()> {
@@ -176,6 +195,34 @@ fn fail(message: &str) -> ! {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_warnings_that_are_alike_one_is_said() {
+        let warning = |rule, line| Diagnostic {
+            rule,
+            line,
+            ..Diagnostic::of_document(Severity::Warning, "a.wsdl", format!("problem {line}"))
+        };
+        let error = Diagnostic::of_document(Severity::Error, "a.wsdl", "wrong");
+        let all = [
+            warning(Some("cos-nonambig"), 1),
+            warning(None, 2),
+            error,
+            warning(Some("cos-nonambig"), 3),
+            warning(Some("src-resolve"), 4),
+            warning(None, 5),
+            warning(Some("cos-nonambig"), 6),
+        ];
+        assert_eq!(
+            warnings(&all),
+            [
+                "a.wsdl:1: problem 1 (and 2 more of cos-nonambig, which `castile gen` shows)",
+                "a.wsdl:2: problem 2",
+                "a.wsdl:4: problem 4",
+                "a.wsdl:5: problem 5",
+            ]
+        );
+    }
 
     #[test]
     fn what_is_served_says_its_encoding() {

@@ -143,7 +143,16 @@ fn collapse(text: &str) -> &str {
 
 /// What white space divides a text into.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split([' ', '\t', '\n', '\r']).filter(|word| !word.is_empty())
+    // By bytes: all white space is ASCII, and characters would have to be decoded.
+    let is_white = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let start = rest.bytes().position(|byte| !is_white(&byte))?;
+        let length = rest[start..].bytes().position(|byte| is_white(&byte)).unwrap_or(rest.len() - start);
+        let word = &rest[start..start + length];
+        rest = &rest[start + length..];
+        Some(word)
+    })
 }
 
 /// `Display` and `FromStr` of a type whose text needs no escaping.

@@ -88,6 +88,8 @@ pub struct Decoder<'a> {
     includes: Option<&'a dyn Includes>,
     /// A tag that was read to see what comes, and not yet used.
     next: Option<Next<'a>>,
+    /// The element that the start tag which is next was recognised as, if it was.
+    recognised: Option<&'static Element>,
     /// Whether the start tag that was used last said `xsi:nil="true"`.
     nil: bool,
     /// Which of its attributes are where.
@@ -135,6 +137,7 @@ impl<'a> Decoder<'a> {
             reader,
             includes: None,
             next: None,
+            recognised: None,
             nil: false,
             placed: Placed::NONE,
             parent: None,

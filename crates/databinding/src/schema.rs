@@ -17,7 +17,7 @@ pub struct Element {
     pub min_occurs: u32,
     /// How often it comes at most; `None` is unbounded.
     pub max_occurs: Option<u32>,
-    /// Where its tags are kept once they were read. Numbers are given within a contract, from 0.
+    /// Where its tags are kept once they were read.
     pub slot: u16,
     /// The value of the element if it is empty, or the only one that it may have.
     pub constraint: Option<ValueConstraint>,
@@ -28,14 +28,15 @@ pub struct Element {
 }
 
 impl Element {
-    /// An element that comes exactly once.
+    /// An element that comes exactly once. Numbers of slots are given within a contract, from 0; large contracts have more
+    /// elements than there are slots, and those that share one lie far apart.
     pub const fn new(namespace: &'static str, name: &'static str, slot: u16) -> Self {
         Element {
             namespace,
             name,
             min_occurs: 1,
             max_occurs: Some(1),
-            slot,
+            slot: slot % Known::SLOTS,
             constraint: None,
             facets: None,
             is_bare: true,
@@ -189,17 +190,19 @@ impl Attributes {
     }
 
     /// Which of those that are declared has this name; those from number `first` on are looked at before the others.
+    #[inline]
     pub(crate) fn position(&self, namespace: &str, name: &str, first: usize) -> Option<usize> {
+        match self.declared.get(first) {
+            Some(attribute) if attribute.is(namespace, name) => Some(first),
+            _ => self.position_elsewhere(namespace, name, first),
+        }
+    }
+
+    fn position_elsewhere(&self, namespace: &str, name: &str, first: usize) -> Option<usize> {
         let is_it = |attribute: &Attribute| attribute.is(namespace, name);
         let (before, behind) = self.declared.split_at_checked(first)?;
         let found = behind.iter().position(is_it).map(|index| first + index);
         found.or_else(|| before.iter().position(is_it))
-    }
-
-    /// Whether the same names are declared in the same order.
-    pub(crate) fn has_names_of(&self, other: &Attributes) -> bool {
-        let pairs = self.declared.iter().zip(other.declared);
-        self.declared.len() == other.declared.len() && { pairs }.all(|(one, other)| one.is(other.namespace, other.name))
     }
 }
 

@@ -31,6 +31,19 @@ fn rewritten<T: SimpleType>(text: &str) -> Option<String> {
     Some(String::from_utf8(out).unwrap())
 }
 
+#[test]
+fn texts_become_values_without_a_result_where_any_text_is_one() {
+    for text in ["", "a", " a \t b ", "a\nb"] {
+        assert_eq!(Ok(NormalizedString::from(text)), NormalizedString::new(text));
+        assert_eq!(Ok(Token::from(text)), Token::new(text));
+        assert_eq!(Ok(AnyUri::from(text)), AnyUri::new(text));
+        assert_eq!(Token::from(text.to_owned()), Token::from(text));
+    }
+    assert_eq!(&*Token::from(" a \t b "), "a b");
+    assert_eq!(NcName::try_from("a"), NcName::new("a"));
+    assert!(NcName::try_from("a:b").is_err());
+}
+
 /// The order of two texts as values of a Rust type, and whether the hashes agree with it.
 fn order<T: SimpleType + FacetValue>(a: &str, b: &str) -> Option<Ordering> {
     T::parse(a).unwrap().compare(&T::parse(b).unwrap())

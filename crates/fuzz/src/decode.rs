@@ -9,7 +9,13 @@ use castile_suites::{benchmark1, codec, wstest};
 
 use crate::{documents, limits_for, shown};
 
-/// Any bytes as messages of the suites' contracts.
+/// A contract whose messages have attributes, choices, derived types and more that those of the suites lack.
+#[allow(dead_code, reason = "neither client nor server are for fuzzing")]
+mod shapes {
+    castile::include_contract!("shapes");
+}
+
+/// Any bytes as messages of the suites' contracts, and of one beside them.
 ///
 /// A message gives the same value, or the same error at the same place, when every tag goes through the tokeniser, when
 /// tags are learned from this message alone, and when its like was read before. A lenient decoder reads the same value
@@ -70,6 +76,7 @@ fn kinds() -> Vec<Kind> {
     kinds.extend(both::<w::EchoStruct, w::EchoStructResponse>(&w::TEST_SERVICE_SOAP_OPERATIONS, "EchoStruct"));
     kinds.extend(both::<w::EchoList, w::EchoListResponse>(&w::TEST_SERVICE_SOAP_OPERATIONS, "EchoList"));
     kinds.extend(both::<w::GetOrder, w::GetOrderResponse>(&w::TEST_SERVICE_SOAP_OPERATIONS, "GetOrder"));
+    kinds.extend(both::<shapes::Shape, shapes::Shape>(&shapes::SHAPES_OPERATIONS, "draw"));
     kinds
 }
 

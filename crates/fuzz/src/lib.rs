@@ -56,6 +56,10 @@ fn limits_for(document: &[u8]) -> castile::xml::Limits {
         (limits.depth, limits.attributes, limits.namespaces) = (5, 3, 4);
         (limits.name_length, limits.text_length, limits.entity_expansion) = (50, 100, 100);
     }
+    // Names and texts that are short enough for tags to be learned, but not many attributes or long tags.
+    if document.len() % 8 == 5 {
+        (limits.depth, limits.attributes, limits.markup_length) = (6, 3, 1_030);
+    }
     limits
 }
 

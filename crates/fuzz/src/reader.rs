@@ -258,6 +258,17 @@ impl<'a> Walk<'a, '_> {
                 self.open.push(Open { number, last: None });
                 return true;
             }
+            if let Some(tag) = self.reader.known_tag(known) {
+                let found = (self.reader.namespace(tag.namespace).to_owned(), tag.name.local().to_owned());
+                assert_eq!(found, name);
+                assert_eq!(&self.reader.input()[tag.offset + 1..][..tag.name.as_str().len()], tag.name.as_str());
+                let attributes = events::attributes(&self.reader);
+                self.start(name, attributes, self.reader.offset());
+                self.note(number);
+                self.open.push(Open { number, last: None });
+                return true;
+            }
+            assert_eq!(self.reader.offset(), before, "something was read, and nothing recognised");
         }
         if self.reader.known_end(Schema::known(number)) {
             self.end(self.reader.offset());

@@ -1,7 +1,7 @@
 //! Whole messages: an envelope with one payload.
 
 use std::borrow::Cow;
-use std::cell::Cell;
+use std::cell::RefCell;
 
 use bytes::Bytes;
 use castile_databinding::{Decoder, Deviations, Encoder, FromXml, ToXml};
@@ -12,7 +12,7 @@ use crate::{Envelope, Error, ErrorKind, FromPayload, Header, Leniency, Options, 
 
 thread_local! {
     /// The buffers of the last reader on this thread, with the tags that were learned.
-    static MEMORY: Cell<Memory> = Cell::default();
+    static MEMORY: RefCell<Memory> = RefCell::default();
 }
 
 /// What `read` makes of a message.
@@ -70,14 +70,11 @@ fn is_utf16_without_mark(message: &[u8]) -> bool {
 
 /// A reader with the buffers of this thread.
 fn reader<'a>(message: &'a [u8], text: Option<&'a str>, limits: Limits) -> Result<Reader<'a>, Error> {
-    let mut memory = MEMORY.take();
-    let reader = match text {
-        None => Reader::with_memory(message, limits, &mut memory),
-        Some(text) => Reader::decoded(text, limits, &mut memory),
-    };
-    if reader.is_err() {
-        keep(memory);
-    }
+    // They stay where they are if there is no reader.
+    let reader = MEMORY.with_borrow_mut(|memory| match text {
+        None => Reader::with_memory(message, limits, memory),
+        Some(text) => Reader::decoded(text, limits, memory),
+    });
     Ok(reader?)
 }
 

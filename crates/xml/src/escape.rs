@@ -15,6 +15,15 @@ pub fn is_char(c: char) -> bool {
 /// that has more than `name_length` bytes.
 pub(crate) fn reference(input: &str, at: usize, name_length: usize) -> Result<(char, usize), (ErrorKind, String)> {
     let bytes = &input.as_bytes()[at + 1..];
+    // The usual ones, which are shorter than any limit.
+    match bytes {
+        [b'a', b'm', b'p', b';', ..] => return Ok(('&', at + "&amp;".len())),
+        [b'l', b't', b';', ..] => return Ok(('<', at + "&lt;".len())),
+        [b'g', b't', b';', ..] => return Ok(('>', at + "&gt;".len())),
+        [b'q', b'u', b'o', b't', b';', ..] => return Ok(('"', at + "&quot;".len())),
+        [b'a', b'p', b'o', b's', b';', ..] => return Ok(('\'', at + "&apos;".len())),
+        _ => {}
+    }
     let longest = longest_reference(name_length);
     let length = match end_of_reference(bytes, longest) {
         Some(end) if bytes[end] == b';' => end,
@@ -28,19 +37,11 @@ pub(crate) fn reference(input: &str, at: usize, name_length: usize) -> Result<(c
     };
     let failure = |message: String| Err((ErrorKind::WellFormedness, message));
     let name = &input[at + 1..at + 1 + length];
-    let c = match name {
-        "lt" => '<',
-        "gt" => '>',
-        "amp" => '&',
-        "quot" => '"',
-        "apos" => '\'',
-        _ => match name.strip_prefix('#').map(character) {
-            Some(Some(c)) => c,
-            Some(None) => return failure(format!("\"&{};\" stands for no character that XML allows", shown(name))),
-            None => return failure(format!("reference to an entity \"{}\" that is not declared", shown(name))),
-        },
-    };
-    Ok((c, at + length + 2))
+    match name.strip_prefix('#').map(character) {
+        Some(Some(c)) => Ok((c, at + length + 2)),
+        Some(None) => failure(format!("\"&{};\" stands for no character that XML allows", shown(name))),
+        None => failure(format!("reference to an entity \"{}\" that is not declared", shown(name))),
+    }
 }
 
 /// How many bytes a reference may have behind its `&`: there is always room for `&#x10FFFF;` with leading zeros.

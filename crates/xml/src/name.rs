@@ -9,6 +9,7 @@ pub struct QName<'a> {
 }
 
 impl<'a> QName<'a> {
+    #[inline]
     pub(crate) fn new(text: &'a str, local: usize) -> Self {
         QName { text, local: local as u32 }
     }
@@ -19,16 +20,19 @@ impl<'a> QName<'a> {
     }
 
     /// Prefix, colon and local name, as written.
+    #[inline]
     pub fn as_str(self) -> &'a str {
         self.text
     }
 
     /// The prefix, empty if there is none.
+    #[inline]
     pub fn prefix(self) -> &'a str {
         &self.text[..(self.local as usize).saturating_sub(1)]
     }
 
     /// The local name.
+    #[inline]
     pub fn local(self) -> &'a str {
         &self.text[self.local as usize..]
     }

@@ -107,6 +107,7 @@ impl Namespaces {
     }
 
     /// The namespace name, empty for [`NamespaceId::NONE`].
+    #[inline]
     pub(crate) fn name(&self, id: NamespaceId) -> &str {
         match id {
             NamespaceId::NONE => "",
@@ -123,6 +124,7 @@ impl Namespaces {
         self.bindings.iter().rev().map(|binding| (self.slice(&binding.prefix), self.slice(&binding.name)))
     }
 
+    #[inline]
     fn slice(&self, range: &Range<u32>) -> &str {
         &self.text[range.start as usize..range.end as usize]
     }

@@ -27,6 +27,8 @@ pub(crate) struct Preamble {
     /// What is open behind it; the last one is the element that it ends with.
     pub(crate) open: Vec<Open>,
     pub(crate) namespaces: Namespaces,
+    /// Whether the last element is empty, so that its end is due.
+    pub(crate) is_empty: bool,
     /// The namespaces of the root element and of the last one.
     pub(crate) root: NamespaceId,
     pub(crate) last: NamespaceId,

@@ -4,6 +4,7 @@ mod attributes;
 mod document;
 mod frames;
 pub(crate) mod known;
+mod known_tags;
 pub(crate) mod pieces;
 mod tags;
 mod text;
@@ -62,6 +63,8 @@ pub struct Memory {
     open: Vec<Open>,
     namespaces: Namespaces,
     attributes: Vec<RawAttribute>,
+    /// Room for those of a tag that may be the next.
+    spare: Vec<RawAttribute>,
     /// The order of many attributes by name.
     order: Vec<usize>,
     /// Attribute values that differ from what the document says.
@@ -218,6 +221,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The offset of the next byte to be read; while an entity is being read, the end of the reference to it.
+    #[inline]
     pub fn offset(&self) -> usize {
         match &self.document {
             None => self.at,
@@ -226,6 +230,7 @@ impl<'a> Reader<'a> {
     }
 
     /// How many elements are open.
+    #[inline]
     pub fn depth(&self) -> usize {
         self.memory.open.len()
     }
@@ -237,17 +242,20 @@ impl<'a> Reader<'a> {
     }
 
     /// The limits it keeps.
+    #[inline]
     pub fn limits(&self) -> Limits {
         self.limits
     }
 
     /// The name of a namespace that a token named; empty for none.
+    #[inline]
     pub fn namespace(&self, id: NamespaceId) -> &str {
         self.memory.namespaces.name(id)
     }
 
     /// The namespace that `prefix` is bound to here, `None` if it is unbound. The empty prefix asks for the default
     /// namespace, whose name is empty where there is none.
+    #[inline]
     pub fn resolve(&self, prefix: &str) -> Option<&str> {
         self.memory.namespaces.resolve(prefix).map(|id| self.memory.namespaces.name(id))
     }
@@ -272,6 +280,7 @@ impl<'a> Reader<'a> {
 
     /// Their names alone: each with the number that [`attribute_value`](Self::attribute_value) takes, its namespace, empty
     /// for none, and its local name.
+    #[inline]
     pub fn attribute_names(&self) -> impl Iterator<Item = (usize, &str, &str)> {
         let numbered = self.memory.attributes.iter().enumerate();
         let attributes = numbered.filter(|(_, raw)| raw.prefix != Prefix::Declares);
@@ -280,19 +289,24 @@ impl<'a> Reader<'a> {
 
     /// The normalised value of the attribute of a number that [`attribute_names`](Self::attribute_names) gave, and the
     /// byte offset of its name.
+    #[inline]
     pub fn attribute_value(&self, number: usize) -> Option<(&str, usize)> {
         let raw = self.memory.attributes.get(number)?;
         Some((self.value(raw.value), self.attribute_offset(raw)))
     }
 
     /// The attribute of this local name that is in `namespace`, which is one: attributes in none are passed over.
+    #[inline]
     pub fn qualified_attribute(&self, namespace: &str, local: &str) -> Option<Attribute<'_>> {
-        let qualified = self.memory.attributes.iter().filter(|raw| raw.prefix == Prefix::Qualifies);
-        let mut attributes = qualified.map(|raw| self.told_attribute(raw));
-        attributes.find(|attribute| attribute.name.local() == local && attribute.namespace == namespace)
+        let mut qualified = self.memory.attributes.iter().filter(|raw| raw.prefix == Prefix::Qualifies);
+        let is_it = |raw: &&RawAttribute| {
+            self.raw_name(raw).local() == local && self.namespace(raw.namespace) == namespace
+        };
+        qualified.find(is_it).map(|raw| self.told_attribute(raw))
     }
 
     /// Whether the start tag that was read last has no attributes and declares nothing.
+    #[inline]
     pub fn is_plain(&self) -> bool {
         self.memory.attributes.is_empty()
     }

@@ -183,14 +183,13 @@ fn attribute_table(plan: &Struct, context: Context<'_>) -> Option<TokenStream> {
         let any = wildcard(any);
         quote! { .and(#any) }
     });
-    let declared = if plan.attributes.iter().any(|attribute| attribute.facets.is_some()) {
-        // Statics are not referred to by what is promoted, but by constants they are.
-        quote! { &const { [#(#declared),*] } }
-    } else {
-        quote! { &[#(#declared),*] }
-    };
+    // A static has one address, by which attributes are found again, and it may refer to those of facets.
+    let declared = quote! { &[#(#declared),*] };
     Some(quote! {
-        const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::new(#declared) #(#any)*;
+        const ATTRIBUTES: &'static xs::Attributes = {
+            static ATTRIBUTES: xs::Attributes = xs::Attributes::new(#declared) #(#any)*;
+            &ATTRIBUTES
+        };
     })
 }
 

@@ -101,14 +101,6 @@ macro_rules! text {
             }
         }
 
-        impl TryFrom<String> for $type {
-            type Error = Invalid;
-
-            fn try_from(text: String) -> Result<Self, Invalid> {
-                $type::new(text)
-            }
-        }
-
         impl std::str::FromStr for $type {
             type Err = Invalid;
 
@@ -136,6 +128,50 @@ macro_rules! text {
         }
     )*};
 }
+
+/// Conversions to types that any text is one of, its white space put in order.
+macro_rules! from_any_text {
+    ($($type:ident $white_space:ident)*) => {$(
+        impl From<&str> for $type {
+            fn from(text: &str) -> Self {
+                $type(WhiteSpace::$white_space.normalise(text).into_owned())
+            }
+        }
+
+        impl From<String> for $type {
+            fn from(text: String) -> Self {
+                match WhiteSpace::$white_space.normalise(&text) {
+                    Cow::Borrowed(normalised) if normalised.len() == text.len() => $type(text),
+                    normalised => $type(normalised.into_owned()),
+                }
+            }
+        }
+    )*};
+}
+
+/// Conversions to types that refuse some texts.
+macro_rules! from_some_texts {
+    ($($type:ident)*) => {$(
+        impl TryFrom<&str> for $type {
+            type Error = Invalid;
+
+            fn try_from(text: &str) -> Result<Self, Invalid> {
+                $type::new(text)
+            }
+        }
+
+        impl TryFrom<String> for $type {
+            type Error = Invalid;
+
+            fn try_from(text: String) -> Result<Self, Invalid> {
+                $type::new(text)
+            }
+        }
+    )*};
+}
+
+from_any_text! { NormalizedString Replace Token Collapse AnyUri Collapse }
+from_some_texts! { Language Nmtoken Name NcName Id Idref Entity }
 
 text! {
     /// `xs:normalizedString` (XSD Part 2 §3.3.1): text whose white space is blanks.

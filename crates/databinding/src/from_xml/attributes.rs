@@ -60,7 +60,7 @@ impl Placed {
 
     /// The number of `table[index]` in the tag, if it is there; `None` if that isn't known for this table and tag.
     #[inline]
-    fn number(&mut self, table: &'static Attributes, offset: usize, index: usize) -> Option<Option<usize>> {
+    fn number(&self, table: &'static Attributes, offset: usize, index: usize) -> Option<Option<usize>> {
         if !self.is_of(table, offset) {
             return None;
         }
@@ -70,18 +70,8 @@ impl Placed {
 
     /// Whether this is about the tag that ends at `offset`, and this table.
     #[inline]
-    fn is_of(&mut self, table: &'static Attributes, offset: usize) -> bool {
-        if offset != self.offset {
-            return false;
-        }
-        if !std::ptr::eq(self.table, table) {
-            if !self.table.has_names_of(table) {
-                return false;
-            }
-            // The same constant, which the compiler has put into two places.
-            self.table = table;
-        }
-        true
+    fn is_of(&self, table: &'static Attributes, offset: usize) -> bool {
+        offset == self.offset && std::ptr::eq(self.table, table)
     }
 }
 
@@ -233,10 +223,14 @@ impl Decoder<'_> {
     /// That the attribute is no name.
     #[inline]
     pub fn type_of(&mut self, types: &'static [TypeName]) -> Result<usize, Error> {
-        if self.reader.is_plain() {
+        if !self.may_say_type() {
             return Ok(0);
         }
-        Ok(self.type_name()?.map_or(0, |name| index_of(types, &name)))
+        match self.said_type() {
+            Ok(None) => Ok(0),
+            Ok(Some((namespace, local))) => Ok(index_of(types, namespace, local)),
+            Err(error) => self.tolerate(error).map(|()| 0),
+        }
     }
 
     /// The same for an element whose own type is abstract, so that it must name another one.
@@ -244,12 +238,19 @@ impl Decoder<'_> {
     /// # Errors
     /// That the attribute is absent or no name.
     pub fn concrete_type_of(&mut self, element: &'static Element, types: &'static [TypeName]) -> Result<usize, Error> {
-        let Some(name) = self.type_name()? else {
-            let message =
-                format!("<{}> has an abstract type, where one was expected that xsi:type names", element.name);
-            return Err(Error::new(ErrorKind::Structure, self.inside_tag(), message));
-        };
-        Ok(index_of(types, &name))
+        match self.said_type() {
+            Ok(Some((namespace, local))) => return Ok(index_of(types, namespace, local)),
+            Ok(None) => {}
+            Err(error) => self.tolerate(error)?,
+        }
+        let message = format!("<{}> has an abstract type, where one was expected that xsi:type names", element.name);
+        Err(Error::new(ErrorKind::Structure, self.inside_tag(), message))
+    }
+
+    /// Whether the start tag that was read last, whose attributes were looked at, may have an `xsi:type`.
+    #[inline]
+    fn may_say_type(&self) -> bool {
+        !self.reader.is_plain() && (self.placed.others || self.placed.offset != self.reader.offset())
     }
 
     /// Reads the content of an element that is of type `T` by its `xsi:type`.
@@ -270,20 +271,21 @@ impl Decoder<'_> {
     /// What `xsi:type` says.
     pub(crate) fn type_name(&mut self) -> Result<Option<ExpandedName>, Error> {
         let error = match self.said_type() {
-            Ok(name) => return Ok(name),
+            Ok(name) => return Ok(name.map(|(namespace, local)| ExpandedName::new(namespace, local))),
             Err(error) => error,
         };
         self.tolerate(error).map(|()| None)
     }
 
-    fn said_type(&self) -> Result<Option<ExpandedName>, Error> {
+    /// The same, as namespace and local name.
+    fn said_type(&self) -> Result<Option<(&str, &str)>, Error> {
         let Some(found) = self.reader.qualified_attribute(XSI_NAMESPACE, "type") else { return Ok(None) };
         let text = found.value.trim_matches([' ', '\t', '\n', '\r']);
         let (prefix, local) = text.split_once(':').unwrap_or(("", text));
         let wrong = match self.reader.resolve(prefix) {
             // No type has such a name, but a value of an unknown type would keep it, to be written again.
             Some(_) if !is_ncname(local) => "",
-            Some(namespace) => return Ok(Some(ExpandedName::new(namespace, local))),
+            Some(namespace) => return Ok(Some((namespace, local))),
             None => ": its prefix is not declared",
         };
         let message = format!("{} is not a valid xs:QName for xsi:type{wrong}", quoted(text));
@@ -296,6 +298,9 @@ impl Decoder<'_> {
         expected: Option<TypeName>,
     ) -> Result<(), Error> {
         let Some(expected) = expected else { return Ok(()) };
+        if !self.may_say_type() {
+            return Ok(());
+        }
         match self.type_name()? {
             Some(found) if !found.is(expected.namespace, expected.name) => {
                 let message = format!(
@@ -324,7 +329,7 @@ impl Decoder<'_> {
         }
         self.placed.begin(attributes, self.reader.offset());
         // Most stand in the order of the table, so each is looked for from behind the one before it.
-        let (mut unknown, mut next) = (false, 0);
+        let (mut unknown, mut qualified, mut next) = (false, false, 0);
         for (number, namespace, name) in self.reader.attribute_names() {
             match attributes.position(namespace, name, next) {
                 Some(index) => {
@@ -333,12 +338,13 @@ impl Decoder<'_> {
                 }
                 None => {
                     self.placed.others = true;
+                    qualified |= !namespace.is_empty();
                     unknown |= !is_ours(namespace) && !attributes.allows(namespace);
                 }
             }
         }
         let mut nil = false;
-        if let Some(attribute) = self.reader.qualified_attribute(XSI_NAMESPACE, "nil") {
+        if qualified && let Some(attribute) = self.reader.qualified_attribute(XSI_NAMESPACE, "nil") {
             nil = bool::parse(attribute.value).map_err(|_| {
                 let message = format!("{} is not a valid xs:boolean for xsi:nil", quoted(attribute.value));
                 Error::new(ErrorKind::Lexical, attribute.offset, message)
@@ -399,6 +405,6 @@ fn not_fixed(declared: &schema::Attribute, text: &str, fixed: &str, offset: usiz
     Error::new(ErrorKind::Lexical, offset, message)
 }
 
-fn index_of(types: &[TypeName], name: &ExpandedName) -> usize {
-    types.iter().position(|one| name.is(one.namespace, one.name)).unwrap_or(types.len())
+fn index_of(types: &[TypeName], namespace: &str, local: &str) -> usize {
+    types.iter().position(|one| one.name == local && one.namespace == namespace).unwrap_or(types.len())
 }

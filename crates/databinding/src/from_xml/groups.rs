@@ -66,10 +66,14 @@ impl<'a> Decoder<'a> {
     pub fn repeated_group<G: Group>(&mut self, min: u32, max: Option<u32>) -> Result<Vec<G>, Error> {
         let mut groups = Vec::new();
         let max = max.map_or(usize::MAX, |max| max as usize);
+        let start = self.reader.offset();
         while groups.len() < max
             && let Some(group) = G::read(self)?
         {
             groups.push(group);
+            if groups.len() == 1 {
+                groups.reserve(self.room(start, size_of::<G>()));
+            }
         }
         if groups.len() < min as usize {
             let error = self.missing(G::FIRST);
@@ -109,7 +113,7 @@ impl<'a> Decoder<'a> {
             if self.is_at_known_end() {
                 return Ok(None);
             }
-            let known = table.iter().position(|element| self.reader.is_at_known_start(element.known()));
+            let known = table.iter().position(|element| self.is_at_known_start(element));
             if known.is_some() {
                 return Ok(known);
             }
@@ -120,9 +124,9 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    fn is_at_known_first(&self, first: &'static [First]) -> bool {
+    fn is_at_known_first(&mut self, first: &'static [First]) -> bool {
         first.iter().any(|first| match first {
-            First::Elements(table) => table.iter().any(|element| self.reader.is_at_known_start(element.known())),
+            First::Elements(table) => table.iter().any(|element| self.is_at_known_start(element)),
             First::Wildcard(_) => false,
             First::Group(first) => self.is_at_known_first(first),
         })
@@ -173,6 +177,9 @@ impl<'a> Decoder<'a> {
     /// # Errors
     /// That the document is not well-formed.
     pub fn optional_any(&mut self, wildcard: &'static Wildcard) -> Result<Option<Any>, Error> {
+        if self.next.is_none() && (self.is_at_known_end() || self.is_at_known_first(wildcard.before)) {
+            return Ok(None);
+        }
         match self.peek()? {
             Next::Start(tag) => {
                 let (namespace, local) = self.name(&tag);
@@ -220,11 +227,12 @@ impl<'a> Decoder<'a> {
         }
         let source = &self.reader.input()[tag.offset..self.reader.offset()];
         let (start, rest) = source.split_at('<'.len_utf8() + tag.name.as_str().len());
-        let mut xml = start.as_bytes().to_vec();
+        let mut xml = Vec::with_capacity(source.len() + ROOM);
+        xml.extend_from_slice(start.as_bytes());
         let mut wanted = prefixes(source);
         wanted.insert("");
         for prefix in &own {
-            wanted.remove(prefix.as_str());
+            wanted.remove(prefix);
         }
         for (prefix, namespace) in self.reader.namespaces() {
             if wanted.remove(prefix) && !namespace.is_empty() {
@@ -247,7 +255,8 @@ impl<'a> Decoder<'a> {
         };
         self.copy = left;
         xml.extend_from_slice(rest.as_bytes());
-        Ok(Any::from_parts(name.0, name.1, String::from_utf8_lossy(&xml).into_owned()))
+        let xml = String::from_utf8(xml).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+        Ok(Any::from_parts(name.0, name.1, xml))
     }
 
     // ---- mixed content ----
@@ -278,12 +287,51 @@ impl<'a> Decoder<'a> {
 }
 
 /// What stands before colons, and so may be a prefix, wherever that is.
-fn prefixes(xml: &str) -> HashSet<&str> {
-    let mut found = HashSet::new();
+fn prefixes(xml: &str) -> Prefixes<'_> {
+    let mut found = Prefixes::default();
     for (colon, _) in xml.match_indices(':') {
-        let start = xml[..colon].rfind(|c: char| !castile_xml::is_name_char(c));
-        let start = start.map_or(0, |at| at + xml[at..].chars().next().map_or(1, char::len_utf8));
+        let bytes = xml.as_bytes();
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+        let mut start = bytes[..colon].iter().rposition(|&byte| !is_plain(byte)).map_or(0, |at| at + 1);
+        if start > 0 && !bytes[start - 1].is_ascii() {
+            start = xml[..colon].rfind(|c: char| !castile_xml::is_name_char(c)).map_or(0, |at| {
+                at + xml[at..].chars().next().map_or(1, char::len_utf8)
+            });
+        }
         found.insert(&xml[start..colon]);
     }
     found
+}
+
+/// A set of prefixes. Most elements have few.
+#[derive(Default)]
+struct Prefixes<'a> {
+    few: Vec<&'a str>,
+    /// Those that came when `few` was full.
+    many: HashSet<&'a str>,
+}
+
+/// How many bytes there is room for in an element that is kept, for a declaration, beside those that it has.
+const ROOM: usize = 64;
+/// How many prefixes are compared one by one.
+const FEW: usize = 8;
+
+impl<'a> Prefixes<'a> {
+    fn insert(&mut self, prefix: &'a str) {
+        if self.few.contains(&prefix) {
+            return;
+        }
+        if self.few.len() < FEW {
+            self.few.push(prefix);
+        } else {
+            self.many.insert(prefix);
+        }
+    }
+
+    /// Takes a prefix out. `false` if it was not there.
+    fn remove(&mut self, prefix: &str) -> bool {
+        let few = self.few.iter().position(|one| *one == prefix);
+        let many = !self.many.is_empty() && self.many.remove(prefix);
+        few.map(|index| self.few.swap_remove(index)).is_some() | many
+    }
 }

@@ -196,11 +196,18 @@ impl Decoder<'_> {
     /// Whether `table[index]` comes next, which is not known by its start tag.
     pub(super) fn comes(&mut self, table: &'static [Element], index: usize, is_nillable: bool) -> Result<bool, Error> {
         let element = &table[index];
-        if self.next.is_none() && !element.is_bare() && self.reader.is_at_known_start(element.known()) {
-            return Ok(true);
-        }
-        if self.next.is_none() && self.is_at_what_follows(&table[index], &table[index + 1..]) {
-            return Ok(false);
+        match &self.next {
+            Some(Next::Start(tag)) if self.lenient.is_none() => return Ok(self.is(tag, element)),
+            Some(Next::End { .. }) => return Ok(false),
+            Some(Next::Start(_)) => {}
+            None => {
+                if self.is_at_known_start(element) {
+                    return Ok(true);
+                }
+                if self.is_at_known_end() || self.is_at_what_follows(element, &table[index + 1..]) {
+                    return Ok(false);
+                }
+            }
         }
         match self.peek()? {
             Next::Start(tag) if !self.is(&tag, element) => Ok(false),
@@ -211,16 +218,16 @@ impl Decoder<'_> {
     }
 
     /// Whether the tag that comes next is known as one that stands behind `optional`, and not as that.
-    pub(super) fn is_at_what_follows(&self, optional: &'static Element, following: &'static [Element]) -> bool {
+    pub(super) fn is_at_what_follows(&mut self, optional: &'static Element, following: &'static [Element]) -> bool {
         for element in following.iter().take(LOOK_AHEAD) {
-            if self.reader.is_at_known_start(element.known()) {
+            if self.is_at_known_start(element) {
                 return !optional.is(element.namespace, element.name);
             }
             if element.min_occurs > 0 {
                 return false;
             }
         }
-        following.len() <= LOOK_AHEAD && self.is_at_known_end()
+        false
     }
 
     /// Whether the end tag that comes next is known as that of the element whose content is being read.

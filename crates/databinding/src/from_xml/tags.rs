@@ -16,10 +16,38 @@ impl<'a> Decoder<'a> {
         known
     }
 
+    /// Whether a start tag comes next that is known as one of `element`. If it is not a plain one it is read, and next.
+    pub(super) fn is_at_known_start(&mut self, element: &'static Element) -> bool {
+        let known = element.known();
+        if self.reader.is_at_known_start(known) {
+            return true;
+        }
+        match self.reader.known_tag(known) {
+            None => false,
+            Some(tag) => {
+                self.next = Some(Next::Start(tag));
+                self.recognised = Some(element);
+                true
+            }
+        }
+    }
+
     /// Reads the start tag of `element`.
     pub(super) fn start(&mut self, element: &'static Element, attributes: &'static Attributes) -> Result<(), Error> {
+        if self.next.is_none() {
+            if self.known_start(element) {
+                return Ok(());
+            }
+            if self.reader.known_tag(element.known()).is_some() {
+                return self.attributes(element, attributes);
+            }
+        }
         loop {
             match self.peek()? {
+                Next::Start(_) if self.recognised.is_some_and(|recognised| std::ptr::eq(recognised, element)) => {
+                    self.next = None;
+                    return self.attributes(element, attributes);
+                }
                 Next::Start(tag) if self.is(&tag, element) => {
                     self.next = None;
                     self.attributes(element, attributes)?;
@@ -79,6 +107,7 @@ impl<'a> Decoder<'a> {
     /// Reads a tag, which is next then, or what stands between tags.
     pub(super) fn piece(&mut self) -> Result<Piece<'a>, Error> {
         let offset = self.reader.offset();
+        self.recognised = None;
         self.next = Some(match self.reader.next()? {
             Token::StartTag(tag) => Next::Start(tag),
             // An end that took no bytes is that of an empty-element tag.
@@ -92,6 +121,9 @@ impl<'a> Decoder<'a> {
     }
 
     pub(super) fn is(&self, tag: &StartTag<'_>, element: &Element) -> bool {
+        if self.lenient.is_none() && tag.name.local() != element.name {
+            return false;
+        }
         let (namespace, local) = self.name(tag);
         element.is(namespace, local)
     }

@@ -130,7 +130,7 @@ impl<'a> Reader<'a> {
 
     /// Reads a value up to its closing quote, normalised (XML 1.0 §3.3.3), and returns where the quote ends.
     #[inline(never)]
-    fn unusual_value(&mut self, name: &str, start: usize, quote: u8) -> Result<(Span, usize), Error> {
+    pub(super) fn unusual_value(&mut self, name: &str, start: usize, quote: u8) -> Result<(Span, usize), Error> {
         let bytes = self.input.as_bytes();
         let normalised_start = self.memory.values.len();
         let mut normalised = false;
@@ -295,6 +295,7 @@ impl<'a> Reader<'a> {
         order.windows(2).filter(|pair| key(&attributes[pair[0]]) == key(&attributes[pair[1]])).map(|pair| pair[1]).min()
     }
 
+    #[inline]
     pub(super) fn raw_name(&self, raw: &RawAttribute) -> QName<'a> {
         if raw.value.source == Source::Default {
             return self.default_name(raw.value);
@@ -320,6 +321,7 @@ impl<'a> Reader<'a> {
         }
     }
 
+    #[inline]
     pub(super) fn value(&self, value: Span) -> &str {
         match value.source {
             Source::Input => &self.input[value.start as usize..value.end as usize],

@@ -33,21 +33,23 @@ impl<'a> Reader<'a> {
         self.at = preamble.length();
         self.tag_end = self.at;
         self.previous_tag_end = preamble.previous_tag_end;
+        self.end_is_due = preamble.is_empty;
         self.stage = Stage::Content;
         self.begins_as_known = true;
         Some((tag, preamble.root))
     }
 
     /// Keeps the beginning of the document up to `tag`, which was read last, for [`resume`](Self::resume). `root` is the
-    /// namespace of the root element. Does nothing if the tag has attributes other than declarations, or is empty.
+    /// namespace of the root element. Does nothing if the tag has attributes other than declarations.
     pub fn remember(&mut self, tag: StartTag<'a>, root: NamespaceId) {
-        if self.document.is_some() || self.end_is_due || self.tag_end != self.at || self.attributes().next().is_some() {
+        if self.document.is_some() || self.tag_end != self.at || self.attributes().next().is_some() {
             return;
         }
         let Memory { preambles, open, namespaces, .. } = &mut self.memory;
         if let Some(preamble) = preambles.keep(&self.input.as_bytes()[..self.at], self.limits, self.is_decoded) {
             preamble.open.clone_from(open);
             preamble.namespaces.copy_from(namespaces);
+            preamble.is_empty = self.end_is_due;
             preamble.root = root;
             preamble.last = tag.namespace;
             preamble.previous_tag_end = self.previous_tag_end;
@@ -113,12 +115,13 @@ impl<'a> Reader<'a> {
         self.layout_holds = !self.end_is_due;
     }
 
-    /// Keeps the start tag that was just read as the one that stands at `known`, if nothing but white space stood
-    /// before it and it has neither attributes nor declarations.
+    /// Keeps the start tag that was just read as one that stands at `known`, if nothing but white space stood before it
+    /// and it has no declarations.
     pub fn learn_start(&mut self, known: Known) {
-        if self.memory.attributes.is_empty() {
-            self.learn_start_as_plain(known);
+        if self.end_is_due || !self.memory.attributes.is_empty() {
+            return self.learn_tag(known);
         }
+        self.learn_start_as_plain(known);
     }
 
     /// The same for a tag that may have attributes and declares nothing, where they say nothing that the place of the tag
@@ -128,6 +131,12 @@ impl<'a> Reader<'a> {
             return;
         }
         let Some(open) = self.memory.open.last_mut() else { return };
+        if let Some(slot) = self.memory.layouts.slot(known)
+            && slot.start.end_of_match(self.input.as_bytes(), self.previous_tag_end) == Some(self.tag_end)
+        {
+            open.learned = slot.id;
+            return;
+        }
         let bytes = &self.input.as_bytes()[self.previous_tag_end..self.tag_end];
         let name_at = open.name as usize - self.previous_tag_end;
         if end_of_white_space(bytes, 0) + 1 == name_at {
@@ -140,6 +149,15 @@ impl<'a> Reader<'a> {
     /// data stands before it and is not part of it.
     pub fn learn_end(&mut self, known: Known, text: bool) {
         if !self.layout_holds || self.closed == 0 {
+            return;
+        }
+        if let Some(slot) = self.memory.layouts.slot(known)
+            && slot.id == self.closed
+            && slot.end.begins_before(self.tag_end).is_some_and(|at| {
+                (at == self.previous_tag_end || (text && at > self.previous_tag_end))
+                    && slot.end.end_of_match(self.input.as_bytes(), at).is_some()
+            })
+        {
             return;
         }
         let bytes = &self.input.as_bytes()[self.previous_tag_end..self.tag_end];

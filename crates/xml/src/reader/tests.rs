@@ -379,10 +379,122 @@ mod learned {
         assert_eq!(reader.next().unwrap_err().kind(), ErrorKind::Limit);
     }
 
+    /// Reads the next start tag the long way, learns it and leaves the element.
+    fn learn_tag(reader: &mut Reader<'_>) {
+        while !matches!(reader.next().unwrap(), Token::StartTag(_)) {}
+        reader.learn_start(ITEM);
+        reader.skip_element().unwrap();
+    }
+
+    /// The tag at [`ITEM`] if it is known: its name, its attributes, and whether it is empty.
+    fn known(reader: &mut Reader<'_>) -> Option<(String, Vec<(String, String)>, bool)> {
+        let before = reader.offset();
+        let Some(tag) = reader.known_tag(ITEM) else {
+            assert_eq!(reader.offset(), before);
+            return None;
+        };
+        assert!(reader.input()[tag.offset..].starts_with(&format!("<{}", tag.name.as_str())));
+        let attributes = reader.attributes().map(|a| {
+            assert!(reader.input()[a.offset..].starts_with(a.name.as_str()));
+            (format!("{{{}}}{}", a.namespace, a.name.local()), a.value.to_owned())
+        });
+        let attributes = attributes.collect();
+        let name = format!("{{{}}}{}", reader.namespace(tag.namespace), tag.name.local());
+        let end = reader.offset();
+        reader.skip_element().unwrap();
+        Some((name, attributes, reader.offset() == end))
+    }
+
     #[test]
-    fn tags_with_attributes_are_not_learned() {
-        let mut reader = at_payload("<r><i a=''>1</i><i>2</i></r>                ", Memory::default());
-        learn(&mut reader);
-        assert_eq!(reader.known_element(ITEM, text), None);
+    fn a_tag_is_recognised_whatever_the_values_of_its_attributes_are() {
+        let root = "<p:r xmlns:p='u' xmlns:q='v'>";
+        let learned = "\n <p:i a='1' q:b = \"2\"/>";
+        for (tag, expected) in [
+            ("\n <p:i a='' q:b = \"other value\"/>", Some(("", "other value"))),
+            ("\n <p:i a='&amp;\t&#9;' q:b = \"'\"/>", Some(("& \t", "'"))),
+            ("\n <p:i a='\"' q:b = \"\u{FF0C}\"/>", Some(("\"", "\u{FF0C}"))),
+            ("\n <p:i a='1' q:b = \"2\" />", None),
+            ("\n <p:i a='1' q:b = \"2\"></p:i>", None),
+            ("\n <p:i a='1' q:b = '2'/>", None),
+            ("\n <p:i a='1'/>", None),
+            ("\n <p:i a='1' q:b = \"2\" c='3'/>", None),
+            ("\n <q:i a='1' q:b = \"2\"/>", None),
+            ("\n <p:i a='1' q:c = \"2\"/>", None),
+        ] {
+            let input = format!("{root}{learned}{tag}</p:r>                ");
+            let mut reader = at_payload(&input, Memory::default());
+            learn_tag(&mut reader);
+            let found = known(&mut reader);
+            let expected = expected.map(|(a, b)| {
+                let attributes = [("{}a", a), ("{v}b", b)].map(|(name, value)| (name.to_owned(), value.to_owned()));
+                ("{u}i".to_owned(), attributes.to_vec(), true)
+            });
+            assert_eq!(found, expected, "{tag}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_value_is_left_to_the_tokeniser() {
+        for value in ["<", "&", "&x;", "\u{1}", "\u{FFFE}"] {
+            let input = format!("<r><i a='1'>2</i><i a='{value}'>3</i></r>                ");
+            let mut reader = at_payload(&input, Memory::default());
+            learn_tag(&mut reader);
+            assert_eq!(reader.known_tag(ITEM), None, "{value:?}");
+            let plain = Reader::new(input.as_bytes(), Limits::default()).and_then(|mut reader| {
+                while !matches!(reader.next()?, Token::End) {}
+                Ok(())
+            });
+            assert_eq!(reader.next().unwrap_err(), plain.unwrap_err(), "{value:?}");
+        }
+    }
+
+    #[test]
+    fn a_place_has_tags_with_and_without_attributes() {
+        let input = "<r><i a='1'>2</i><i>3</i><i/><i b='4'/><i a='5'>6</i><i>7</i><i/><i b='8'/></r>                ";
+        let mut reader = at_payload(input, Memory::default());
+        for _ in 0..4 {
+            assert_eq!(known(&mut reader), None);
+            learn_tag(&mut reader);
+        }
+        let names = |found: Option<(String, Vec<(String, String)>, bool)>| found.map(|(_, names, empty)| (names, empty));
+        let attribute = |name: &str, value: &str| vec![(format!("{{}}{name}"), value.to_owned())];
+        assert_eq!(names(known(&mut reader)), Some((attribute("a", "5"), false)));
+        assert!(reader.known_start(ITEM));
+        reader.skip_element().unwrap();
+        assert_eq!(names(known(&mut reader)), Some((vec![], true)));
+        assert_eq!(names(known(&mut reader)), Some((attribute("b", "8"), true)));
+    }
+
+    #[test]
+    fn tags_that_declare_are_not_learned() {
+        for declaration in ["xmlns='u'", "xmlns:p='u'"] {
+            let input = format!("<r><i {declaration}/><i {declaration}/></r>                ");
+            let mut reader = at_payload(&input, Memory::default());
+            learn_tag(&mut reader);
+            assert_eq!(reader.known_tag(ITEM), None);
+        }
+    }
+
+    #[test]
+    fn limits_hold_for_tags_that_were_learned_under_others() {
+        let input = format!("<r><i a='1' b='{}'/><i a='1' b='{}'/></r>                ", "1", "2".repeat(2_000));
+        for (limits, is_known) in [
+            (Limits::default(), true),
+            (Limits { attributes: 1, ..Limits::default() }, false),
+            (Limits { markup_length: 1_500, ..Limits::default() }, false),
+            (Limits { depth: 1, ..Limits::default() }, false),
+        ] {
+            let mut reader = at_payload(&input, Memory::default());
+            learn_tag(&mut reader);
+            let offset = reader.offset();
+            let mut reader = Reader::with_memory(input.as_bytes(), limits, &mut reader.into_memory()).unwrap();
+            reader.next().unwrap();
+            reader.begin_layout();
+            reader.go_to(offset);
+            assert_eq!(reader.known_tag(ITEM).is_some(), is_known, "{limits:?}");
+            if !is_known {
+                assert_eq!(reader.next().unwrap_err().kind(), ErrorKind::Limit, "{limits:?}");
+            }
+        }
     }
 }

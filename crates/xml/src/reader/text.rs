@@ -9,6 +9,9 @@ use crate::{escape, scan};
 
 use super::{Reader, Stage};
 
+/// How far behind the first reference of a text its end is looked for, in bytes, to know how much room it needs.
+const NEAR: usize = 64;
+
 impl<'a> Reader<'a> {
     pub(super) fn text(&mut self) -> Result<Token<'a>, Error> {
         let start = self.at;
@@ -24,7 +27,11 @@ impl<'a> Reader<'a> {
     /// The text from `start` on, where the first reference or line end to be resolved stands at `end`.
     #[inline(never)]
     fn text_with_references(&mut self, start: usize, end: usize) -> Result<Token<'a>, Error> {
-        let mut owned = String::from(&self.input[start..end]);
+        // What is resolved is hardly longer than what stands there, and most texts are short.
+        let near = &self.input.as_bytes()[end..self.input.len().min(end + NEAR)];
+        let rest = near.iter().position(|&byte| byte == b'<').unwrap_or(near.len());
+        let mut owned = String::with_capacity(end - start + rest);
+        owned.push_str(&self.input[start..end]);
         let mut at = end;
         loop {
             match self.input.as_bytes().get(at) {

@@ -152,16 +152,19 @@ pub struct Item {
 static ITEM: [Element; 1] = [Element::new(NAMESPACE, "id", 0).occurs(0, Some(1))];
 
 impl FromXml for Item {
-    const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::new(
-        &[
-            xs::Attribute::new("", "text"),
-            xs::Attribute::new("", "size").default("12"),
-            xs::Attribute::new("", "unit").fixed("cm"),
-            xs::Attribute::new("", "kind").fixed("a&b"),
-            xs::Attribute::new("", "id"),
-            xs::Attribute::new(NAMESPACE, "version"),
-        ],
-    );
+    const ATTRIBUTES: &'static xs::Attributes = {
+        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(
+            &[
+                xs::Attribute::new("", "text"),
+                xs::Attribute::new("", "size").default("12"),
+                xs::Attribute::new("", "unit").fixed("cm"),
+                xs::Attribute::new("", "kind").fixed("a&b"),
+                xs::Attribute::new("", "id"),
+                xs::Attribute::new(NAMESPACE, "version"),
+            ],
+        );
+        &ATTRIBUTES
+    };
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Item"));
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&ITEM);
 
@@ -210,15 +213,18 @@ pub struct Less {
 }
 
 impl FromXml for Less {
-    const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::new(
-        &[
-            xs::Attribute::new("", "size").default("12"),
-            xs::Attribute::new("", "unit").fixed("cm"),
-            xs::Attribute::new("", "kind").fixed("a&b"),
-            xs::Attribute::new("", "id"),
-            xs::Attribute::new(NAMESPACE, "version"),
-        ],
-    );
+    const ATTRIBUTES: &'static xs::Attributes = {
+        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(
+            &[
+                xs::Attribute::new("", "size").default("12"),
+                xs::Attribute::new("", "unit").fixed("cm"),
+                xs::Attribute::new("", "kind").fixed("a&b"),
+                xs::Attribute::new("", "id"),
+                xs::Attribute::new(NAMESPACE, "version"),
+            ],
+        );
+        &ATTRIBUTES
+    };
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Less"));
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&[]);
 
@@ -324,10 +330,13 @@ pub struct Open {
 static OPEN: [Element; 1] = [Element::new(NAMESPACE, "element", 2)];
 
 impl FromXml for Open {
-    const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::new(
-            &[xs::Attribute::new("", "decoder"), xs::Attribute::new("", "name")],
-        )
-        .and(xs::Wildcard::new(xs::Namespaces::Not("urn:attributes")));
+    const ATTRIBUTES: &'static xs::Attributes = {
+        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(
+                &[xs::Attribute::new("", "decoder"), xs::Attribute::new("", "name")],
+            )
+            .and(xs::Wildcard::new(xs::Namespaces::Not("urn:attributes")));
+        &ATTRIBUTES
+    };
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Open"));
     const CONTENT: &'static xs::Content = &xs::Content::Among(&[xs::First::Elements(&OPEN)]);
 

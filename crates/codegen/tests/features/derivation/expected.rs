@@ -148,7 +148,10 @@ pub struct Circle {
 static CIRCLE: [Element; 2] = [Element::new(NAMESPACE, "name", 0), Element::new(NAMESPACE, "radius", 1)];
 
 impl FromXml for Circle {
-    const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::new(&[xs::Attribute::new("", "unit")]);
+    const ATTRIBUTES: &'static xs::Attributes = {
+        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "unit")]);
+        &ATTRIBUTES
+    };
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Circle"));
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&CIRCLE);
 
@@ -344,7 +347,10 @@ pub struct Further {
 static FURTHER: [Element; 2] = [Element::new(NAMESPACE, "a", 8), Element::new(NAMESPACE, "b", 9)];
 
 impl FromXml for Further {
-    const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::new(&[xs::Attribute::new("", "c")]);
+    const ATTRIBUTES: &'static xs::Attributes = {
+        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "c")]);
+        &ATTRIBUTES
+    };
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Further"));
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&FURTHER);
 

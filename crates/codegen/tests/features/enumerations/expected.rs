@@ -298,7 +298,10 @@ static VALUE: [Element; 6] = [
 ];
 
 impl FromXml for Value {
-    const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::new(&[xs::Attribute::new("", "size")]);
+    const ATTRIBUTES: &'static xs::Attributes = {
+        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "size")]);
+        &ATTRIBUTES
+    };
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
 

@@ -466,9 +466,12 @@ pub struct Amount {
 }
 
 impl FromXml for Amount {
-    const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::new(
-        &const { [xs::Attribute::new("", "percent").facets(&PERCENT_FACETS)] },
-    );
+    const ATTRIBUTES: &'static xs::Attributes = {
+        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(
+            &[xs::Attribute::new("", "percent").facets(&PERCENT_FACETS)],
+        );
+        &ATTRIBUTES
+    };
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Amount"));
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
@@ -503,15 +506,16 @@ pub struct Marks {
 }
 
 impl FromXml for Marks {
-    const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::new(
-        &const {
-            [
+    const ATTRIBUTES: &'static xs::Attributes = {
+        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(
+            &[
                 xs::Attribute::new("", "code").facets(&CODE_FACETS),
                 xs::Attribute::new("", "grade").default("2").facets(&GRADE_FACETS),
                 xs::Attribute::new("", "color"),
-            ]
-        },
-    );
+            ],
+        );
+        &ATTRIBUTES
+    };
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Marks"));
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&[]);
 
@@ -888,9 +892,12 @@ pub mod other {
     static PART: [Element; 1] = [Element::new(NAMESPACE_2, "short", 19).facets(&SHORT_FACETS)];
 
     impl FromXml for Part {
-        const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::new(
-            &const { [xs::Attribute::new("", "code").facets(&super::CODE_FACETS)] },
-        );
+        const ATTRIBUTES: &'static xs::Attributes = {
+            static ATTRIBUTES: xs::Attributes = xs::Attributes::new(
+                &[xs::Attribute::new("", "code").facets(&super::CODE_FACETS)],
+            );
+            &ATTRIBUTES
+        };
         const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "Part"));
         const CONTENT: &'static xs::Content = &xs::Content::Sequence(&PART);
 

@@ -215,7 +215,10 @@ pub struct Session {
 static SESSION: [Element; 1] = [Element::new(NAMESPACE, "user", 2)];
 
 impl FromXml for Session {
-    const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::new(&[xs::Attribute::new("", "id")]);
+    const ATTRIBUTES: &'static xs::Attributes = {
+        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "id")]);
+        &ATTRIBUTES
+    };
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&SESSION);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {

@@ -236,15 +236,16 @@ pub struct Item {
 static ITEM: [Element; 2] = [Element::new(NAMESPACE, "name", 7), Element::new(NAMESPACE, "note", 8).occurs(0, Some(1))];
 
 impl FromXml for Item {
-    const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::new(
-        &const {
-            [
+    const ATTRIBUTES: &'static xs::Attributes = {
+        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(
+            &[
                 xs::Attribute::new("", "id"),
                 xs::Attribute::new("", "code").facets(&CODE_FACETS),
                 xs::Attribute::new("", "unit").fixed("cm"),
-            ]
-        },
-    );
+            ],
+        );
+        &ATTRIBUTES
+    };
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Item"));
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&ITEM);
 

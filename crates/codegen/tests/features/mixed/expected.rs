@@ -202,7 +202,10 @@ pub struct Paragraph {
 }
 
 impl FromXml for Paragraph {
-    const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::new(&[xs::Attribute::new("", "content")]);
+    const ATTRIBUTES: &'static xs::Attributes = {
+        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "content")]);
+        &ATTRIBUTES
+    };
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Paragraph"));
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
@@ -238,7 +241,10 @@ pub struct Note {
 }
 
 impl FromXml for Note {
-    const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::new(&[xs::Attribute::new("", "by")]);
+    const ATTRIBUTES: &'static xs::Attributes = {
+        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "by")]);
+        &ATTRIBUTES
+    };
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Note"));
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {

@@ -191,7 +191,10 @@ static PERSON: [Element; 2] = [
 ];
 
 impl FromXml for Person {
-    const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::new(&[xs::Attribute::new("", "id")]);
+    const ATTRIBUTES: &'static xs::Attributes = {
+        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "id")]);
+        &ATTRIBUTES
+    };
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "Person"));
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&PERSON);
 
@@ -240,7 +243,10 @@ static PUPIL: [Element; 3] = [
 ];
 
 impl FromXml for Pupil {
-    const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::new(&[xs::Attribute::new("", "id")]);
+    const ATTRIBUTES: &'static xs::Attributes = {
+        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "id")]);
+        &ATTRIBUTES
+    };
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "Pupil"));
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&PUPIL);
 

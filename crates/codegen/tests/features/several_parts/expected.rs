@@ -167,7 +167,10 @@ pub struct Second {
 static SECOND: [Element; 1] = [Element::new(NAMESPACE, "text", 1).occurs(0, Some(1))];
 
 impl FromXml for Second {
-    const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::new(&[xs::Attribute::new("", "id")]);
+    const ATTRIBUTES: &'static xs::Attributes = {
+        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "id")]);
+        &ATTRIBUTES
+    };
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&SECOND);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {

@@ -144,9 +144,12 @@ pub struct Plain {
 }
 
 impl FromXml for Plain {
-    const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::new(
-        &[xs::Attribute::new("", "currency").fixed("EUR"), xs::Attribute::new("", "value")],
-    );
+    const ATTRIBUTES: &'static xs::Attributes = {
+        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(
+            &[xs::Attribute::new("", "currency").fixed("EUR"), xs::Attribute::new("", "value")],
+        );
+        &ATTRIBUTES
+    };
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Plain"));
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
@@ -181,7 +184,10 @@ pub struct Name {
 }
 
 impl FromXml for Name {
-    const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::new(&[xs::Attribute::new("", "lang")]);
+    const ATTRIBUTES: &'static xs::Attributes = {
+        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "lang")]);
+        &ATTRIBUTES
+    };
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         Ok(Name {

@@ -92,7 +92,10 @@ pub struct Further {
 }
 
 impl FromXml for Further {
-    const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::new(&[xs::Attribute::new("", "id")]);
+    const ATTRIBUTES: &'static xs::Attributes = {
+        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "id")]);
+        &ATTRIBUTES
+    };
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Further"));
     const CONTENT: &'static xs::Content = &xs::Content::Among(
         &[xs::First::Group(<PartChoice as ::castile::codegen::Group>::ALL)],

@@ -148,7 +148,10 @@ pub struct Extensible {
 static EXTENSIBLE: [Element; 1] = [Element::new(NAMESPACE, "a", 0)];
 
 impl FromXml for Extensible {
-    const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::new(&[]).and(xs::Wildcard::new(xs::Namespaces::Any));
+    const ATTRIBUTES: &'static xs::Attributes = {
+        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[]).and(xs::Wildcard::new(xs::Namespaces::Any));
+        &ATTRIBUTES
+    };
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Extensible"));
     const CONTENT: &'static xs::Content = &xs::Content::Among(
         &[

@@ -1,0 +1,174 @@
+//! Start tags with attributes, and empty-element tags, that were read before: recognised by what stands around the values
+//! of their attributes.
+
+use crate::QName;
+use crate::layout::{Known, Pattern, Tag, TagAttribute};
+use crate::namespaces::NamespaceId;
+use crate::scan;
+use crate::token::StartTag;
+
+use super::{Memory, Open, Prefix, RawAttribute, Reader, Source, Span, end_of_white_space};
+
+impl<'a> Reader<'a> {
+    /// Reads the start tag of the element at `known`, if it is as one with attributes that was learned, or as an
+    /// empty-element tag that was, but for the values of attributes, and nests no deeper than the limit. Then all is as if
+    /// it had been the next token.
+    #[inline]
+    pub fn known_tag(&mut self, known: Known) -> Option<StartTag<'a>> {
+        if !self.layout_holds || self.memory.open.len() >= self.limits.depth {
+            return None;
+        }
+        let slot = self.memory.layouts.slot(known)?;
+        if slot.tags == 0 { None } else { self.known_tag_of(slot.id, slot.tags) }
+    }
+
+    fn known_tag_of(&mut self, id: u64, mut number: u16) -> Option<StartTag<'a>> {
+        let bytes = self.input.as_bytes();
+        let Memory { layouts, spare, .. } = &mut self.memory;
+        let (tag, end) = loop {
+            let (tag, next) = layouts.tag(id, number)?;
+            if let Some(end) = end_of_tag(tag, bytes, self.at, spare) {
+                break (tag, end);
+            }
+            number = next;
+        };
+        let name = self.at + usize::from(tag.name_at);
+        // What is longer than the limit goes another way, which says so.
+        if spare.len() > self.limits.attributes || end - name >= self.limits.markup_length {
+            return None;
+        }
+        let (name_length, local) = (usize::from(tag.name_length), usize::from(tag.local));
+        let (is_empty, namespace) = (tag.is_empty, tag.namespace);
+        std::mem::swap(&mut self.memory.attributes, &mut self.memory.spare);
+        self.memory.values.clear();
+        if self.memory.attributes.iter().any(|raw| raw.value.source == Source::Values) {
+            self.normalise_values()?;
+        }
+        self.memory.open.push(Open {
+            name: name as u32,
+            name_length: name_length as u32,
+            local: local as u32,
+            namespaces: self.memory.namespaces.len() as u32,
+            learned: id,
+        });
+        self.at = end;
+        self.end_is_due = is_empty;
+        self.layout_holds = !is_empty;
+        self.note_tag();
+        let offset = name - '<'.len_utf8();
+        Some(StartTag { name: QName::new(&self.input[name..name + name_length], local), namespace, offset })
+    }
+
+    /// Normalises the values of attributes that are not as they stand in the document. `None` if one is wrong: then the
+    /// tokeniser will find that too.
+    #[cold]
+    fn normalise_values(&mut self) -> Option<()> {
+        for index in 0..self.memory.attributes.len() {
+            let raw = self.memory.attributes[index];
+            if raw.value.source == Source::Values {
+                let start = raw.value.start as usize;
+                let quote = self.input.as_bytes()[start - 1];
+                let (value, _) = self.unusual_value("", start, quote).ok()?;
+                self.memory.attributes[index].value = value;
+            }
+        }
+        Some(())
+    }
+
+    /// Keeps the start tag with attributes, or the empty-element tag, that was just read and has nothing but white space
+    /// before it.
+    pub(super) fn learn_tag(&mut self, known: Known) {
+        let Some(&open) = self.memory.open.last() else { return };
+        let is_declaring = self.memory.attributes.iter().any(|raw| raw.prefix == Prefix::Declares);
+        if is_declaring || self.layout_scope != Some(self.memory.namespaces.len()) {
+            return;
+        }
+        if let Some(tag) = self.tag_to_learn(open) {
+            let id = self.memory.layouts.learn_tag(known, tag);
+            if let Some(open) = self.memory.open.last_mut() {
+                open.learned = id;
+            }
+        }
+    }
+
+    /// The tag that was just read, in pieces. `None` if one is too long to be kept.
+    fn tag_to_learn(&mut self, open: Open) -> Option<Tag> {
+        let bytes = self.input.as_bytes();
+        let (start, end) = (self.previous_tag_end, self.tag_end);
+        let name_at = open.name as usize;
+        if end_of_white_space(bytes, start) + 1 != name_at {
+            return None;
+        }
+        // Where pieces begin and end: what is between them are values.
+        let mut begin = start;
+        let mut first = None;
+        let mut attributes: Vec<TagAttribute> = Vec::with_capacity(self.memory.attributes.len());
+        for raw in &self.memory.attributes {
+            let name = raw.name as usize;
+            let value = self.value_at(raw)?;
+            let quote = bytes[value - 1];
+            let piece = Pattern::new(&bytes[begin..value])?;
+            match attributes.last_mut() {
+                None => first = Some(piece),
+                Some(before) => before.after = piece,
+            }
+            attributes.push(TagAttribute {
+                before: (value - name).try_into().ok()?,
+                name_length: raw.name_length.try_into().ok()?,
+                local: raw.local.try_into().ok()?,
+                quote,
+                look: raw.look,
+                namespace: (raw.prefix == Prefix::Qualifies).then_some(raw.namespace),
+                after: Pattern::default(),
+            });
+            begin = value + bytes[value..end].iter().position(|&byte| byte == quote)?;
+        }
+        let piece = Pattern::new(&bytes[begin..end])?;
+        let first = match attributes.last_mut() {
+            None => piece,
+            Some(last) => {
+                last.after = piece;
+                first?
+            }
+        };
+        let place = ((name_at - start) as u8, open.name_length.try_into().ok()?, open.local.try_into().ok()?);
+        let name = QName::new(&self.input[name_at..name_at + open.name_length as usize], open.local as usize);
+        let namespace = self.resolved(name, name_at).ok()?;
+        Some(Tag::new(place, self.end_is_due, namespace, first, attributes.into()))
+    }
+
+    /// Where the value of an attribute begins in the document.
+    fn value_at(&self, raw: &RawAttribute) -> Option<usize> {
+        let bytes = self.input.as_bytes();
+        let equals = end_of_white_space(bytes, (raw.name + raw.name_length) as usize);
+        let quote = end_of_white_space(bytes, equals + 1);
+        matches!(bytes.get(quote), Some(b'"' | b'\'')).then_some(quote + 1)
+    }
+}
+
+/// Where a tag ends that stands at `at`, if it is like `tag`; `attributes` are then its attributes. Values that must be
+/// normalised are marked as such.
+#[inline]
+fn end_of_tag(tag: &Tag, bytes: &[u8], at: usize, attributes: &mut Vec<RawAttribute>) -> Option<usize> {
+    attributes.clear();
+    let mut at = tag.first.end_of_match(bytes, at)?;
+    for attribute in &tag.attributes {
+        let mut end = scan::end_of_attribute_piece(bytes, at, attribute.quote);
+        let mut source = Source::Input;
+        if bytes.get(end) != Some(&attribute.quote) {
+            end += bytes.get(end..)?.iter().position(|&byte| byte == attribute.quote)?;
+            source = Source::Values;
+        }
+        attributes.push(RawAttribute {
+            name: (at - usize::from(attribute.before)) as u32,
+            name_length: attribute.name_length.into(),
+            local: attribute.local.into(),
+            look: attribute.look,
+            prefix: if attribute.namespace.is_some() { Prefix::Qualifies } else { Prefix::None },
+            namespace: attribute.namespace.unwrap_or(NamespaceId::NONE),
+            value: Span { start: at as u32, end: end as u32, source },
+        });
+        at = attribute.after.end_of_match(bytes, end)?;
+    }
+    Some(at)
+}

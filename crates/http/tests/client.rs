@@ -7,11 +7,15 @@ mod support;
 use std::time::Duration;
 
 use bytes::Bytes;
-use castile_http::client::{self, ClientReply, Options, Transport};
+use castile_http::client::{self, ClientReply, Options, ReplyLimits, Transport};
 use castile_http::server::{Endpoint, Routes, Server};
 use castile_http::{Error, ErrorKind};
-use castile_soap::Version;
+use castile_mime::{Content, ContentId, Part};
+use castile_soap::{Version, Written};
+use futures_util::StreamExt;
 use http::{StatusCode, Uri};
+use http_body::Frame;
+use http_body_util::StreamBody;
 use support::{Echo, echo};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -50,9 +54,9 @@ async fn messages_go_over_a_socket_and_connections_are_kept() {
     let transport = Transport::new();
     for _ in 0..3 {
         let reply = call(transport.clone(), &url, "action", "<a/>").await.unwrap();
-        assert_eq!((reply.status, reply.message), (StatusCode::OK, Bytes::from("[action]")));
+        assert_eq!((reply.status, reply.received.message), (StatusCode::OK, Bytes::from("[action]")));
         let reply = call(transport.clone(), &url, "fault", "<a/>").await.unwrap();
-        assert_eq!((reply.status, reply.message), (StatusCode::INTERNAL_SERVER_ERROR, Bytes::from("<a/>")));
+        assert_eq!((reply.status, reply.received.message), (StatusCode::INTERNAL_SERVER_ERROR, Bytes::from("<a/>")));
     }
 }
 
@@ -66,7 +70,7 @@ async fn each_version_says_its_action_and_its_faults() {
         (Version::Soap12, "", StatusCode::OK),
     ] {
         let reply = client::call(echo(), &url, version, action, "<a/>", 1_000).await.unwrap();
-        assert_eq!((reply.status, &reply.message[..]), (status, &b"<a/>"[..]), "{version:?} {action}");
+        assert_eq!((reply.status, &reply.received.message[..]), (status, &b"<a/>"[..]), "{version:?} {action}");
     }
     // A refusal is no fault.
     let error = failure("HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\ncontent-length: 2\r\n\r\nno").await;
@@ -84,10 +88,10 @@ async fn nothing_may_be_the_answer() {
         "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
     ] {
         let reply = call(Transport::new(), &canned(response).await, "", "<a/>").await.unwrap();
-        assert_eq!(reply.message, "", "{response}");
+        assert_eq!(reply.received.message, "", "{response}");
     }
     let reply = "HTTP/1.1 202 Accepted\r\ncontent-type: text/xml\r\ncontent-length: 4\r\n\r\n<a/>";
-    assert_eq!(call(Transport::new(), &canned(reply).await, "", "<a/>").await.unwrap().message, "<a/>");
+    assert_eq!(call(Transport::new(), &canned(reply).await, "", "<a/>").await.unwrap().received.message, "<a/>");
     let error = failure("HTTP/1.1 202 Accepted\r\ncontent-type: text/plain\r\ncontent-length: 2\r\n\r\nok").await;
     assert_eq!(error.kind(), ErrorKind::Status(StatusCode::ACCEPTED));
 }
@@ -96,7 +100,7 @@ async fn nothing_may_be_the_answer() {
 async fn a_server_in_the_same_process_is_a_transport() {
     let url = Uri::from_static("http://in.process/");
     let reply = client::call(echo(), &url, Version::Soap11, "action", "<a/>", 1_000).await.unwrap();
-    assert_eq!(reply.message, "[action]");
+    assert_eq!(reply.received.message, "[action]");
     let error = client::call(echo(), &url, Version::Soap11, "", "<a/>", 3).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TooLarge);
     assert_eq!(error.to_string(), "the reply has 4 bytes, at most 3 are allowed");
@@ -118,7 +122,7 @@ async fn another_content_type_is_an_error() {
     assert_eq!(error.kind(), ErrorKind::ContentType);
     assert_eq!(
         error.to_string(),
-        "found content type text/html, expected text/xml (SOAP 1.1) or application/soap+xml (SOAP 1.2)"
+        "found content type text/html, expected text/xml (SOAP 1.1), application/soap+xml (SOAP 1.2) or multipart/related with either"
     );
 }
 
@@ -163,4 +167,47 @@ async fn a_reply_must_be_complete_in_time() {
 async fn an_action_that_no_header_can_hold_is_an_error() {
     let error = call(Transport::new(), "http://h/", "a\nb", "<a/>").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Request);
+}
+
+/// A part whose pieces come slowly, and then no more; `None` waits without end.
+fn slowly(pieces: Vec<Option<&'static str>>) -> Part {
+    let frames = futures_util::stream::iter(pieces).then(|piece| async move {
+        tokio::time::sleep(Duration::from_millis(60)).await;
+        match piece {
+            Some(piece) => Ok::<_, std::io::Error>(Frame::data(Bytes::from(piece))),
+            None => std::future::pending().await,
+        }
+    });
+    Part::new(ContentId::random().unwrap(), "text/plain", Content::stream(StreamBody::new(frames))).unwrap()
+}
+
+/// What is sent as a stream has no total time, and neither has an answer with attachments; silence has.
+#[tokio::test]
+async fn streams_may_take_any_time_and_silence_may_not() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url: Uri = format!("http://{}/", listener.local_addr().unwrap()).parse().unwrap();
+    tokio::spawn(Server::new().serve(listener, Routes::new().route("/", echo().boxed()), std::future::pending()));
+    let mut options = Options::default();
+    options.request_timeout = Duration::from_millis(150);
+    let transport = Transport::with_options(&options);
+    let exchange = |action: &'static str, pieces| {
+        let message = Content::from("<a/>");
+        let written = Written { message, parts: vec![slowly(pieces)], packaging: None };
+        let limits = ReplyLimits::new(1_000);
+        client::exchange(transport.clone(), &url, Version::Soap11, action, written, limits)
+    };
+    let reply = exchange("attachment", vec![Some("x"); 8]).await.unwrap();
+    assert_eq!(reply.received.message, "8 bytes");
+
+    let mut reply = exchange("back", vec![Some("x"); 8]).await.unwrap();
+    let attachment = reply.received.attachments.next().await.unwrap().unwrap();
+    assert_eq!(attachment.collect(100).await.unwrap(), "xxxxxxxx");
+
+    let error = exchange("attachment", vec![Some("x"), None]).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Timeout);
+    let mut reply = exchange("back", vec![Some("x"), None]).await.unwrap();
+    let attachment = reply.received.attachments.next().await.unwrap().unwrap();
+    let error = attachment.collect(100).await.unwrap_err();
+    let source = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<Error>());
+    assert_eq!(source.map(Error::kind), Some(ErrorKind::Timeout));
 }

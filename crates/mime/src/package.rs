@@ -232,6 +232,12 @@ impl From<&'static str> for Content {
     }
 }
 
+impl From<String> for Content {
+    fn from(text: String) -> Self {
+        Content::Bytes(text.into())
+    }
+}
+
 impl From<Vec<u8>> for Content {
     fn from(bytes: Vec<u8>) -> Self {
         Content::Bytes(bytes.into())

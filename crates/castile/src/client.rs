@@ -5,9 +5,11 @@ use std::fmt;
 
 use bytes::Bytes;
 use castile_http::Body;
-use castile_http::client::{self, ClientReply, Transport};
+use castile_http::client::{self, ReplyLimits, Transport};
+use castile_mime::Part;
 use castile_soap::{
-    Fault, FaultDetail, FromPayload, Header, Leniency, NoDetail, Operation, Options, ToPayload, Version, addressing,
+    Fault, FaultDetail, FromPayload, Header, IntoParts, Leniency, Mtom, NoDetail, Operation, Options, Received,
+    TakeAttachments, ToPayload, Version, addressing,
 };
 use castile_xml::Limits;
 use http::{Request, Response, Uri};
@@ -51,7 +53,7 @@ impl<D: fmt::Debug + 'static> std::error::Error for CallError<D> {
 /// Anything that answers HTTP requests: a [`Transport`], an in-process server, a stack of tower layers.
 pub trait HttpService: Clone {
     /// The body of its responses.
-    type Body: http_body::Body<Data = Bytes, Error: Into<BoxError>>;
+    type Body: http_body::Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static;
     /// The service behind it.
     type Service: tower_service::Service<Request<Body>, Response = Response<Self::Body>, Error: Into<BoxError>>;
 
@@ -62,7 +64,7 @@ pub trait HttpService: Clone {
 impl<S, B> HttpService for S
 where
     S: tower_service::Service<Request<Body>, Response = Response<B>, Error: Into<BoxError>> + Clone,
-    B: http_body::Body<Data = Bytes, Error: Into<BoxError>>,
+    B: http_body::Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
 {
     type Body = B;
     type Service = S;
@@ -78,6 +80,7 @@ pub struct Caller<S = Transport> {
     url: Uri,
     transport: S,
     options: Options,
+    attachments: castile_mime::Limits,
     version: Version,
     addressing: Option<addressing::Version>,
 }
@@ -93,6 +96,13 @@ impl Caller {
     }
 }
 
+impl<S> Caller<S> {
+    fn of(url: Uri, transport: S) -> Self {
+        let (options, attachments) = (Options::default(), castile_mime::Limits::default());
+        Caller { url, transport, options, attachments, version: Version::default(), addressing: None }
+    }
+}
+
 impl<S: HttpService> Caller<S> {
     /// A caller over `transport`.
     ///
@@ -102,9 +112,17 @@ impl<S: HttpService> Caller<S> {
         Ok(Caller::of(client::url(url)?, transport))
     }
 
-    fn of(url: Uri, transport: S) -> Self {
-        let (options, version) = (Options::default(), Version::default());
-        Caller { url, transport, options, version, addressing: None }
+    /// The same whose requests are MTOM, with binary values of at least `threshold` bytes beside them.
+    pub fn with_mtom(mut self, threshold: usize) -> Self {
+        self.options.mtom = Mtom::Always(threshold);
+        self
+    }
+
+    /// The same with other limits on what the packages of responses may take.
+    pub fn with_attachment_limits(mut self, limits: castile_mime::Limits) -> Self {
+        self.options.included = limits.included;
+        self.attachments = limits;
+        self
     }
 
     /// The same with other limits on what responses may take.
@@ -153,8 +171,31 @@ impl<S: HttpService> Caller<S> {
         request: &Q,
         header: &H,
     ) -> Result<(R, O), CallError<D>> {
-        let (reply, options) = self.exchange(operation, request, header).await?;
-        let answer = castile_soap::client::response_with(operation, &reply.message, reply.charset, &options);
+        let (response, header, ()) = self.exchange(operation, request, header, ()).await?;
+        Ok((response, header))
+    }
+
+    /// The same with attachments: `parts` go with the request, and those of the response are read as they are asked for.
+    ///
+    /// # Errors
+    /// A [`CallError`].
+    pub async fn exchange<
+        Q: ToPayload,
+        H: Header,
+        P: IntoParts,
+        R: FromPayload,
+        O: Header,
+        A: TakeAttachments,
+        D: FaultDetail,
+    >(
+        &self,
+        operation: &'static Operation,
+        request: &Q,
+        header: &H,
+        parts: P,
+    ) -> Result<(R, O, A), CallError<D>> {
+        let (received, options) = self.post(operation, request, header, parts.into_parts()).await?;
+        let answer = castile_soap::client::response_package(operation, received, &options).await;
         answer.map_err(CallError::Protocol)?.map_err(CallError::Fault)
     }
 
@@ -168,35 +209,42 @@ impl<S: HttpService> Caller<S> {
         request: &Q,
         header: &H,
     ) -> Result<(), CallError<D>> {
-        let (reply, options) = self.exchange(operation, request, header).await?;
-        let answer = castile_soap::client::accepted(&reply.message, reply.charset, &options);
-        answer.map_err(CallError::Protocol)?.map_err(CallError::Fault)
+        self.send_with(operation, request, header, ()).await
     }
 
-    async fn exchange<Q: ToPayload, H: Header, D>(
+    /// The same with attachments.
+    ///
+    /// # Errors
+    /// As for [`send`](Self::send).
+    pub async fn send_with<Q: ToPayload, H: Header, P: IntoParts, D: FaultDetail>(
         &self,
         operation: &'static Operation,
         request: &Q,
         header: &H,
-    ) -> Result<(ClientReply, Cow<'_, Options>), CallError<D>> {
-        let Caller { url, version, addressing, .. } = self;
-        let (mut options, mut action) = (Cow::Borrowed(&self.options), operation.action);
-        let message = match addressing {
-            None => castile_soap::client::request_with(*version, operation, request, header),
-            Some(addressing) => {
-                let call = addressing::Call::new(*addressing, operation, &url.to_string());
-                let call = call.map_err(CallError::Protocol)?;
-                let message = castile_soap::client::request_of(*version, operation, request, header, &call);
-                // The action of HTTP must be the same (WS-Addressing 1.0 SOAP Binding §3.3).
-                action = operation.actions.request;
-                options.to_mut().call = Some(call);
-                message
-            }
+        parts: P,
+    ) -> Result<(), CallError<D>> {
+        let Received { message, charset, .. } = self.post(operation, request, header, parts.into_parts()).await?;
+        let answer = castile_soap::client::accepted(&message, charset, &self.options);
+        answer.map_err(CallError::Protocol)?.map_err(CallError::Fault)
+    }
+
+    async fn post<Q: ToPayload, H: Header, D>(
+        &self,
+        operation: &'static Operation,
+        request: &Q,
+        header: &H,
+        parts: Vec<Part>,
+    ) -> Result<Received, CallError<D>> {
+        let Caller { url, version, options, attachments, .. } = self;
+        let mtom = match options.mtom {
+            Mtom::Always(threshold) => Some(threshold),
+            _ => None,
         };
-        let message = message.map_err(CallError::Protocol)?;
+        let written = castile_soap::client::request_package(*version, operation, request, header, mtom, parts);
+        let written = written.map_err(CallError::Protocol)?;
+        let limits = ReplyLimits { message_size: options.limits.message_size, package: *attachments };
         let transport = self.transport.service();
-        let most = options.limits.message_size;
-        let reply = client::call(transport, url, *version, action, message, most).await;
-        Ok((reply.map_err(CallError::Transport)?, options))
+        let reply = client::exchange(transport, url, *version, operation.action, written, limits).await;
+        reply.map(|reply| reply.received).map_err(CallError::Transport)
     }
 }

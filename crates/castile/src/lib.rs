@@ -26,6 +26,7 @@ pub use castile_databinding::{
     Any, AnyAttribute, AnyContent, AnyType, Deviations, ExpandedName, Nillable, Recursive, datatypes,
 };
 pub use castile_http as http;
+pub use castile_mime as mime;
 pub use castile_soap as soap;
 pub use castile_soap::{AnyHeader, Context, Detail, Fault, FaultCode, Leniency, NoDetail, Raw};
 pub use castile_xml as xml;

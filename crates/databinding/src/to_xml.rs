@@ -49,7 +49,7 @@ impl ToXml for () {
 /// tells.
 #[derive(Debug, Default)]
 pub struct Encoder {
-    out: Vec<u8>,
+    pub(crate) out: Vec<u8>,
     failed: Option<Error>,
     /// How far the output was searched for a declaration of a default namespace, and whether there is one.
     default_namespace: (usize, bool),
@@ -57,12 +57,14 @@ pub struct Encoder {
     pub(crate) parts: Option<Box<Parts>>,
     /// What SOAP encoding has to remember.
     pub(crate) written: Option<Box<Written>>,
+    /// Whether there are references to parts that are not among them.
+    pub(crate) has_references: bool,
 }
 
 impl Encoder {
     /// An encoder that appends to `out`.
     pub fn new(out: Vec<u8>) -> Self {
-        Encoder { out, failed: None, default_namespace: (0, false), parts: None, written: None }
+        Encoder { out, failed: None, default_namespace: (0, false), parts: None, written: None, has_references: false }
     }
 
     /// What was written.
@@ -219,11 +221,15 @@ impl Encoder {
         if T::HAS_NAMES {
             return self.simple_with_names(value);
         }
-        if let Some(binary) = T::BINARY
-            && self.parts.is_some()
-            && self.include((binary.bytes)(value))
-        {
-            return;
+        if let Some(binary) = T::BINARY {
+            if let Some(reference) = binary.reference
+                && self.reference((reference.url)(value))
+            {
+                return;
+            }
+            if self.parts.is_some() && self.include((binary.bytes)(value)) {
+                return;
+            }
         }
         if !value.write(&mut self.out) {
             self.fail();

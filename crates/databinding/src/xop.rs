@@ -15,14 +15,15 @@ pub const NAMESPACE: &str = "http://www.w3.org/2004/08/xop/include";
 
 /// What `xop:Include` elements refer to.
 pub trait Includes: Debug {
-    /// The content that `href` names: a `cid:` URL, as it was written.
+    /// The content that `href` names: a `cid:` URL, as it was written. `None` if it is not at hand yet: reading goes on
+    /// with an empty value that nothing is checked of, and the document is to be read anew once the content is there.
     ///
     /// A small document may refer to a large part very often: whoever implements this bounds the sum of what it hands
     /// out, or hands out each part once. A document that is read anew, leniently, asks anew.
     ///
     /// # Errors
     /// Why there is none, in words that follow the place in the document.
-    fn content(&self, href: &str) -> Result<Vec<u8>, String>;
+    fn content(&self, href: &str) -> Result<Option<Vec<u8>>, String>;
 }
 
 /// How a type of bytes is made of them.
@@ -32,6 +33,17 @@ pub struct Binary<T> {
     pub from: fn(Vec<u8>) -> T,
     /// The bytes of a value.
     pub bytes: fn(&T) -> &[u8],
+    /// Present if a value may be a reference, whose content is somebody else's to read.
+    pub reference: Option<Reference<T>>,
+}
+
+/// How a type holds references.
+#[derive(Clone, Copy, Debug)]
+pub struct Reference<T> {
+    /// The value that is a reference to this URL.
+    pub from: fn(String) -> T,
+    /// The URL, if the value is a reference.
+    pub url: fn(&T) -> Option<&str>,
 }
 
 /// A value that an [`Encoder`] put beside the document.
@@ -39,6 +51,8 @@ pub struct Binary<T> {
 pub struct Part {
     /// The Content-ID, without angle brackets, that the document refers to by.
     pub content_id: String,
+    /// The media type that the element says with `xmime:contentType` (Describing Media Content of Binary Data in XML §2).
+    pub content_type: Option<String>,
     /// The bytes.
     pub content: Vec<u8>,
 }
@@ -60,6 +74,11 @@ impl Encoder {
         self
     }
 
+    /// Whether a value was written that is itself a reference to a part: the document makes sense in an XOP package alone.
+    pub fn has_references(&self) -> bool {
+        self.has_references
+    }
+
     /// What was written, and the values beside it, in the order in which the document refers to them.
     ///
     /// # Errors
@@ -74,9 +93,37 @@ impl Encoder {
     pub(crate) fn include(&mut self, content: &[u8]) -> bool {
         let Some(parts) = self.parts.as_mut().filter(|parts| content.len() >= parts.threshold) else { return false };
         let content_id = format!("{}.{}", parts.parts.len() + 1, parts.id);
-        let reference = format!("<xop:Include xmlns:xop=\"{NAMESPACE}\" href=\"cid:{content_id}\"/>");
-        parts.parts.push(Part { content_id, content: content.to_vec() });
-        self.raw(&reference);
+        let url = format!("cid:{content_id}");
+        let content_type = content_type(&self.out);
+        parts.parts.push(Part { content_id, content_type, content: content.to_vec() });
+        self.refer(&url);
         true
     }
+
+    /// Writes a value that is a reference. `false` if it is none.
+    #[inline(never)]
+    pub(crate) fn reference(&mut self, url: Option<&str>) -> bool {
+        let Some(url) = url else { return false };
+        self.has_references = true;
+        self.refer(url);
+        true
+    }
+
+    fn refer(&mut self, url: &str) {
+        self.raw("<xop:Include");
+        self.attribute("xmlns:xop", &NAMESPACE.to_owned());
+        self.attribute("href", &url.to_owned());
+        self.raw("/>");
+    }
+}
+
+/// The value of `xmime:contentType` in the start tag that `out` ends with.
+fn content_type(out: &[u8]) -> Option<String> {
+    const NAME: &str = ":contentType=\"";
+    let start = out.iter().rposition(|&byte| byte == b'<')?;
+    let tag = std::str::from_utf8(&out[start..]).ok()?;
+    let value = &tag[tag.find(NAME)? + NAME.len()..];
+    let value = &value[..value.find('"')?];
+    // A media type has nothing that would be escaped.
+    (!value.contains('&')).then(|| value.to_owned())
 }

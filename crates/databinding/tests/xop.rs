@@ -15,9 +15,9 @@ use castile_xml::{Limits, Memory, Reader, Token};
 struct Parts(&'static [(&'static str, &'static [u8])]);
 
 impl Includes for Parts {
-    fn content(&self, href: &str) -> Result<Vec<u8>, String> {
+    fn content(&self, href: &str) -> Result<Option<Vec<u8>>, String> {
         let found = self.0.iter().find(|(url, _)| *url == href);
-        found.map(|(_, content)| content.to_vec()).ok_or_else(|| format!("no part is named by {href:?}"))
+        found.map(|(_, content)| Some(content.to_vec())).ok_or_else(|| format!("no part is named by {href:?}"))
     }
 }
 
@@ -213,7 +213,8 @@ fn long_values_are_put_beside_the_document() {
     };
     assert!(document.starts_with(&format!("<photo>{}</photo><more>MTIzNA==</more>", include(1))), "{document}");
     assert!(document.contains(&format!("<more>{}</more><short></short>", include(2))), "{document}");
-    let part = |id: &str, content: &[u8]| Part { content_id: id.to_owned(), content: content.to_vec() };
+    let part =
+        |id: &str, content: &[u8]| Part { content_id: id.to_owned(), content_type: None, content: content.to_vec() };
     assert_eq!(parts, [part("1.x@b", b"12345"), part("2.x@b", b"123456")]);
     assert_eq!(encode(Some(0)).1.len(), 4);
 }

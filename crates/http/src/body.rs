@@ -30,6 +30,11 @@ impl Body {
         Body::from(Bytes::new())
     }
 
+    /// Whether all of it is at hand.
+    pub(crate) fn is_whole(&self) -> bool {
+        matches!(self.0, Kind::Whole(_))
+    }
+
     /// A body that comes while it is sent.
     pub fn stream<B>(body: B) -> Self
     where

@@ -5,29 +5,49 @@ mod transport;
 use std::future::poll_fn;
 
 use bytes::Bytes;
-use castile_soap::Version;
-use castile_xml::Charset;
-use http::{Request, Response, StatusCode, Uri, header};
+use castile_mime::{Content, Packaging, Related};
+use castile_soap::{Received, Version, Written};
+use http::{HeaderValue, Request, Response, StatusCode, Uri, header};
 
 use crate::body::{self, Failure};
-use crate::headers::{MessageType, SOAP_ACTION, Unread, request_headers};
+use crate::headers::{ContentType, MessageType, SOAP_ACTION, Unread, request_headers};
+use crate::package::{self, Contained};
 use crate::{Body, BoxError, Error, ErrorKind};
 
 pub use self::transport::{Options, ResponseBody, Transport};
+
+/// What is accepted of those who are sent MTOM.
+const ACCEPT_MTOM: HeaderValue =
+    HeaderValue::from_static("multipart/related, application/xop+xml, application/soap+xml, text/xml");
 
 /// How much of a response that is no message is read and quoted, in bytes.
 const EXCERPT: usize = 1024;
 
 /// A message that came back, fault or not.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct ClientReply {
     /// 200, or for a fault 500 (SOAP 1.1 §6.2) or 400 (SOAP 1.2 Part 2 §7.5.1). Some servers send faults with 200: the
     /// message decides. 202 and 204 if there is none.
     pub status: StatusCode,
-    /// The charset of the content type, if it has one (RFC 7303 §3.2): whoever reads the message needs it.
-    pub charset: Option<Charset>,
-    /// The envelope; empty if none came, as from an operation without a response.
-    pub message: Bytes,
+    /// The message, with the charset of its content type if that has one (RFC 7303 §3.2), and what came with it. The
+    /// envelope is empty if none came, as from an operation without a response.
+    pub received: Received,
+}
+
+/// How much a reply may bring.
+#[derive(Clone, Copy, Debug)]
+pub struct ReplyLimits {
+    /// The size of the envelope, in bytes.
+    pub message_size: usize,
+    /// What a package may take.
+    pub package: castile_mime::Limits,
+}
+
+impl ReplyLimits {
+    /// An envelope of this size, in bytes, and packages as they may be by default.
+    pub fn new(message_size: usize) -> Self {
+        ReplyLimits { message_size, package: castile_mime::Limits::default() }
+    }
 }
 
 /// Posts `message` to `url` over `transport` and waits for the message that answers it.
@@ -50,20 +70,43 @@ pub struct ClientReply {
 /// # }
 /// ```
 pub async fn call<T, B>(
-    mut transport: T,
+    transport: T,
     url: &Uri,
     version: Version,
     action: &str,
-    message: impl Into<Body>,
+    message: impl Into<Content>,
     max_message_size: usize,
 ) -> Result<ClientReply, Error>
 where
     T: tower_service::Service<Request<Body>, Response = Response<B>>,
     T::Error: Into<BoxError>,
-    B: http_body::Body<Data = Bytes>,
+    B: http_body::Body<Data = Bytes> + Send + 'static,
     B::Error: Into<BoxError>,
 {
-    let request = request(url, version, action, message.into())?;
+    let written = Written { message: message.into(), parts: Vec::new(), packaging: None };
+    exchange(transport, url, version, action, written, ReplyLimits::new(max_message_size)).await
+}
+
+/// The same of a message that may go in a package, and that may be answered by one, whose attachments are read as they are
+/// asked for. The server is told that MTOM is taken if the request is that.
+///
+/// # Errors
+/// As for [`call`], or that a package is broken.
+pub async fn exchange<T, B>(
+    mut transport: T,
+    url: &Uri,
+    version: Version,
+    action: &str,
+    written: Written,
+    limits: ReplyLimits,
+) -> Result<ClientReply, Error>
+where
+    T: tower_service::Service<Request<Body>, Response = Response<B>>,
+    T::Error: Into<BoxError>,
+    B: http_body::Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    let request = request(url, version, action, written)?;
     let ready = poll_fn(|cx| transport.poll_ready(cx)).await;
     ready.map_err(|error| exchange_failed(error.into()))?;
     let response = transport.call(request).await;
@@ -72,17 +115,21 @@ where
     let status = head.status;
     let is_fault = matches!(status, StatusCode::INTERNAL_SERVER_ERROR | StatusCode::BAD_REQUEST);
     let is_success = matches!(status, StatusCode::OK | StatusCode::ACCEPTED | StatusCode::NO_CONTENT);
-    match MessageType::read(head.headers.get(header::CONTENT_TYPE)) {
-        Ok(MessageType { charset, .. }) if is_success || is_fault => {
-            let message = body::read(body, max_message_size).await;
-            let message = message.map_err(|failure| body_failed(failure, max_message_size))?;
-            Ok(ClientReply { status, charset, message })
+    match ContentType::read(head.headers.get(header::CONTENT_TYPE)) {
+        Ok(ContentType::Message(MessageType { charset, .. })) if is_success || is_fault => {
+            let most = limits.message_size;
+            let message = body::read(body, most).await.map_err(|failure| body_failed(failure, most))?;
+            Ok(ClientReply { status, received: Received { charset, ..message.into() } })
+        }
+        Ok(ContentType::Package(related)) if is_success || is_fault => {
+            let received = Box::pin(receive(&related, body, limits)).await?;
+            Ok(ClientReply { status, received })
         }
         content_type => {
             let text = body::read_some(body, EXCERPT).await;
             if text.is_empty() && is_success {
                 // Nothing is said (WS-I Basic Profile 1.1 R2714), whatever that is said to be.
-                return Ok(ClientReply { status, charset: None, message: Bytes::new() });
+                return Ok(ClientReply { status, received: Bytes::new().into() });
             }
             match content_type {
                 Err(unread) if status == StatusCode::OK || (is_fault && matches!(unread, Unread::Charset { .. })) => {
@@ -99,6 +146,33 @@ where
             }
         }
     }
+}
+
+/// Reads a package up to the end of its envelope.
+async fn receive<B>(related: &Related, body: B, limits: ReplyLimits) -> Result<Received, Error>
+where
+    B: http_body::Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    let mut of_package = limits.package;
+    of_package.root_size = of_package.root_size.min(limits.message_size);
+    let message = castile_mime::Message::read(related, body, of_package).await;
+    let message = message.map_err(|error| {
+        // Our own transport says more.
+        let of_transport = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<Error>());
+        let kind = of_transport.map_or(ErrorKind::Package, Error::kind);
+        let message = of_transport.map_or_else(|| error.to_string(), Error::to_string);
+        Error::new(kind, message).because(error)
+    })?;
+    let contained = Contained::read(related, &message);
+    let Contained { packaging, message_type } =
+        contained.map_err(|unread| Error::new(ErrorKind::ContentType, unread.to_string()))?;
+    Ok(Received {
+        message: message.root,
+        charset: message_type.charset,
+        packaging: Some(packaging),
+        attachments: message.attachments,
+    })
 }
 
 /// The address of a service, from text.
@@ -122,18 +196,34 @@ fn no_url(text: &str) -> Error {
     Error::new(ErrorKind::Request, format!("found {text:?}, expected a URL such as http://host/path"))
 }
 
-fn request(url: &Uri, version: Version, action: &str, message: Body) -> Result<Request<Body>, Error> {
-    let (content_type, action) = request_headers(version, action).map_err(|error| {
+fn request(url: &Uri, version: Version, action: &str, written: Written) -> Result<Request<Body>, Error> {
+    let Written { message, parts, packaging } = written;
+    let packaging = package::packaging(packaging, &parts);
+    let (mut content_type, soap_action) = request_headers(version, action).map_err(|error| {
         let message = format!("the action {action:?} doesn't fit in a header");
         Error::new(ErrorKind::Request, message).because(error)
     })?;
+    let body = match packaging {
+        None => message.into(),
+        Some(packaging) => {
+            let action = Some(action).filter(|action| version == Version::Soap12 && !action.is_empty());
+            let packed = package::pack(packaging, version, action, message, parts);
+            let unpacked = |error| Error::new(ErrorKind::Package, "the request can't be packed").because(error);
+            let (of_package, body) = packed.map_err(unpacked)?;
+            content_type = of_package;
+            body
+        }
+    };
     let mut request = Request::post(url.clone())
-        .body(message)
+        .body(body)
         .map_err(|error| Error::new(ErrorKind::Request, "the request can't be built").because(error))?;
     let headers = request.headers_mut();
     headers.insert(header::CONTENT_TYPE, content_type);
-    if let Some(action) = action {
+    if let Some(action) = soap_action {
         headers.insert(SOAP_ACTION, action);
+    }
+    if packaging == Some(Packaging::Mtom) {
+        headers.insert(header::ACCEPT, ACCEPT_MTOM);
     }
     Ok(request)
 }

@@ -40,6 +40,8 @@ pub enum ErrorKind {
     TooLarge,
     /// The body of the response broke off.
     Body,
+    /// The package that the response is, or that the request was to be, is broken.
+    Package,
 }
 
 impl Error {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use castile_mime::Related;
 use castile_soap::Version;
 use castile_xml::Charset;
 use http::header::InvalidHeaderValue;
@@ -63,6 +64,8 @@ pub(crate) enum Unread {
     MediaType { found: Option<String> },
     /// A charset that is not known.
     Charset { found: String },
+    /// Of a package, and what is wrong with it.
+    Package(String),
 }
 
 impl fmt::Display for Unread {
@@ -70,12 +73,36 @@ impl fmt::Display for Unread {
         let found = match self {
             Unread::MediaType { found: Some(found) } => format!("content type {found}"),
             Unread::MediaType { found: None } => "no content type".to_owned(),
+            Unread::Package(message) => return f.write_str(message),
             Unread::Charset { found } => {
                 return write!(f, "found charset {found:?}, expected one that is known, such as utf-8 or utf-16");
             }
         };
         let [soap11, soap12] = Version::ALL.map(Version::media_type);
-        write!(f, "found {found}, expected {soap11} (SOAP 1.1) or {soap12} (SOAP 1.2)")
+        write!(f, "found {found}, expected {soap11} (SOAP 1.1), {soap12} (SOAP 1.2) or multipart/related with either")
+    }
+}
+
+/// What a Content-Type says: what a body is.
+pub(crate) enum ContentType {
+    /// A message.
+    Message(MessageType),
+    /// A message and what goes with it.
+    Package(Box<Related>),
+}
+
+impl ContentType {
+    /// Reads a Content-Type.
+    pub(crate) fn read(content_type: Option<&HeaderValue>) -> Result<Self, Unread> {
+        const PACKAGE: &[u8] = b"multipart/related";
+        let value = content_type.map_or(&b""[..], HeaderValue::as_bytes);
+        if !value.get(..PACKAGE.len()).is_some_and(|start| start.eq_ignore_ascii_case(PACKAGE)) {
+            return MessageType::read(content_type).map(ContentType::Message);
+        }
+        let related = Related::parse(&String::from_utf8_lossy(value));
+        related
+            .map(|related| ContentType::Package(Box::new(related)))
+            .map_err(|error| Unread::Package(error.to_string()))
     }
 }
 

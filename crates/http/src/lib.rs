@@ -22,6 +22,7 @@ mod body;
 pub mod client;
 mod error;
 mod headers;
+mod package;
 pub mod server;
 mod timeout;
 

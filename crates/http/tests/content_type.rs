@@ -14,8 +14,9 @@ async fn another_content_type_is_refused_in_words() {
         let response = ask(&echo(), request).await;
         assert_eq!(response.status(), StatusCode::UNSUPPORTED_MEDIA_TYPE);
         assert_eq!(response.headers()["content-type"], "text/plain; charset=utf-8");
-        let expected =
-            format!("found content type {found}, expected text/xml (SOAP 1.1) or application/soap+xml (SOAP 1.2)\n");
+        let expected = format!(
+            "found content type {found}, expected text/xml (SOAP 1.1), application/soap+xml (SOAP 1.2) or multipart/related with either\n"
+        );
         assert_eq!(response.body(), &expected);
     }
 }

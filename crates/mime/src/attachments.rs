@@ -105,6 +105,23 @@ impl Attachments {
         Ok(all)
     }
 
+    /// Reads what is left and keeps nothing of it, so that a package that doesn't come to its end is found out.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Limit`] if it has more than `limit` bytes, or what is wrong with the body.
+    pub async fn pass_over(&mut self, limit: usize) -> Result<(), Error> {
+        let mut left = limit;
+        while let Some(mut attachment) = self.next().await? {
+            while let Some(data) = attachment.data().await? {
+                left = left.checked_sub(data.len()).ok_or_else(|| {
+                    let message = format!("attachments that nobody takes have more than {limit} bytes");
+                    Error::new(ErrorKind::Limit, message).in_part(attachment.head.number())
+                })?;
+            }
+        }
+        Ok(())
+    }
+
     /// The next attachment that was not kept.
     async fn coming(&mut self) -> Result<Option<Attachment>, Error> {
         let Some(source) = &self.source else { return Ok(None) };

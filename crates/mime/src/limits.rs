@@ -24,6 +24,9 @@ pub struct Limits {
     /// How much of the parts that must wait is kept at all, in bytes, all parts of a message together. 256 MiB by
     /// default.
     pub stored: u64,
+    /// How much content all `xop:Include` elements of a message stand for together, in bytes, and how much of parts that
+    /// nobody takes is read and passed over. 64 MiB by default.
+    pub included: usize,
 }
 
 impl Default for Limits {
@@ -37,6 +40,7 @@ impl Default for Limits {
             preamble_size: 8 << 10,
             memory: 256 << 10,
             stored: 256 << 20,
+            included: 64 << 20,
         }
     }
 }

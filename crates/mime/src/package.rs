@@ -47,7 +47,7 @@ pub struct Package {
     action: Option<String>,
     /// 128 random bits, as digits.
     random: String,
-    root: Bytes,
+    root: Content,
     parts: Vec<Part>,
 }
 
@@ -76,7 +76,7 @@ impl Package {
     /// # Errors
     /// [`ErrorKind::Unwritable`] if `media_type` has more than type and subtype; [`ErrorKind::System`] if the system
     /// has no random numbers.
-    pub fn new(packaging: Packaging, media_type: &str, root: Bytes) -> Result<Self, Error> {
+    pub fn new(packaging: Packaging, media_type: &str, root: Content) -> Result<Self, Error> {
         if !media_type.split_once('/').is_some_and(|(a, b)| is_token(a) && is_token(b)) {
             return Err(unwritable("a media type such as text/xml", media_type));
         }
@@ -223,6 +223,12 @@ impl Content {
 impl From<Bytes> for Content {
     fn from(bytes: Bytes) -> Self {
         Content::Bytes(bytes)
+    }
+}
+
+impl From<&'static str> for Content {
+    fn from(text: &'static str) -> Self {
+        Content::Bytes(text.into())
     }
 }
 

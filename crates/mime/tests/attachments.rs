@@ -205,7 +205,7 @@ fn an_attachment_that_is_sent_on() {
         for _ in 0..2 {
             let attachment = message.attachments.next().await?.expect("an attachment");
             lengths.push(attachment.size_hint().exact());
-            let mut package = Package::new(Packaging::Mtom, "text/xml", Bytes::new())?;
+            let mut package = Package::new(Packaging::Mtom, "text/xml", Bytes::new().into())?;
             package.attach(Part::new(package.next_id(), "a/b", attachment.into())?)?;
             let related = Related::parse(&package.content_type())?;
             let body = package.into_body();

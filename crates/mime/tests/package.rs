@@ -117,7 +117,7 @@ fn heads_of_both_packagings_and_versions() {
 
 #[test]
 fn two_packages_have_two_boundaries() {
-    let boundary = || Package::new(Packaging::Mtom, "text/xml", Bytes::new()).unwrap().content_type();
+    let boundary = || Package::new(Packaging::Mtom, "text/xml", Bytes::new().into()).unwrap().content_type();
     let (a, b) = (boundary(), boundary());
     assert_ne!(a, b);
     assert_eq!(without_random(&a), without_random(&b));
@@ -155,12 +155,12 @@ fn content_of_known_and_unknown_length() {
 
 #[test]
 fn what_can_not_be_sent() {
-    let package = || Package::new(Packaging::Attachments, "text/xml", Bytes::new());
+    let package = || Package::new(Packaging::Attachments, "text/xml", Bytes::new().into());
     let id = || ContentId::parse("a@b").unwrap();
     let part = || Part::new(id(), "a/b", Vec::new().into());
     for refused in [
-        Package::new(Packaging::Mtom, "text/xml; charset=utf-8", Bytes::new()).err(),
-        Package::new(Packaging::Mtom, "text", Bytes::new()).err(),
+        Package::new(Packaging::Mtom, "text/xml; charset=utf-8", Bytes::new().into()).err(),
+        Package::new(Packaging::Mtom, "text", Bytes::new().into()).err(),
         package().unwrap().action("urn:a\r\nEvil: 1").err(),
         Part::new(id(), "a/b\r\nEvil: 1", Vec::new().into()).err(),
         part().unwrap().field("Content-Location", "a\nb").err(),

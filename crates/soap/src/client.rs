@@ -4,14 +4,15 @@ mod fault;
 
 use bytes::Bytes;
 use castile_databinding::{FromXml, ToXml};
-use castile_mime::Content;
+use castile_mime::{Content, Part};
 use castile_xml::{Charset, Limits, Reader, StartTag};
 
 use crate::addressing::Call;
 use crate::envelope::end_tag;
+use crate::package::{Included, Package};
 use crate::{
-    Detail, Envelope, Error, ErrorKind, Fault, FaultDetail, FromPayload, Header, Operation, Options, Root, ToPayload,
-    Version, addressing, blocks, message,
+    Detail, Envelope, Error, ErrorKind, Fault, FaultDetail, FromPayload, Header, Operation, Options, Received, Root,
+    TakeAttachments, ToPayload, Version, Written, addressing, blocks, message,
 };
 
 /// Writes a request message.
@@ -32,21 +33,26 @@ pub fn request_with<Q: ToPayload, H: Header>(
     request: &Q,
     header: &H,
 ) -> Result<Content, Error> {
-    request.write(version, "", header, &operation.request, Vec::new())
+    Ok(request.write(version, "", header, &operation.request, Vec::new(), None)?.message)
 }
 
-/// The same with what `call` says in WS-Addressing. [`Options::call`] has it to read the answer.
+/// The same with attachments, as MTOM if `mtom` has a threshold, and with what `call` says in WS-Addressing.
+/// [`Options::call`] has that to read the answer.
 ///
 /// # Errors
-/// As for [`request`].
-pub fn request_of<Q: ToPayload, H: Header>(
+/// As for [`request`], or that the system has no random numbers.
+pub fn request_package<Q: ToPayload, H: Header>(
     version: Version,
     operation: &Operation,
     request: &Q,
     header: &H,
-    call: &Call,
-) -> Result<Content, Error> {
-    request.write(version, &call.blocks(), header, &operation.request, Vec::new())
+    call: Option<&Call>,
+    mtom: Option<usize>,
+    parts: Vec<Part>,
+) -> Result<Written, Error> {
+    let first = call.map(Call::blocks).unwrap_or_default();
+    let written = request.write(version, &first, header, &operation.request, Vec::new(), mtom)?;
+    Ok(written.with(parts))
 }
 
 /// Reads the answer to a request: a response, or a fault, in whichever version it came. `charset` is what the media
@@ -60,7 +66,7 @@ pub fn response<R: FromXml, D: FaultDetail>(
     charset: Option<Charset>,
     options: &Options,
 ) -> Result<Result<R, Fault<D>>, Error> {
-    let answer = read_response(operation, message, &Bytes::new(), charset, options)?;
+    let answer = read_response(operation, message, &Bytes::new(), charset, options, None)?;
     Ok(answer.map(|(response, ())| response))
 }
 
@@ -74,7 +80,30 @@ pub fn response_with<R: FromPayload, H: Header, D: FaultDetail>(
     charset: Option<Charset>,
     options: &Options,
 ) -> Result<Result<(R, H), Fault<D>>, Error> {
-    read_response(operation, message, message, charset, options)
+    read_response(operation, message, message, charset, options, None)
+}
+
+/// The same of a message that may have come in a package, with its attachments.
+///
+/// # Errors
+/// As for [`response`], or that the package is broken.
+pub async fn response_package<R: FromPayload, H: Header, A: TakeAttachments, D: FaultDetail>(
+    operation: &'static Operation,
+    received: Received,
+    options: &Options,
+) -> Result<Result<(R, H, A), Fault<D>>, Error> {
+    let included = Included::of(received.packaging, options);
+    let Received { message, charset, .. } = &received;
+    let mut answer = read_response(operation, message, message, *charset, options, included.as_deref())?;
+    if received.packaging.is_none() {
+        return Ok(answer.map(|(response, header)| (response, header, A::take(received.attachments))));
+    }
+    let mut package = Package { received, options: options.clone(), included };
+    if package.fetch(A::TAKES).await? {
+        let Received { message, charset, .. } = &package.received;
+        answer = read_response(operation, message, message, *charset, options, package.included.as_deref())?;
+    }
+    Ok(answer.map(|(response, header)| (response, header, A::take(package.received.attachments))))
 }
 
 /// `shared` is the message where it may be kept without copying.
@@ -84,6 +113,7 @@ fn read_response<R: FromPayload, H: Header, D: FaultDetail>(
     shared: &Bytes,
     charset: Option<Charset>,
     options: &Options,
+    included: Option<&Included>,
 ) -> Result<Result<(R, H), Fault<D>>, Error> {
     let Some(expected) = &operation.response else {
         let message = format!("{} has no response that could be read", operation.name);
@@ -93,14 +123,13 @@ fn read_response<R: FromPayload, H: Header, D: FaultDetail>(
         let message = format!("the answer is empty, where {} was expected", expected.expected());
         return Err(Error::at(0, ErrorKind::Document, message));
     }
+    let incoming = message::Incoming { operation, root: expected, is_request: false, options, message: shared };
     message::read_with(message, charset, options, |mut reader, leniency| {
         let answer = match answer::<H, D>(&mut reader, Some(expected), options) {
             Ok((envelope, Answer::Other(first))) => {
-                let header = blocks::read(&envelope, reader.input(), options.limits);
-                let tell = |deviations: &_| leniency.iter().for_each(|leniency| leniency.tell(operation, deviations));
-                let response =
-                    message::read_payload(message::decoder(reader, expected, leniency), expected, first, shared, tell)?;
-                return Ok(Ok((response, header?)));
+                return incoming
+                    .parts(message::decoder(reader, expected, leniency), &envelope, first, included)
+                    .map(Ok);
             }
             Ok((envelope, Answer::Fault)) => read_fault(&mut reader, &envelope, options.limits).map(Err),
             Err(error) => Err(error),

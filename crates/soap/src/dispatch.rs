@@ -1,20 +1,23 @@
 //! From a request message to a handler and back.
 
+use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use castile_databinding::Decoder;
 use castile_databinding::encoded::Encoding;
-use castile_xml::{Limits, Reader, StartTag};
+use castile_mime::{Attachments, Packaging};
+use castile_xml::{Reader, StartTag};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use crate::addressing::{self, Exchange};
 use crate::envelope::end_tag;
+use crate::package::{Included, Package};
 use crate::service::Understood;
 use crate::{
-    Context, Description, Envelope, Error, ErrorKind, Fault, FaultDetail, FromPayload, Header, Leniency, Operation,
-    Options, Reply, Request, Service, ToPayload, Version, blocks, message, reply,
+    Context, Description, Envelope, Error, ErrorKind, Fault, FaultDetail, FromPayload, Header, IntoParts, NoDetail,
+    Operation, Options, Received, Reply, Request, Service, TakeAttachments, ToPayload, Version, blocks, message, reply,
 };
 
 /// The namespaces of the names that SOAP 1.2 has for faults of calls (Part 2 §4.4), and of its encoding (§3.2).
@@ -26,6 +29,8 @@ pub trait Dispatch: Send + Sync + 'static {
     /// What the service offers.
     const DESCRIPTION: &'static Description;
 
+    /// Whether the contract says that messages are MTOM (`OptimizedMimeSerialization` of WS-MTOMPolicy).
+    const IS_MTOM: bool = false;
     /// What its contract says of WS-Addressing.
     const ADDRESSING: addressing::Declared =
         addressing::Declared { required: false, responses: addressing::Responses::Anywhere };
@@ -50,15 +55,24 @@ pub type Pending = BoxFuture<'static, Reply>;
 #[derive(Debug)]
 pub struct Payload<'a> {
     decoder: Decoder<'a>,
-    request: &'a Request,
     operation: &'static Operation,
     envelope: Envelope,
     /// What the header says of addresses.
     exchange: Option<Arc<Exchange>>,
     /// The start tag that the body begins with; `None` if it is empty.
     first: Option<StartTag<'a>>,
-    limits: Limits,
-    leniency: Option<Leniency>,
+    carried: Carried<'a>,
+}
+
+/// What a payload came with.
+#[derive(Clone, Copy, Debug)]
+struct Carried<'a> {
+    request: &'a Request,
+    options: &'a Options,
+    attachments: &'a RefCell<Attachments>,
+    included: Option<&'a Arc<Included>>,
+    /// From which length on binary values go beside the answer.
+    mtom: Option<usize>,
 }
 
 impl<D: Dispatch> Service for D {
@@ -66,9 +80,19 @@ impl<D: Dispatch> Service for D {
         D::DESCRIPTION
     }
 
-    fn call(&self, request: Request, options: &Options) -> Pending {
+    fn call(&self, mut request: Request, options: &Options) -> Pending {
+        let attachments = RefCell::new(std::mem::replace(&mut request.attachments, Attachments::none()));
+        let included = Included::of(request.packaging, options);
+        let is_asked = D::IS_MTOM || request.accepts_mtom || request.packaging == Some(Packaging::Mtom);
+        let carried = Carried {
+            request: &request,
+            options,
+            attachments: &attachments,
+            included: included.as_ref(),
+            mtom: options.mtom.threshold(is_asked),
+        };
         // A panic while reading is an error of this engine or of a handler's own types; it ends this request only.
-        let error = match catch_unwind(AssertUnwindSafe(|| start(self, &request, options))) {
+        let error = match catch_unwind(AssertUnwindSafe(|| start(self, carried))) {
             Ok(Ok(pending)) => return pending,
             Ok(Err(error)) => Some(error),
             Err(_) => None,
@@ -78,22 +102,14 @@ impl<D: Dispatch> Service for D {
 }
 
 /// Reads a request as far as it needs to be to find its operation, and hands it on.
-fn start<D: Dispatch>(service: &D, request: &Request, options: &Options) -> Result<Pending, Error> {
+fn start<D: Dispatch>(service: &D, carried: Carried<'_>) -> Result<Pending, Error> {
+    let Carried { request, options, .. } = carried;
     message::read_with(&request.message, request.charset, options, |mut reader, leniency| {
         match open(service, request, options, &mut reader) {
             Ok(Opened { envelope, exchange, first, number }) => {
                 let operation = &D::DESCRIPTION.operations[number];
-                let payload = Payload {
-                    decoder: message::decoder(reader, &operation.request, leniency),
-                    request,
-                    operation,
-                    envelope,
-                    exchange,
-                    first,
-                    limits: options.limits,
-                    leniency: leniency.cloned(),
-                };
-                service.dispatch(number, payload)
+                let decoder = message::decoder(reader, &operation.request, leniency);
+                service.dispatch(number, Payload { decoder, operation, envelope, exchange, first, carried })
             }
             Err(error) => {
                 message::keep(reader.into_memory());
@@ -191,12 +207,13 @@ impl Payload<'_> {
     /// What a handler may ask of the request beside its payload.
     pub fn context(&self) -> Context {
         let properties = self.exchange.as_ref().map(|exchange| exchange.properties());
-        let action = properties.and_then(|properties| properties.action.as_ref()).unwrap_or(&self.request.action);
+        let action =
+            properties.and_then(|properties| properties.action.as_ref()).unwrap_or(&self.carried.request.action);
         Context {
             version: self.envelope.version,
             action: action.clone(),
             addressing: properties.cloned(),
-            extensions: self.request.extensions.clone(),
+            extensions: self.carried.request.extensions.clone(),
         }
     }
 
@@ -211,7 +228,7 @@ impl Payload<'_> {
         D: FaultDetail,
         F: Future<Output = Result<R, Fault<D>>> + Send,
     {
-        self.handle_with(async move |request, ()| Ok((handler(request).await?, ())))
+        self.exchange(async move |request, (), ()| Ok((handler(request).await?, (), ())))
     }
 
     /// The same with header blocks: the handler is called with those of the request, and answers with those of the
@@ -231,9 +248,34 @@ impl Payload<'_> {
         D: FaultDetail,
         F: Future<Output = Result<(R, O), Fault<D>>> + Send,
     {
-        let operation = self.operation;
-        self.run(handler, move |version, exchange, (response, header): (R, O)| {
-            reply::of_response(version, operation, exchange, &response, &header)
+        self.exchange(async move |request, header, ()| {
+            let (response, header) = handler(request, header).await?;
+            Ok((response, header, ()))
+        })
+    }
+
+    /// The same with attachments, those of the request as they come, and those of the response.
+    ///
+    /// # Errors
+    /// As for [`handle_with`](Self::handle_with). What is wrong with the package behind the envelope is told by a fault,
+    /// or by the attachments when they are asked for.
+    pub fn exchange<Q, H, A, R, O, P, D, F>(
+        self,
+        handler: impl FnOnce(Q, H, A) -> F + Send + 'static,
+    ) -> Result<Pending, Error>
+    where
+        Q: FromPayload + Send + 'static,
+        H: Header,
+        A: TakeAttachments,
+        R: ToPayload + Send,
+        O: Header,
+        P: IntoParts,
+        D: FaultDetail,
+        F: Future<Output = Result<(R, O, P), Fault<D>>> + Send,
+    {
+        let (operation, mtom) = (self.operation, self.carried.mtom);
+        self.run(handler, move |version, exchange, (response, header, parts): (R, O, P)| {
+            reply::of_response(version, operation, exchange, &response, &header, mtom).with_parts(parts.into_parts())
         })
     }
 
@@ -249,38 +291,72 @@ impl Payload<'_> {
         D: FaultDetail,
         F: Future<Output = Result<(), Fault<D>>> + Send,
     {
-        self.run(handler, |version, _, ()| Reply::empty(version))
+        self.accept_with(move |request, header, ()| handler(request, header))
     }
 
-    fn run<Q, H, A, D, F>(
+    /// The same with the attachments of the request.
+    ///
+    /// # Errors
+    /// As for [`exchange`](Self::exchange).
+    pub fn accept_with<Q, H, A, D, F>(
         self,
-        handler: impl FnOnce(Q, H) -> F + Send + 'static,
-        reply: impl FnOnce(Version, Option<&Exchange>, A) -> Reply + Send + 'static,
+        handler: impl FnOnce(Q, H, A) -> F + Send + 'static,
     ) -> Result<Pending, Error>
     where
         Q: FromPayload + Send + 'static,
         H: Header,
-        A: Send,
+        A: TakeAttachments,
         D: FaultDetail,
-        F: Future<Output = Result<A, Fault<D>>> + Send,
+        F: Future<Output = Result<(), Fault<D>>> + Send,
     {
-        let Payload { mut decoder, request, operation, envelope, exchange, first, limits, leniency } = self;
-        let message = &request.message;
+        self.run(handler, |version, _, ()| Reply::empty(version))
+    }
+
+    fn run<Q, H, A, T, D, F>(
+        self,
+        handler: impl FnOnce(Q, H, A) -> F + Send + 'static,
+        reply: impl FnOnce(Version, Option<&Exchange>, T) -> Reply + Send + 'static,
+    ) -> Result<Pending, Error>
+    where
+        Q: FromPayload + Send + 'static,
+        H: Header,
+        A: TakeAttachments,
+        T: Send,
+        D: FaultDetail,
+        F: Future<Output = Result<T, Fault<D>>> + Send,
+    {
+        let Payload { decoder, operation, envelope, exchange, first, carried } = self;
         let version = envelope.version;
-        let header: Result<H, Error> = blocks::read(&envelope, decoder.reader().input(), limits);
-        let request: Result<Q, Error> =
-            message::read_payload(decoder, &operation.request, first, message, |deviations| {
-                leniency.iter().for_each(|leniency| leniency.tell(operation, deviations));
-            });
-        let request = request.map_err(|error| if operation.request.is_encoded { of_call(error) } else { error })?;
-        let header = header?;
+        let read = message::Incoming {
+            operation,
+            root: &operation.request,
+            is_request: true,
+            options: carried.options,
+            message: &carried.request.message,
+        };
+        let included = carried.included.map(|included| &**included);
+        let (mut request, mut header): (Q, H) = read.parts(decoder, &envelope, first, included)?;
+        let package = carried.package();
         let to_write = exchange.clone();
         let pending = Box::pin(async move {
             let exchange = to_write.as_deref();
             // A handler's panic is its own affair: it answers with a fault and leaves no state of ours behind. So is
             // one of its types while they are written.
             let reply = async {
-                match handler(request, header).await {
+                let mut attachments = Attachments::none();
+                if let Some(mut package) = package {
+                    let wrong = |error: Error| reply::of_fault::<NoDetail>(version, exchange, &error.into());
+                    match package.fetch(A::TAKES).await {
+                        Ok(false) => {}
+                        Ok(true) => match package.read_again(operation, &operation.request) {
+                            Ok(read) => (request, header) = read,
+                            Err(error) => return wrong(error),
+                        },
+                        Err(error) => return wrong(error),
+                    }
+                    attachments = package.received.attachments;
+                }
+                match handler(request, header, A::take(attachments)).await {
                     Ok(answer) => reply(version, exchange, answer),
                     Err(fault) => reply::of_fault(version, exchange, &fault),
                 }
@@ -292,8 +368,24 @@ impl Payload<'_> {
     }
 }
 
+impl Carried<'_> {
+    /// All that is needed to go on with a message while parts come.
+    fn package(self) -> Option<Box<Package>> {
+        let Carried { request, options, attachments, included, .. } = self;
+        request.packaging.map(|packaging| {
+            let received = Received {
+                message: request.message.clone(),
+                charset: request.charset,
+                packaging: Some(packaging),
+                attachments: attachments.replace(Attachments::none()),
+            };
+            Box::new(Package { received, options: options.clone(), included: included.cloned() })
+        })
+    }
+}
+
 /// What is wrong with the arguments of a call, by the name that SOAP 1.2 has for it (Part 2 §3.2, §4.4).
-fn of_call(error: Error) -> Error {
+pub(crate) fn of_call(error: Error) -> Error {
     use castile_databinding::ErrorKind as Kind;
     match error.source_kind() {
         Some(Kind::MissingId) => error.with_subcode(ENCODING, "MissingID"),

@@ -40,6 +40,10 @@ pub enum ErrorKind {
     UnknownOperation,
     /// The document is not well-formed, not an envelope, or its payload not what the contract says.
     Document,
+    /// The package that the message came in is broken, or a part is not what it should be.
+    Package,
+    /// The system failed: random numbers for a package, or the temporary file for parts that must wait.
+    System,
     /// A value can't be written as XML.
     Unwritable,
 }
@@ -141,6 +145,22 @@ impl From<castile_databinding::Error> for Error {
         };
         let message = error.to_string();
         Error(Box::new(Inner { source: Some(error), ..Inner::new(kind, message) }))
+    }
+}
+
+impl From<castile_mime::Error> for Error {
+    fn from(error: castile_mime::Error) -> Self {
+        use castile_mime::ErrorKind::{Passed, System, Unwritable};
+        let kind = match error.kind() {
+            Unwritable => ErrorKind::Unwritable,
+            System | Passed => ErrorKind::System,
+            _ => ErrorKind::Package,
+        };
+        let mut message = error.to_string();
+        if let Some(source) = std::error::Error::source(&error) {
+            message = format!("{message}: {source}");
+        }
+        Error::new(kind, message)
     }
 }
 

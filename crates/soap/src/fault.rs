@@ -271,10 +271,19 @@ impl<D> From<Error> for Fault<D> {
             ErrorKind::VersionMismatch => FaultCode::VersionMismatch,
             ErrorKind::MustUnderstand => FaultCode::MustUnderstand,
             ErrorKind::DataEncodingUnknown => FaultCode::DataEncodingUnknown,
-            ErrorKind::UnknownOperation | ErrorKind::Document | ErrorKind::Addressing => FaultCode::Sender,
-            ErrorKind::Unwritable => FaultCode::Receiver,
+            ErrorKind::UnknownOperation | ErrorKind::Document | ErrorKind::Addressing | ErrorKind::Package => {
+                FaultCode::Sender
+            }
+            ErrorKind::Unwritable | ErrorKind::System => FaultCode::Receiver,
         };
         Fault::new(code, error.to_string())
+    }
+}
+
+/// So that a handler can pass on what is wrong with attachments.
+impl<D> From<castile_mime::Error> for Fault<D> {
+    fn from(error: castile_mime::Error) -> Self {
+        Error::from(error).into()
     }
 }
 

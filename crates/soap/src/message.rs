@@ -5,10 +5,16 @@ use std::cell::RefCell;
 
 use bytes::Bytes;
 use castile_databinding::{Decoder, Deviations, Encoder, FromXml, ToXml};
+use castile_mime::{ContentId, Packaging, Part};
 use castile_xml::{Charset, Limits, Memory, Reader, StartTag};
 
+use crate::dispatch::of_call;
 use crate::envelope::{self, end_tag};
-use crate::{Envelope, Error, ErrorKind, FromPayload, Header, Leniency, Options, Root, Version, blocks};
+use crate::package::{Included, Package};
+use crate::{
+    Envelope, Error, ErrorKind, FromPayload, Header, Leniency, Operation, Options, Received, Root, Version, Written,
+    blocks,
+};
 
 thread_local! {
     /// The buffers of the last reader on this thread, with the tags that were learned.
@@ -111,35 +117,59 @@ pub fn write_with<H: Header, T: ToXml>(
     header: &H,
     root: &Root,
     value: &T,
-    out: Vec<u8>,
+    mut out: Vec<u8>,
 ) -> Result<Vec<u8>, Error> {
-    write_behind(version, "", header, root, value, out)
+    out.clear();
+    let mut out = Encoder::new(out);
+    encode(version, "", header, root, value, &mut out);
+    Ok(out.finish()?)
 }
 
-/// The same with header blocks before those, as text.
-pub(crate) fn write_behind<H: Header, T: ToXml>(
+/// Writes a message, with header blocks before those of `header` as text. It is MTOM if `mtom` has a threshold, from which on
+/// binary values are parts of their own, or if it has a value that refers to a part.
+///
+/// # Errors
+/// As for [`write`](fn@write), or that the system has no random numbers.
+pub(crate) fn write_package<H: Header, T: ToXml>(
     version: Version,
     first: &str,
     header: &H,
     root: &Root,
     value: &T,
     mut out: Vec<u8>,
-) -> Result<Vec<u8>, Error> {
+    mtom: Option<usize>,
+) -> Result<Written, Error> {
     out.clear();
     let mut out = Encoder::new(out);
+    if let Some(threshold) = mtom {
+        out = out.with_parts(threshold, ContentId::random()?.as_str());
+    }
+    encode(version, first, header, root, value, &mut out);
+    let packaging = (mtom.is_some() || out.has_references()).then_some(Packaging::Mtom);
+    let (message, included) = out.into_parts()?;
+    let mut parts = Vec::with_capacity(included.len());
+    for part in included {
+        let id = ContentId::parse(&part.content_id)?;
+        let content_type = part.content_type.as_deref().unwrap_or("application/octet-stream");
+        parts.push(Part::new(id, content_type, part.content.into())?);
+    }
+    Ok(Written { message: message.into(), parts, packaging })
+}
+
+fn encode<H: Header, T: ToXml>(version: Version, first: &str, header: &H, root: &Root, value: &T, out: &mut Encoder) {
     match root.body {
         None if first.is_empty() && header.is_empty() => out.raw(version.prologue()),
         None => {
-            blocks::write_before_body(version, first, header, &mut out);
+            blocks::write_before_body(version, first, header, out);
             out.raw(blocks::BODY);
         }
-        Some(_) => blocks::write_before_body(version, first, header, &mut out),
+        Some(_) => blocks::write_before_body(version, first, header, out),
     }
     if root.is_encoded {
         out.encode(version.encoding());
         out.raw(root.start.strip_suffix('>').unwrap_or(root.start));
         out.raw(version.encoding_attributes());
-        value.content(&mut out);
+        value.content(out);
         out.raw(root.end);
     } else {
         out.element(root.start, value, root.end);
@@ -149,7 +179,6 @@ pub(crate) fn write_behind<H: Header, T: ToXml>(
         None => epilogue,
         Some(_) => epilogue.strip_prefix(root.end).unwrap_or(epilogue),
     });
-    Ok(out.finish()?)
 }
 
 /// Reads a message whose payload is `root`, with no header block that must be understood, in the encoding that it says
@@ -183,6 +212,59 @@ pub(crate) fn decoder<'a>(reader: Reader<'a>, root: &Root, leniency: Option<&Len
     match leniency {
         Some(_) if !root.is_encoded => Decoder::lenient(reader),
         _ => Decoder::new(reader),
+    }
+}
+
+/// How the payload and the header of a message are read, once its envelope was.
+pub(crate) struct Incoming<'a> {
+    pub(crate) operation: &'static Operation,
+    pub(crate) root: &'static Root,
+    pub(crate) is_request: bool,
+    pub(crate) options: &'a Options,
+    /// The message, where it may be kept without copying.
+    pub(crate) message: &'a Bytes,
+}
+
+impl Incoming<'_> {
+    /// Reads both, and the rest of the message.
+    pub(crate) fn parts<'r, T: FromPayload, H: Header>(
+        &self,
+        mut decoder: Decoder<'r>,
+        envelope: &Envelope,
+        first: Option<StartTag<'r>>,
+        included: Option<&'r Included>,
+    ) -> Result<(T, H), Error> {
+        let Incoming { operation, root, is_request, options, message } = *self;
+        if let Some(included) = included {
+            included.begin();
+            decoder = decoder.with_includes(included);
+        }
+        let header: Result<H, Error> = blocks::read(envelope, decoder.reader().input(), options.limits);
+        let value: Result<T, Error> = read_payload(decoder, root, first, message, |deviations| {
+            // A message that will be read again has them then.
+            if included.is_none_or(Included::is_complete) {
+                options.leniency.iter().for_each(|leniency| leniency.tell(operation, deviations));
+            }
+        });
+        let value = value.map_err(|error| if is_request && root.is_encoded { of_call(error) } else { error })?;
+        Ok((value, header?))
+    }
+}
+
+impl Package {
+    /// Reads a message once more, the parts that it refers to being there.
+    pub(crate) fn read_again<T: FromPayload, H: Header>(
+        &self,
+        operation: &'static Operation,
+        root: &'static Root,
+    ) -> Result<(T, H), Error> {
+        let Package { received: Received { message, charset, .. }, options, included } = self;
+        let incoming = Incoming { operation, root, is_request: true, options, message };
+        read_with(message, *charset, options, |mut reader, leniency| {
+            let (mut envelope, first) = Envelope::read(&mut reader)?;
+            envelope.claim(&options.roles);
+            incoming.parts(decoder(reader, root, leniency), &envelope, first, included.as_deref())
+        })
     }
 }
 

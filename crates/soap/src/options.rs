@@ -4,10 +4,10 @@ use std::sync::Arc;
 use castile_databinding::Deviations;
 use castile_xml::Limits;
 
-use crate::{Operation, addressing};
+use crate::{Mtom, Operation, addressing};
 
 /// How messages are read.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Options {
     /// What a message may take.
@@ -21,11 +21,30 @@ pub struct Options {
     pub addressing: addressing::Policy,
     /// The request that an answer is read for, if that was sent with WS-Addressing: the answer must relate to it.
     pub call: Option<addressing::Call>,
+    /// How many bytes all `xop:Include` elements of a message stand for together, and how many of attachments that nobody
+    /// takes are read. [`castile_mime::Limits::included`] by default.
+    pub included: usize,
+    /// Whether answers are MTOM. Requests are if this is [`Mtom::Always`].
+    pub mtom: Mtom,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options::from(Limits::default())
+    }
 }
 
 impl From<Limits> for Options {
     fn from(limits: Limits) -> Self {
-        Options { limits, ..Options::default() }
+        Options {
+            limits,
+            leniency: None,
+            roles: Vec::new(),
+            addressing: addressing::Policy::default(),
+            call: None,
+            included: castile_mime::Limits::default().included,
+            mtom: Mtom::default(),
+        }
     }
 }
 

@@ -2,11 +2,10 @@
 
 use bytes::Bytes;
 use castile_databinding::{Decoder, FromXml, ToXml};
-use castile_mime::Content;
 use castile_xml::StartTag;
 
 use crate::envelope::Envelope;
-use crate::{Error, Header, Root, Version, message};
+use crate::{Error, Header, Root, Version, Written, message};
 
 /// What a payload can be read as: whatever is [`FromXml`], and [`Raw`](crate::Raw).
 pub trait FromPayload: Sized {
@@ -26,10 +25,12 @@ pub trait FromPayload: Sized {
 /// What a payload can be written from: whatever is [`ToXml`], and [`Raw`](crate::Raw).
 pub trait ToPayload {
     /// Writes a message whose payload it is as `root`, into the emptied `out` where it is at hand. `first` are header
-    /// blocks that stand before those of `header`, as text.
+    /// blocks that stand before those of `header`, as text. It is MTOM if `mtom` has a threshold, from which length on
+    /// binary values are parts of their own.
     ///
     /// # Errors
-    /// [`ErrorKind::Unwritable`](crate::ErrorKind::Unwritable) if it holds what XML can't carry.
+    /// [`ErrorKind::Unwritable`](crate::ErrorKind::Unwritable) if it holds what XML can't carry;
+    /// [`ErrorKind::System`](crate::ErrorKind::System) if MTOM needs random numbers and the system has none.
     fn write<H: Header>(
         &self,
         version: Version,
@@ -37,7 +38,8 @@ pub trait ToPayload {
         header: &H,
         root: &Root,
         out: Vec<u8>,
-    ) -> Result<Content, Error>;
+        mtom: Option<usize>,
+    ) -> Result<Written, Error>;
 }
 
 impl<T: FromXml> FromPayload for T {
@@ -73,7 +75,8 @@ impl<T: ToXml> ToPayload for T {
         header: &H,
         root: &Root,
         out: Vec<u8>,
-    ) -> Result<Content, Error> {
-        message::write_behind(version, first, header, root, self, out).map(Content::from)
+        mtom: Option<usize>,
+    ) -> Result<Written, Error> {
+        message::write_package(version, first, header, root, self, out, mtom)
     }
 }

@@ -9,13 +9,13 @@ use std::sync::{Mutex, PoisonError};
 use bytes::Bytes;
 use castile_databinding::schema::{Element, Namespaces, Wildcard};
 use castile_databinding::{Any, Decoder, Encoder, ExpandedName, FromXml};
-use castile_mime::Content;
+use castile_mime::{Content, Packaging};
 use castile_xml::{Limits, StartTag};
 
 use self::scope::Scope;
 pub use self::tokens::Tokens;
 use crate::payload::{FromPayload, ToPayload};
-use crate::{Envelope, Error, ErrorKind, Header, Root, Version, blocks, envelope};
+use crate::{Envelope, Error, ErrorKind, Header, Root, Version, Written, blocks, envelope};
 
 /// Content up to this size, in bytes, is copied into its envelope: to send three pieces costs more.
 const COPIED: usize = 16 << 10;
@@ -166,6 +166,7 @@ impl FromPayload for Raw {
 }
 
 impl ToPayload for Raw {
+    /// Where the message is MTOM, references in the XML are its own affair.
     fn write<H: Header>(
         &self,
         version: Version,
@@ -173,7 +174,10 @@ impl ToPayload for Raw {
         header: &H,
         _: &Root,
         mut out: Vec<u8>,
-    ) -> Result<Content, Error> {
+        mtom: Option<usize>,
+    ) -> Result<Written, Error> {
+        let packaging = mtom.map(|_| Packaging::Mtom);
+        let written = |message| Written { message, parts: Vec::new(), packaging };
         let content = self.content()?;
         out.clear();
         let mut before = Encoder::new(out);
@@ -186,9 +190,9 @@ impl ToPayload for Raw {
         {
             before.extend_from_slice(bytes);
             before.extend_from_slice(after.as_bytes());
-            return Ok(before.into());
+            return Ok(written(before.into()));
         }
-        Ok(content.between(before.into(), after.into()))
+        Ok(written(content.between(before.into(), after.into())))
     }
 }
 

@@ -8,7 +8,7 @@ use futures_util::FutureExt;
 use crate::addressing::{self, Exchange};
 use crate::{
     Detail, Envelope, Error, Fault, FaultDetail, Header, NoDetail, Operation, Options, Pending, Reply, Request,
-    ToPayload, Version, header, message,
+    ToPayload, Version, Written, header, message,
 };
 
 /// A response with its header.
@@ -18,18 +18,19 @@ pub(crate) fn of_response<R: ToPayload, H: Header>(
     exchange: Option<&Exchange>,
     response: &R,
     header: &H,
+    mtom: Option<usize>,
 ) -> Reply {
     // An operation without a response has no response to be written.
     let Some(root) = &operation.response else {
         return Reply::empty(version);
     };
     let (first, action) = exchange.map(|exchange| exchange.of_response(operation)).unwrap_or_default();
-    match response.write(version, &first, header, root, operation.response_size.buffer()) {
-        Ok(message) => {
+    match response.write(version, &first, header, root, operation.response_size.buffer(), mtom) {
+        Ok(Written { message, parts, packaging }) => {
             if let Some(bytes) = message.bytes() {
                 operation.response_size.note(bytes.len());
             }
-            Reply { action, ..Reply::new(version, message) }
+            Reply { action, parts, packaging, ..Reply::new(version, message) }
         }
         Err(error) => of_fault::<NoDetail>(version, exchange, &error.into()),
     }

@@ -80,8 +80,13 @@ pub struct Request {
     pub charset: Option<Charset>,
     /// The envelope.
     pub message: Bytes,
+    /// How the envelope stands to its attachments, if it came in a package.
+    pub packaging: Option<Packaging>,
     /// What came with the envelope, and may still be on its way.
     pub attachments: Attachments,
+    /// Whether the sender says that it takes MTOM: the `Accept` of HTTP names `application/xop+xml`. That its request is
+    /// MTOM says so, too.
+    pub accepts_mtom: bool,
     /// What the carrier and layers know beside the message: who asks, for example. Handlers find it by its type.
     pub extensions: Extensions,
 }
@@ -113,7 +118,9 @@ impl Request {
             version,
             charset: None,
             message: message.into(),
+            packaging: None,
             attachments: Attachments::none(),
+            accepts_mtom: false,
             extensions: Extensions::new(),
         }
     }
@@ -121,6 +128,11 @@ impl Request {
     /// The same with an action.
     pub fn with_action(self, action: impl Into<String>) -> Self {
         Request { action: action.into(), ..self }
+    }
+
+    /// The same with what came in a package with it.
+    pub fn with_attachments(self, packaging: Packaging, attachments: Attachments) -> Self {
+        Request { packaging: Some(packaging), attachments, ..self }
     }
 
     /// The same with what its media type says of its charset.
@@ -186,6 +198,20 @@ impl Reply {
     /// A message that is a fault of this code.
     pub fn of_fault(version: Version, code: FaultCode, message: impl Into<Content>) -> Self {
         Reply { fault: Some(code), ..Reply::new(version, message) }
+    }
+
+    /// A fault, written as one.
+    pub fn from_fault<D: FaultDetail>(version: Version, fault: &Fault<D>) -> Self {
+        reply::of_fault(version, None, fault)
+    }
+
+    /// The same with parts before those it has; a fault that came of writing goes alone.
+    pub(crate) fn with_parts(mut self, mut parts: Vec<Part>) -> Self {
+        if !self.is_fault() {
+            parts.append(&mut self.parts);
+            self.parts = parts;
+        }
+        self
     }
 
     /// Nothing to be said.

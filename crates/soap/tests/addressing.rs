@@ -262,7 +262,9 @@ fn every_file_of_replies_has_its_request() {
 /// A client's request and the answer to it, through the service.
 fn exchange(version: Version, addressing: Addressing, change: impl Fn(String) -> String) -> Result<Note, String> {
     let call = Call::new(addressing, &OPERATIONS[0], "http://here.example/").unwrap();
-    let request = client::request_of(version, &OPERATIONS[0], &Note { text: "hello".into() }, &(), &call).unwrap();
+    let note = Note { text: "hello".into() };
+    let request = client::request_package(version, &OPERATIONS[0], &note, &(), Some(&call), None, Vec::new());
+    let request = request.unwrap().message;
     let reply = Notes::<1>.call(Request::new(version, text(&request)), &Options::default()).now_or_never().unwrap();
     let mut options = Options::default();
     options.call = Some(call);

@@ -170,7 +170,7 @@ fn what_http_refuses() {
         (
             request("POST", "/", "application/json"),
             415,
-            "found content type application/json, expected text/xml (SOAP 1.1) or application/soap+xml (SOAP 1.2)\n",
+            "found content type application/json, expected text/xml (SOAP 1.1), application/soap+xml (SOAP 1.2) or multipart/related with either\n",
         ),
         (
             request("POST", "/", "text/xml; charset=klingon"),

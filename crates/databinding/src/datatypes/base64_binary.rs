@@ -10,7 +10,7 @@ pub struct Base64Binary(pub Vec<u8>);
 
 impl SimpleType for Base64Binary {
     const NAME: &'static str = "xs:base64Binary";
-    const BINARY: Option<Binary<Self>> = Some(Binary { from: Base64Binary, bytes: |value| &value.0 });
+    const BINARY: Option<Binary<Self>> = Some(Binary { from: Base64Binary, bytes: |value| &value.0, reference: None });
 
     fn parse(text: &str) -> Result<Self, Option<String>> {
         let decode = |text: &[u8]| STANDARD.decode(text).map(Base64Binary);

@@ -10,6 +10,14 @@ use crate::facets::Check;
 use crate::schema::Element;
 use crate::xop::{Binary, Includes, NAMESPACE};
 
+/// What an `xop:Include` was read as.
+enum Included<T> {
+    /// The content, to be checked.
+    Content(T),
+    /// A value without the content.
+    Elsewhere(T),
+}
+
 impl<'a> Decoder<'a> {
     /// The same decoder, which reads `xop:Include` elements.
     pub fn with_includes(mut self, includes: &'a dyn Includes) -> Self {
@@ -38,9 +46,12 @@ impl<'a> Decoder<'a> {
                     return self.value(&text, element.constraint, facets, start);
                 }
                 Token::StartTag(tag) if is_white(&text) && self.is_include(&tag) => {
-                    let value = (binary.from)(self.include(tag.offset, includes)?);
+                    let included = self.include(tag.offset, binary, includes)?;
                     self.end_of(element.name)?;
-                    return self.included(value, element, facets, tag.offset);
+                    return match included {
+                        Included::Content(value) => self.included(value, element, facets, tag.offset),
+                        Included::Elsewhere(value) => Ok(value),
+                    };
                 }
                 Token::StartTag(tag) => self.stray_element(tag, "text or <Include> of XOP")?,
                 Token::Comment(_) | Token::Instruction { .. } => {}
@@ -54,7 +65,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// The content that the `xop:Include` refers to whose start tag was read last, up to its end tag, which is read.
-    fn include(&mut self, offset: usize, includes: &dyn Includes) -> Result<Vec<u8>, Error> {
+    fn include<T>(&mut self, offset: usize, binary: Binary<T>, includes: &dyn Includes) -> Result<Included<T>, Error> {
         let fail = |kind, message: String| Error::new(kind, offset, message);
         let href = self
             .reader
@@ -62,9 +73,15 @@ impl<'a> Decoder<'a> {
             .find(|attribute| attribute.name.local() == "href" && attribute.namespace.is_empty());
         let href =
             href.ok_or_else(|| fail(ErrorKind::Structure, "<Include> without the attribute \"href\"".to_owned()))?;
-        let content = includes.content(href.value).map_err(|problem| fail(ErrorKind::Lexical, problem))?;
+        let included = match binary.reference {
+            Some(reference) => Included::Elsewhere((reference.from)(href.value.to_owned())),
+            None => match includes.content(href.value).map_err(|problem| fail(ErrorKind::Lexical, problem))? {
+                Some(content) => Included::Content((binary.from)(content)),
+                None => Included::Elsewhere((binary.from)(Vec::new())),
+            },
+        };
         self.end_of("Include")?;
-        Ok(content)
+        Ok(included)
     }
 
     /// Reads up to an end tag, before which only white space may stand.

@@ -1,19 +1,21 @@
 //! HTTP/1.1 over TCP, with connections kept and used again.
 
-use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use http::{Request, Response, Uri};
+use http::{Request, Response, Uri, header};
 use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
 use hyper_util::client::legacy::{self, connect::HttpConnector};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use tokio::time::{Sleep, sleep};
+use tokio::time::{Instant, Sleep, sleep};
 
-use crate::{Body, Error, ErrorKind};
+use crate::headers::ContentType;
+use crate::timeout::Progress;
+use crate::{Body, BoxError, Error, ErrorKind};
 
 /// The default transport of clients: a tower service over TCP, `http` URLs only.
 ///
@@ -31,7 +33,9 @@ pub struct Transport {
 pub struct Options {
     /// How long connecting may take. 5 s by default.
     pub connect_timeout: Duration,
-    /// How long a request may take, from its start to the last byte of the response. 30 s by default.
+    /// How long a request may take, from its start to the last byte of the response. One that is sent as a stream or
+    /// answered by `multipart/related` may take any time, and this is how long nothing may be taken of the one and nothing
+    /// come of the other. 30 s by default.
     pub request_timeout: Duration,
     /// How long an unused connection is kept. 30 s by default: less than servers usually wait, so that a connection is
     /// seldom closed by the server just as it is taken up again.
@@ -85,24 +89,73 @@ impl tower_service::Service<Request<Body>> for Transport {
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         let limit = self.request_timeout;
         let url = request.uri().clone();
+        let (sent, is_whole) = (Progress::default(), request.body().is_whole());
+        let request = match is_whole {
+            true => request,
+            false => request.map(|body| Body::stream(Counted { body, progress: sent.clone() })),
+        };
         let response = self.client.request(request);
         Box::pin(async move {
             let mut deadline = Box::pin(sleep(limit));
-            let response = tokio::select! {
-                response = response => response.map_err(|error| failed(error, &url))?,
-                () = &mut deadline => return Err(late(limit)),
+            let mut response = pin!(response);
+            let mut seen = 0;
+            let response = loop {
+                tokio::select! {
+                    response = &mut response => break response.map_err(|error| failed(error, &url))?,
+                    () = &mut deadline => {}
+                }
+                if sent.seen() == seen {
+                    return Err(late(limit));
+                }
+                seen = sent.seen();
+                deadline.as_mut().reset(Instant::now() + limit);
             };
-            Ok(response.map(|body| ResponseBody { body, deadline, limit }))
+            let content_type = response.headers().get(header::CONTENT_TYPE);
+            let is_package = matches!(ContentType::read(content_type), Ok(ContentType::Package(_)));
+            let is_stream = is_package || !is_whole;
+            Ok(response.map(|body| ResponseBody { body, deadline, limit, is_stream, is_waiting: false, sent, seen }))
         })
     }
 }
 
-/// The body of a response, due within the time of its request.
+/// The body of a request, whose pieces are counted.
+struct Counted {
+    body: Body,
+    progress: Progress,
+}
+
+impl http_body::Body for Counted {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
+        self.progress.note();
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// The body of a response, due within the time of its request, or each piece of it within that time.
 #[derive(Debug)]
 pub struct ResponseBody {
     body: Incoming,
     deadline: Pin<Box<Sleep>>,
     limit: Duration,
+    /// Whether the time counts anew with each piece.
+    is_stream: bool,
+    /// Whether the deadline is that of the piece that is waited for.
+    is_waiting: bool,
+    /// What is sent of the request in the meantime, and how much of it was when the deadline was set.
+    sent: Progress,
+    seen: u64,
 }
 
 impl http_body::Body for ResponseBody {
@@ -111,11 +164,23 @@ impl http_body::Body for ResponseBody {
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
         if let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(cx) {
+            self.is_waiting = false;
             let broken = |error| Error::new(ErrorKind::Body, "the reply broke off").because(error);
             return Poll::Ready(frame.map(|frame| frame.map_err(broken)));
         }
         let limit = self.limit;
-        self.deadline.as_mut().poll(cx).map(|()| Some(Err(late(limit))))
+        loop {
+            if self.is_stream && !self.is_waiting {
+                self.is_waiting = true;
+                self.seen = self.sent.seen();
+                self.deadline.as_mut().reset(Instant::now() + limit);
+            }
+            ready!(self.deadline.as_mut().poll(cx));
+            if self.seen == self.sent.seen() {
+                return Poll::Ready(Some(Err(late(limit))));
+            }
+            self.is_waiting = false;
+        }
     }
 
     fn is_end_stream(&self) -> bool {

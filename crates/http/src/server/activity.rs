@@ -30,7 +30,7 @@ pub(super) struct Activity {
     write_blocked: AtomicBool,
     /// Writes that got through so far.
     writes: AtomicU32,
-    /// Whether a request was refused, so that its body may be unread.
+    /// Whether a request was refused, or came in a package, so that its body may be unread.
     refused: AtomicBool,
 }
 
@@ -74,12 +74,12 @@ impl Activity {
     }
 
     /// A request is answered, with `status` unless its future was dropped.
-    pub(super) fn end(&self, status: Option<StatusCode>) {
+    pub(super) fn end(&self, status: Option<StatusCode>, is_package: bool) {
         self.busy.store(false, Relaxed);
         self.reading.store(false, Relaxed);
         let refused =
             status.is_some_and(|status| status.is_client_error() || status == StatusCode::SERVICE_UNAVAILABLE);
-        self.refused.store(refused, Relaxed);
+        self.refused.store(refused || is_package, Relaxed);
     }
 
     fn read(&self) {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use http::{Request, Response, StatusCode};
+use http::{HeaderValue, Request, Response, StatusCode, header};
 use http_body::{Frame, SizeHint};
 use http_body_util::Either;
 use hyper::body::Incoming;
@@ -52,7 +52,11 @@ where
     type Future = AdmittedFuture<S>;
 
     fn call(&self, request: Request<Incoming>) -> AdmittedFuture<S> {
-        let at_work = AtWork::new(self.admission.clone(), self.activity.clone());
+        let mut at_work = AtWork::new(self.admission.clone(), self.activity.clone());
+        let content_type = request.headers().get(header::CONTENT_TYPE).map(HeaderValue::as_bytes);
+        at_work.is_package = content_type
+            .and_then(|value| value.get(..10))
+            .is_some_and(|start| start.eq_ignore_ascii_case(b"multipart/"));
         let future = at_work.is_admitted.then(|| self.service.call(request));
         AdmittedFuture { future, at_work: Some(at_work) }
     }
@@ -125,6 +129,8 @@ struct AtWork {
     admission: Arc<Admission>,
     activity: Arc<Activity>,
     is_admitted: bool,
+    /// Whether the request may have attachments that nobody reads.
+    is_package: bool,
     status: Option<StatusCode>,
 }
 
@@ -132,13 +138,13 @@ impl AtWork {
     fn new(admission: Arc<Admission>, activity: Arc<Activity>) -> Self {
         activity.begin();
         let before = admission.at_work.fetch_add(1, Relaxed);
-        AtWork { is_admitted: before < admission.max, admission, activity, status: None }
+        AtWork { is_admitted: before < admission.max, admission, activity, is_package: false, status: None }
     }
 }
 
 impl Drop for AtWork {
     fn drop(&mut self) {
         self.admission.at_work.fetch_sub(1, Relaxed);
-        self.activity.end(self.status);
+        self.activity.end(self.status, self.is_package);
     }
 }

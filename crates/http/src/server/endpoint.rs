@@ -1,5 +1,7 @@
 //! A SOAP service as an HTTP service (SOAP 1.1 §6, SOAP 1.2 Part 2 §7).
 
+mod package;
+
 use std::convert::Infallible;
 use std::future::ready;
 use std::sync::Arc;
@@ -7,7 +9,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use castile_soap::{Description, Layer, Leniency, Reply, addressing};
+use castile_soap::{Description, Fault, Layer, Leniency, Mtom, NoDetail, Reply, addressing};
 use castile_xml::Limits;
 use futures_util::future::BoxFuture;
 use http::request::Parts;
@@ -15,9 +17,9 @@ use http::{Extensions, HeaderMap, HeaderValue, Method, Request, Response, Status
 
 use super::address::{self, Address};
 use super::refusal::Refusal;
-use crate::headers::{MessageType, SOAP_ACTION, XML_TYPE, message_type};
+use crate::headers::{ContentType, MessageType, SOAP_ACTION, XML_TYPE, message_type};
 use crate::timeout::within;
-use crate::{Body, BoxError, body};
+use crate::{Body, BoxError, body, package as packages};
 
 /// What an endpoint answers, in time.
 pub(super) type Answer = BoxFuture<'static, Result<Response<Body>, Infallible>>;
@@ -30,11 +32,13 @@ pub(super) type Answer = BoxFuture<'static, Result<Response<Body>, Infallible>>;
 /// | request | response |
 /// |---|---|
 /// | POST of `text/xml` or `application/soap+xml` | the reply in the version of the envelope: 200, or 500 when it is a fault (SOAP 1.1 §6.2); 400 when the fault is the sender's in SOAP 1.2 (Part 2 §7.5.2.2) |
+/// | — of `multipart/related` around one of them | the same, its attachments read as they are asked for (SOAP Messages with Attachments, MTOM) |
 /// | — to an operation without a response | 202, empty (WS-I Basic Profile 1.1 R2714) |
 /// | GET `?wsdl` | the contract, its `soap:address` made the one that was asked |
 /// | any other method | 405 |
 /// | another content type, a charset that is not known, a content coding | 415 |
 /// | a body too large, too slow, broken off | 413, 408, 400 |
+/// | a package that is broken | a fault that says where |
 /// | a handler too slow | 503 |
 ///
 /// Refusals are plain text that says what was found and expected. The length of a response is known to its body, from
@@ -64,9 +68,17 @@ pub struct Options {
     pub roles: Vec<String>,
     /// What is made of WS-Addressing: as the contract says, by default, with replies on the connection alone.
     pub addressing: addressing::Policy,
-    /// How long a body may take from its head to its end. 30 s by default.
+    /// What packages may take: messages with attachments. The root part is bounded by [`limits`](Self::limits) as well.
+    pub attachments: castile_mime::Limits,
+    /// Whether answers are MTOM, and from which length on binary values go beside them. Those to MTOM are by default, from
+    /// 1 KiB on.
+    pub mtom: Mtom,
+    /// How long a body may take from its head to its end. A package may take any time, and this is how long nothing may
+    /// come of it while somebody waits. 30 s by default.
     pub body_read_timeout: Duration,
-    /// How long the service may take to answer; its future is dropped then. 60 s by default.
+    /// How long the service may take to answer; its future is dropped then. For a package the time counts anew as long as
+    /// more of it comes. What is sent as a stream once the service has answered takes as long as the client takes
+    /// ([`Server::write_timeout`](super::Server::write_timeout)). 60 s by default.
     pub request_timeout: Duration,
     /// The address that the contract names.
     pub address: Address,
@@ -79,6 +91,8 @@ impl Default for Options {
             leniency: None,
             roles: Vec::new(),
             addressing: addressing::Policy::default(),
+            attachments: castile_mime::Limits::default(),
+            mtom: Mtom::default(),
             body_read_timeout: Duration::from_secs(30),
             request_timeout: Duration::from_secs(60),
             address: Address::default(),
@@ -109,6 +123,8 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
         reading.leniency.clone_from(&options.leniency);
         reading.roles.clone_from(&options.roles);
         reading.addressing.clone_from(&options.addressing);
+        reading.included = options.attachments.included;
+        reading.mtom = options.mtom;
         Endpoint { shared: Arc::new(Shared { options, reading, service }) }
     }
 
@@ -150,11 +166,18 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
             Err(response) => return Box::pin(ready(Ok(response))),
         };
         let shared = self.shared.clone();
-        let action = head.headers.get(SOAP_ACTION).cloned();
-        // What the server and layers around it know of the request: those of messages and handlers find it too.
-        let extensions = head.extensions;
+        let asked = Asked {
+            action: head.headers.get(SOAP_ACTION).cloned(),
+            accepts_mtom: packages::accepts_mtom(&head.headers),
+            extensions: head.extensions,
+        };
         Box::pin(async move {
-            Ok(match shared.answer(action, message_type, extensions, body).await {
+            let answer = match message_type {
+                ContentType::Message(message_type) => shared.answer(asked, message_type, body).await,
+                // Boxed, so that other requests don't have the room for it.
+                ContentType::Package(related) => Box::pin(shared.answer_package(asked, &related, body)).await,
+            };
+            Ok(match answer {
                 Ok(reply) => message(reply),
                 Err(refusal) => refusal.into_response(),
             })
@@ -169,14 +192,16 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
     }
 }
 
+/// What the head of a request asks for beside its Content-Type.
+struct Asked {
+    action: Option<HeaderValue>,
+    accepts_mtom: bool,
+    /// What the server and layers around it know of the request: those of messages and handlers find it too.
+    extensions: Extensions,
+}
+
 impl<S: castile_soap::Service + ?Sized> Shared<S> {
-    async fn answer<B>(
-        &self,
-        action: Option<HeaderValue>,
-        message_type: MessageType,
-        extensions: Extensions,
-        body: B,
-    ) -> Result<Reply, Refusal>
+    async fn answer<B>(&self, asked: Asked, message_type: MessageType, body: B) -> Result<Reply, Refusal>
     where
         B: http_body::Body<Data = Bytes>,
         B::Error: Into<BoxError>,
@@ -189,10 +214,11 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
         let MessageType { version, charset, action: in_media_type } = message_type;
         let action = match in_media_type {
             Some(action) => action,
-            None => soap_action(action.as_ref())?.to_owned(),
+            None => soap_action(asked.action.as_ref())?.to_owned(),
         };
         let mut request = castile_soap::Request::new(version, message).with_action(action).with_charset(charset);
-        request.extensions = extensions;
+        request.extensions = asked.extensions;
+        request.accepts_mtom = asked.accepts_mtom;
         within(request_timeout, self.service.call(request, &self.reading))
             .await
             .map_err(|_| Refusal::HandlerTimeout { limit: request_timeout })
@@ -223,18 +249,32 @@ impl<S: ?Sized> Clone for Endpoint<S> {
     }
 }
 
-fn message(reply: Reply) -> Response<Body> {
-    if reply.message.bytes().is_some_and(Bytes::is_empty) {
+fn message(mut reply: Reply) -> Response<Body> {
+    let packed = packages::packaging(reply.packaging, &reply.parts).map(|packaging| {
+        let message = std::mem::replace(&mut reply.message, Bytes::new().into());
+        let parts = std::mem::take(&mut reply.parts);
+        packages::pack(packaging, reply.version, None, message, parts)
+    });
+    let packed = match packed.transpose() {
+        Ok(packed) => packed,
+        // Two parts of one name, or no random numbers: the service's own affair.
+        Err(error) => {
+            let reason = Fault::<NoDetail>::receiver(format!("the answer can't be packed: {error}"));
+            return message(Reply::from_fault(reply.version, &reason));
+        }
+    };
+    if packed.is_none() && reply.message.bytes().is_some_and(Bytes::is_empty) {
         let mut response = Response::new(Body::empty());
         *response.status_mut() = StatusCode::ACCEPTED;
         return response;
     }
-    let mut response = Response::new(Body::from(reply.message));
+    let (content_type, body) = packed.unwrap_or_else(|| (message_type(reply.version), Body::from(reply.message)));
+    let mut response = Response::new(body);
     if let Some(code) = reply.fault {
         let status = StatusCode::from_u16(reply.version.fault_status(&code));
         *response.status_mut() = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     }
-    response.headers_mut().insert(header::CONTENT_TYPE, message_type(reply.version));
+    response.headers_mut().insert(header::CONTENT_TYPE, content_type);
     response
 }
 
@@ -245,8 +285,8 @@ fn asks_for_wsdl(head: &Parts) -> bool {
 }
 
 /// What the headers say of a body that is a message: one of the media types, in an encoding that is known.
-fn content_type(headers: &HeaderMap) -> Result<MessageType, Refusal> {
-    let message_type = MessageType::read(headers.get(header::CONTENT_TYPE)).map_err(Refusal::ContentType)?;
+fn content_type(headers: &HeaderMap) -> Result<ContentType, Refusal> {
+    let message_type = ContentType::read(headers.get(header::CONTENT_TYPE)).map_err(Refusal::ContentType)?;
     match headers.get(header::CONTENT_ENCODING) {
         Some(found) if !found.as_bytes().eq_ignore_ascii_case(b"identity") => {
             Err(Refusal::ContentEncoding { found: String::from_utf8_lossy(found.as_bytes()).into_owned() })

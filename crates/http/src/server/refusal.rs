@@ -25,7 +25,9 @@ pub(super) enum Refusal {
     /// More bytes than allowed.
     TooLarge { declared: Option<u64>, limit: usize },
     /// The body ended before its end.
-    BrokenOff { after: usize, reason: String },
+    BrokenOff { after: u64, reason: String },
+    /// More of something than allowed in a package.
+    Limit { message: String },
     /// The body did not come in time.
     BodyTimeout { limit: Duration },
     /// The handler did not answer in time.
@@ -39,7 +41,9 @@ impl Refusal {
     pub(super) fn of_body(failure: Failure, limit: usize) -> Self {
         match failure {
             Failure::TooLarge { declared } => Refusal::TooLarge { declared, limit },
-            Failure::BrokenOff { after, source } => Refusal::BrokenOff { after, reason: source.to_string() },
+            Failure::BrokenOff { after, source } => {
+                Refusal::BrokenOff { after: after as u64, reason: source.to_string() }
+            }
         }
     }
 
@@ -49,7 +53,7 @@ impl Refusal {
             Refusal::Path { .. } => StatusCode::NOT_FOUND,
             Refusal::ContentType(_) | Refusal::ContentEncoding { .. } => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Refusal::Action | Refusal::BrokenOff { .. } => StatusCode::BAD_REQUEST,
-            Refusal::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            Refusal::TooLarge { .. } | Refusal::Limit { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Refusal::BodyTimeout { .. } => StatusCode::REQUEST_TIMEOUT,
             Refusal::HandlerTimeout { .. } | Refusal::Overload => StatusCode::SERVICE_UNAVAILABLE,
         }
@@ -94,6 +98,7 @@ impl fmt::Display for Refusal {
             Refusal::TooLarge { declared: None, limit } => {
                 write!(f, "the message has more than the {limit} bytes that are allowed")
             }
+            Refusal::Limit { message } => f.write_str(message),
             Refusal::BrokenOff { after, reason } => write!(f, "the message broke off after {after} bytes: {reason}"),
             Refusal::BodyTimeout { limit } => write!(f, "the message was not complete within {limit:?}"),
             Refusal::HandlerTimeout { limit } => write!(f, "the service did not answer within {limit:?}"),

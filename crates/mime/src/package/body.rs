@@ -36,7 +36,7 @@ impl PackageBody {
             segments.push_back(Segment::Bytes(format!("{line_end}--{boundary}\r\n{head}\r\n").into()));
             segments.push_back(content);
         };
-        part("", &package.root_head(), Segment::Bytes(package.root));
+        part("", &package.root_head(), Segment::new(1, package.root));
         for (number, Part { head, content, .. }) in (2..).zip(package.parts) {
             part("\r\n", &head, Segment::new(number, content));
         }

@@ -1,0 +1,60 @@
+//! Requests that come in packages.
+
+use castile_mime::{ErrorKind, Message, Related};
+use castile_soap::{Fault, Reply, Request};
+
+use super::{Asked, Shared, soap_action};
+use crate::BoxError;
+use crate::headers::Unread;
+use crate::package::{Contained, declared_version};
+use crate::server::refusal::Refusal;
+use crate::timeout::{Progress, Stalled, Timed, within_progress};
+
+impl<S: castile_soap::Service + ?Sized> Shared<S> {
+    /// Answers a request as soon as its envelope is there; what comes behind that is for whoever wants it.
+    pub(super) async fn answer_package<B>(&self, asked: Asked, related: &Related, body: B) -> Result<Reply, Refusal>
+    where
+        B: http_body::Body<Data = bytes::Bytes> + Send + 'static,
+        B::Error: Into<BoxError>,
+    {
+        let options = &self.options;
+        let progress = Progress::default();
+        let body = Timed::new(body, options.body_read_timeout, progress.clone());
+        let mut limits = options.attachments;
+        limits.root_size = limits.root_size.min(options.limits.message_size);
+        let message = match Message::read(related, body, limits).await {
+            Ok(message) => message,
+            Err(error) => return refuse(related, error),
+        };
+        let Contained { packaging, message_type } = Contained::read(related, &message).map_err(Refusal::ContentType)?;
+        let action = match message_type.action {
+            Some(action) => action,
+            None => soap_action(asked.action.as_ref())?.to_owned(),
+        };
+        let mut request = Request::new(message_type.version, message.root)
+            .with_action(action)
+            .with_charset(message_type.charset)
+            .with_attachments(packaging, message.attachments);
+        request.accepts_mtom = asked.accepts_mtom;
+        request.extensions = asked.extensions;
+        let reply = self.service.call(request, &self.reading);
+        let limit = options.request_timeout;
+        within_progress(limit, &progress, reply).await.map_err(|_| Refusal::HandlerTimeout { limit })
+    }
+}
+
+/// What is wrong with the way a package comes is for HTTP to say, and what is wrong with the package for SOAP.
+fn refuse(related: &Related, error: castile_mime::Error) -> Result<Reply, Refusal> {
+    let source = std::error::Error::source(&error);
+    let stalled = source.and_then(|source| source.downcast_ref::<Stalled>());
+    match (error.kind(), stalled) {
+        (_, Some(Stalled(limit))) => Err(Refusal::BodyTimeout { limit: *limit }),
+        (ErrorKind::Body, None) => Err(Refusal::BrokenOff {
+            after: error.offset().unwrap_or_default(),
+            reason: source.map(ToString::to_string).unwrap_or_default(),
+        }),
+        (ErrorKind::Limit, None) => Err(Refusal::Limit { message: error.to_string() }),
+        (ErrorKind::ContentType, None) => Err(Refusal::ContentType(Unread::Package(error.to_string()))),
+        _ => Ok(Reply::from_fault(declared_version(related), &Fault::<castile_soap::NoDetail>::from(error))),
+    }
+}

@@ -1,0 +1,258 @@
+//! Messages that come and go in packages: SOAP Messages with Attachments, and MTOM (SOAP Message Transmission
+//! Optimization Mechanism).
+//!
+//! A message is decoded at once, and its parts come one after another. So a message with `xop:Include` elements is decoded
+//! twice: the first time tells which parts they refer to, and those are read then. Parts that no element stands for wait
+//! for whoever takes attachments.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use castile_databinding::xop::Includes;
+use castile_mime::ErrorKind::{Limit, Missing};
+use castile_mime::{Attachments, Content, ContentId, Packaging, Part};
+use castile_xml::Charset;
+
+use crate::{Error, Options};
+
+/// From which length on binary values go beside a message that is MTOM, in bytes, unless something else is said. A part
+/// with its head and the reference to it takes about 350 bytes, and base64 a third of what it stands for.
+pub const DEFAULT_THRESHOLD: usize = 1 << 10;
+
+/// Whether answers are MTOM, and from which length on binary values go beside them, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mtom {
+    /// None is; values are in the message.
+    Never,
+    /// Those to requests that are MTOM themselves or whose sender says that it takes it, and all of services whose
+    /// contract says so (WS-MTOMPolicy).
+    Asked(usize),
+    /// All are.
+    Always(usize),
+}
+
+impl Default for Mtom {
+    fn default() -> Self {
+        Mtom::Asked(DEFAULT_THRESHOLD)
+    }
+}
+
+impl Mtom {
+    /// The threshold for an answer, if that is MTOM.
+    pub(crate) fn threshold(self, is_asked: bool) -> Option<usize> {
+        match self {
+            Mtom::Asked(threshold) if is_asked => Some(threshold),
+            Mtom::Always(threshold) => Some(threshold),
+            Mtom::Asked(_) | Mtom::Never => None,
+        }
+    }
+}
+
+/// What is taken of the attachments of a message: by the handler of a request, or the caller who has the answer.
+pub trait TakeAttachments: Send + 'static {
+    /// Whether they are taken. What isn't is read before the handler is called, and passed over.
+    const TAKES: bool;
+
+    /// Takes them.
+    fn take(attachments: Attachments) -> Self;
+}
+
+impl TakeAttachments for () {
+    const TAKES: bool = false;
+
+    fn take(_: Attachments) {}
+}
+
+impl TakeAttachments for Attachments {
+    const TAKES: bool = true;
+
+    fn take(attachments: Attachments) -> Self {
+        attachments
+    }
+}
+
+/// What is sent with a message.
+pub trait IntoParts: Send {
+    /// The parts.
+    fn into_parts(self) -> Vec<Part>;
+}
+
+impl IntoParts for () {
+    fn into_parts(self) -> Vec<Part> {
+        Vec::new()
+    }
+}
+
+impl IntoParts for Vec<Part> {
+    fn into_parts(self) -> Vec<Part> {
+        self
+    }
+}
+
+/// A message that was written, and what goes with it.
+#[derive(Debug)]
+pub struct Written {
+    /// The envelope.
+    pub message: Content,
+    /// What goes with it.
+    pub parts: Vec<Part>,
+    /// How it stands to that, if that matters.
+    pub packaging: Option<Packaging>,
+}
+
+impl Written {
+    /// The same with parts that go before those it has.
+    pub(crate) fn with(mut self, mut parts: Vec<Part>) -> Self {
+        parts.append(&mut self.parts);
+        Written { parts, ..self }
+    }
+}
+
+/// What a carrier says of a message that came: to be read as one that is answered, or as an answer.
+#[derive(Debug)]
+pub struct Received {
+    /// The envelope.
+    pub message: Bytes,
+    /// The charset of the media type, if it has one, as in [`Request`](crate::Request).
+    pub charset: Option<Charset>,
+    /// How the envelope stands to the parts that came with it, if it came in a package.
+    pub packaging: Option<Packaging>,
+    /// What came with it, and may still be on its way.
+    pub attachments: Attachments,
+}
+
+impl From<Bytes> for Received {
+    fn from(message: Bytes) -> Self {
+        Received { message, charset: None, packaging: None, attachments: Attachments::none() }
+    }
+}
+
+/// A package whose root part was read once, and may have to be read again.
+pub(crate) struct Package {
+    pub(crate) received: Received,
+    pub(crate) options: Options,
+    pub(crate) included: Option<Arc<Included>>,
+}
+
+impl Package {
+    /// Reads what the first reading found to be referred to and, unless somebody takes the rest, the rest. `true` if the
+    /// message is to be read again.
+    pub(crate) async fn fetch(&mut self, is_taken: bool) -> Result<bool, Error> {
+        let limit = self.options.included;
+        let wanted = self.included.as_ref().map(|included| included.lock().wanted.clone()).unwrap_or_default();
+        let mut left = limit;
+        for url in &wanted {
+            let content = match self.content(url, left).await {
+                Ok(content) => Ok(content),
+                // The element that refers to it is what is wrong: reading it again tells where that is.
+                Err(error) if matches!(error.kind(), Missing | Limit) => Err(error.to_string()),
+                Err(error) => return Err(error.into()),
+            };
+            left -= content.as_ref().map_or(0, Bytes::len);
+            let is_wrong = content.is_err();
+            if let Some(included) = &self.included {
+                included.lock().come(url, content);
+            }
+            if is_wrong {
+                return Ok(true);
+            }
+        }
+        if !is_taken {
+            self.received.attachments.pass_over(limit).await?;
+        }
+        Ok(!wanted.is_empty())
+    }
+
+    async fn content(&mut self, url: &str, limit: usize) -> Result<Bytes, castile_mime::Error> {
+        self.received.attachments.by_url(url).await?.collect(limit).await
+    }
+}
+
+/// What the `xop:Include` elements of a message stand for, as far as it is known.
+pub(crate) struct Included(Mutex<State>);
+
+#[derive(Debug)]
+struct State {
+    /// The URLs that were asked for, each once.
+    wanted: Vec<String>,
+    known: HashMap<String, Wanted>,
+    /// Whether content may be asked for anew.
+    is_kept: bool,
+    limit: usize,
+    /// How many bytes may still be handed out.
+    left: usize,
+}
+
+#[derive(Debug, Default)]
+struct Wanted {
+    /// How often it was asked for and not there.
+    times: usize,
+    content: Option<Result<Bytes, String>>,
+}
+
+impl Included {
+    /// What a message of this packaging may refer to; `None` if it has no references.
+    pub(crate) fn of(packaging: Option<Packaging>, options: &Options) -> Option<Arc<Self>> {
+        let (limit, is_kept) = (options.included, options.leniency.is_some());
+        let state = State { wanted: Vec::new(), known: HashMap::new(), is_kept, limit, left: limit };
+        (packaging == Some(Packaging::Mtom)).then(|| Arc::new(Included(Mutex::new(state))))
+    }
+
+    /// Whether all was there that was asked for.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.lock().known.values().all(|wanted| wanted.content.is_some())
+    }
+
+    /// The message is read from its beginning.
+    pub(crate) fn begin(&self) {
+        let mut state = self.lock();
+        state.left = state.limit;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn come(&mut self, url: &str, content: Result<Bytes, String>) {
+        self.known.entry(url.to_owned()).or_default().content = Some(content);
+    }
+}
+
+impl Includes for Included {
+    fn content(&self, href: &str) -> Result<Option<Vec<u8>>, String> {
+        let id = ContentId::from_url(href).ok_or_else(|| format!("found href {href:?}, expected a cid: URL"))?;
+        let url = id.to_url();
+        let mut state = self.lock();
+        let State { wanted, known, is_kept, left, .. } = &mut *state;
+        let entry = known.entry(url.clone()).or_insert_with(|| {
+            wanted.push(url);
+            Wanted::default()
+        });
+        let content = match &entry.content {
+            None => {
+                entry.times += 1;
+                return Ok(None);
+            }
+            Some(Err(problem)) => return Err(problem.clone()),
+            Some(Ok(content)) => content.clone(),
+        };
+        // A reference is short and what it stands for may be long: the sum is bounded.
+        *left = left.checked_sub(content.len()).ok_or("the references stand for more bytes than are allowed")?;
+        entry.times = entry.times.saturating_sub(1);
+        if entry.times == 0 && !*is_kept {
+            // The last one has it without a copy.
+            entry.content = Some(Ok(Bytes::new()));
+        }
+        Ok(Some(content.into()))
+    }
+}
+
+impl fmt::Debug for Included {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Included").finish_non_exhaustive()
+    }
+}

@@ -223,8 +223,8 @@ impl<S: HttpService> Caller<S> {
         header: &H,
         parts: P,
     ) -> Result<(), CallError<D>> {
-        let Received { message, charset, .. } = self.post(operation, request, header, parts.into_parts()).await?;
-        let answer = castile_soap::client::accepted(&message, charset, &self.options);
+        let (received, options) = self.post(operation, request, header, parts.into_parts()).await?;
+        let answer = castile_soap::client::accepted(&received.message, received.charset, &options);
         answer.map_err(CallError::Protocol)?.map_err(CallError::Fault)
     }
 
@@ -234,17 +234,25 @@ impl<S: HttpService> Caller<S> {
         request: &Q,
         header: &H,
         parts: Vec<Part>,
-    ) -> Result<Received, CallError<D>> {
-        let Caller { url, version, options, attachments, .. } = self;
+    ) -> Result<(Received, Cow<'_, Options>), CallError<D>> {
+        let Caller { url, version, addressing, attachments, .. } = self;
+        let (mut options, mut action) = (Cow::Borrowed(&self.options), operation.action);
+        if let Some(addressing) = addressing {
+            let call = addressing::Call::new(*addressing, operation, &url.to_string());
+            options.to_mut().call = Some(call.map_err(CallError::Protocol)?);
+            // The action of HTTP must be the same (WS-Addressing 1.0 SOAP Binding §3.3).
+            action = operation.actions.request;
+        }
         let mtom = match options.mtom {
             Mtom::Always(threshold) => Some(threshold),
             _ => None,
         };
-        let written = castile_soap::client::request_package(*version, operation, request, header, mtom, parts);
+        let call = options.call.as_ref();
+        let written = castile_soap::client::request_package(*version, operation, request, header, call, mtom, parts);
         let written = written.map_err(CallError::Protocol)?;
         let limits = ReplyLimits { message_size: options.limits.message_size, package: *attachments };
         let transport = self.transport.service();
-        let reply = client::exchange(transport, url, *version, operation.action, written, limits).await;
-        reply.map(|reply| reply.received).map_err(CallError::Transport)
+        let reply = client::exchange(transport, url, *version, action, written, limits).await;
+        Ok((reply.map_err(CallError::Transport)?.received, options))
     }
 }

@@ -39,6 +39,14 @@ pub(crate) struct Arguments {
     /// Give this operation its request and its response as XML, of which nothing is read into values; may be repeated
     #[arg(long, value_name = "NAME")]
     raw: Vec<String>,
+    /// Give every method the attachments of its request, and its response some: both as they come. Methods of operations
+    /// whose binding declares MIME parts always have them
+    #[arg(long)]
+    attachments: bool,
+    /// Let binary values that say their media types (xmime:expectedContentTypes) be references to attachments, which are
+    /// read and sent as they come. Implies --attachments
+    #[arg(long)]
+    stream_binaries: bool,
     #[command(flatten)]
     catalogs: source::Catalogs,
     /// Show notes as well as errors and warnings: what was passed over without harm
@@ -59,6 +67,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     options.headers = arguments.headers;
     options.context = arguments.context;
     options.raw = arguments.raw;
+    options.attachments = arguments.attachments;
+    options.stream_binaries = arguments.stream_binaries;
     let shown = arguments.wsdl.display().to_string();
     let (generated, diagnostics) = match castile_codegen::generate_from(&arguments.wsdl, &files, &options) {
         Ok(generated) => {

@@ -44,6 +44,13 @@ pub struct Options {
     /// The operations, by their names in the contract, whose requests and responses are `castile::Raw`: XML as it came and
     /// as it is to be sent, of which nothing is read into values. Types that only they reach are left out.
     pub raw: Vec<String>,
+    /// Whether every method takes the attachments of its request as they come, and gives those of its response. Methods of
+    /// operations whose binding declares MIME parts always do.
+    pub attachments: bool,
+    /// Whether `xs:base64Binary` that says what media types it has (`xmime:expectedContentTypes`) is a
+    /// `castile::datatypes::StreamedBinary`: a reference to an attachment, which is read and sent as it comes. Implies
+    /// [`attachments`](Self::attachments).
+    pub stream_binaries: bool,
 }
 
 impl Default for Options {
@@ -56,6 +63,8 @@ impl Default for Options {
             headers: false,
             context: false,
             raw: Vec::new(),
+            attachments: false,
+            stream_binaries: false,
         }
     }
 }

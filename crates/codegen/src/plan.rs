@@ -15,6 +15,23 @@ pub(crate) struct Plan {
     pub(crate) services: Vec<Service>,
 }
 
+impl Plan {
+    /// Whether there are values that may go beside a message.
+    pub(crate) fn holds_binaries(&self) -> bool {
+        let of_fields = |item: &Item| {
+            item.fields()
+                .iter()
+                .any(|field| matches!(&field.term, Term::Element { value, .. } if value.base.is_binary()))
+        };
+        let of_content = |item: &Item| matches!(item, Item::Struct(Struct { content: Content::Simple { value, .. }, .. }) if value.is_binary());
+        let operations = self.services.iter().flat_map(|service| &service.operations);
+        let mut messages =
+            operations.flat_map(|operation| std::iter::once(&operation.request).chain(&operation.response));
+        messages.any(|message| message.base.is_binary())
+            || self.items.iter().any(|item| of_fields(item) || of_content(item))
+    }
+}
+
 /// A module for the types of one namespace.
 #[derive(Debug)]
 pub(crate) struct Module {
@@ -263,6 +280,11 @@ pub(crate) enum Base {
 }
 
 impl Base {
+    /// Whether its values are bytes that may go beside a message.
+    pub(crate) fn is_binary(&self) -> bool {
+        matches!(self, Base::Datatype("Base64Binary" | "StreamedBinary"))
+    }
+
     /// Whether its values are names, whose prefixes mean what is declared where they stand.
     pub(crate) fn is_name(&self) -> bool {
         match self {
@@ -468,6 +490,8 @@ pub(crate) struct Service {
     pub(crate) operations: Vec<Operation>,
     /// Those of its messages, each once.
     pub(crate) headers: Vec<HeaderStruct>,
+    /// Whether the contract says that messages are MTOM.
+    pub(crate) is_mtom: bool,
 }
 
 #[derive(Debug)]
@@ -493,6 +517,8 @@ pub(crate) struct Message {
     pub(crate) base: Base,
     pub(crate) payload: Payload,
     pub(crate) header: Option<Header>,
+    /// Whether attachments go with it.
+    pub(crate) has_attachments: bool,
 }
 
 /// What the body of a message holds.

@@ -6,6 +6,7 @@ mod finish;
 mod groups;
 mod operations;
 mod particles;
+mod policy;
 mod simple;
 mod types;
 
@@ -37,6 +38,8 @@ pub(crate) fn plan(definitions: &Definitions, options: &Options, diagnostics: &m
         raw: &options.raw,
         checks_facets: options.facets,
         holds_any_header: options.headers,
+        takes_attachments: options.attachments || options.stream_binaries,
+        streams_binaries: options.stream_binaries,
         restrictions: HashMap::new(),
         diagnostics,
         names: vec![Names::default()],
@@ -79,6 +82,10 @@ struct Planner<'a> {
     checks_facets: bool,
     /// Whether there is a place for header blocks that the contract doesn't declare at every operation.
     holds_any_header: bool,
+    /// Whether every operation takes attachments and gives some.
+    takes_attachments: bool,
+    /// Whether binary values that say what they are may be attachments.
+    streams_binaries: bool,
     /// The restrictions of simple types that were looked at; `None` stands for none.
     restrictions: HashMap<TypeId, Option<Path>>,
     diagnostics: &'a mut Vec<Diagnostic>,
@@ -246,6 +253,7 @@ impl Planner<'_> {
                 .unwrap_or_else(|| format!("The port type `{}`.", port_type.name.local())),
             operations,
             headers,
+            is_mtom: policy::is_mtom(self.definitions, binding),
         })
     }
 

@@ -33,6 +33,8 @@ fn options(feature: &str) -> Options {
     if feature == "raw" {
         options.raw = ["submit", "forward", "note"].map(str::to_owned).into();
     }
+    options.attachments = feature == "attachments";
+    options.stream_binaries = feature == "stream_binaries";
     options
 }
 
@@ -87,12 +89,12 @@ fn operations_can_be_picked() {
 
 #[test]
 fn every_feature_is_run() {
-    let tests = ["tests/features.rs", "tests/bindings.rs", "tests/addressing.rs", "tests/encoded.rs"];
-    let tests = tests.map(|file| fs::read_to_string(file).unwrap()).concat();
+    let files = ["features", "bindings", "addressing", "encoded", "attachments"].map(|file| format!("tests/{file}.rs"));
+    let tests = files.each_ref().map(|file| fs::read_to_string(file).unwrap()).concat();
     for feature in features() {
         let has_code = Path::new("tests/features").join(&feature).join("expected.rs").exists();
         let is_run = tests.contains(&format!("!({feature})")) || tests.contains(&format!("!({feature} {{"));
-        assert_eq!(has_code, is_run, "features.rs, bindings.rs, addressing.rs, encoded.rs and the directory {feature}");
+        assert_eq!(has_code, is_run, "{} and the directory {feature}", files.join(", "));
     }
 }
 

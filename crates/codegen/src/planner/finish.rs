@@ -11,7 +11,7 @@ use crate::plan::{
 use crate::tags::Tags;
 
 /// Those of `castile::datatypes` that have a value for nothing said, as numbers and texts have.
-const DATATYPES_WITH_DEFAULT: [&str; 10] = [
+const DATATYPES_WITH_DEFAULT: [&str; 11] = [
     "AnyUri",
     "Base64Binary",
     "Decimal",
@@ -21,6 +21,7 @@ const DATATYPES_WITH_DEFAULT: [&str; 10] = [
     "NonNegativeInteger",
     "NonPositiveInteger",
     "NormalizedString",
+    "StreamedBinary",
     "Token",
 ];
 

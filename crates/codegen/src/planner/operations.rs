@@ -103,15 +103,6 @@ impl Planner<'_> {
                 format!("operation {name} is document/encoded, for which SOAP encoding has no rules: it is left out");
             return self.refuse(operation.location, message);
         }
-        for message in messages().filter(|message| !message.attachments.is_empty()) {
-            let parts: Vec<&str> = message.attachments.iter().map(|attachment| attachment.part.as_str()).collect();
-            let text = format!(
-                "operation {name} attaches {} to message {}, which is not generated yet: it is left out of it",
-                parts.join(", "),
-                message.name
-            );
-            self.report(Severity::Warning, operation.location, text);
-        }
         let request = self.message(operation, input, names.request, "")?;
         let response = match output {
             Some(output) => Some(self.message(operation, output, names.response, "Response")?),
@@ -184,7 +175,8 @@ impl Planner<'_> {
         // Of other bodies the table has to know what they begin with, so that their types are there.
         let base = if is_raw && base != Base::Nothing { Base::Raw } else { base };
         let header = self.header(operation, message, names.header);
-        Some(Message { base, payload, header })
+        let has_attachments = self.takes_attachments || !message.attachments.is_empty();
+        Some(Message { base, payload, header, has_attachments })
     }
 
     /// The element of rpc style, which is called as the operation and has an element for each part (WSDL 1.1 §3.5,

@@ -1,8 +1,8 @@
 //! Complex types: which there are for a type of the schema, and what they have.
 
 use castile_xsd::components::{
-    ComplexType, Content as SchemaContent, Derivation, ElementDeclaration, NamespaceConstraint, Owner, Particle,
-    TypeDefinition, Use, ValueConstraint as SchemaConstraint,
+    Annotation, ComplexType, Content as SchemaContent, Derivation, ElementDeclaration, NamespaceConstraint, Owner,
+    Particle, TypeDefinition, Use, ValueConstraint as SchemaConstraint,
 };
 use castile_xsd::{Builtin, ElementId, TypeId};
 
@@ -25,6 +25,9 @@ impl Planner<'_> {
     /// that it has itself inside. `element` is where it is needed.
     pub(super) fn base(&mut self, type_id: TypeId, element: ElementId) -> (Base, bool) {
         match &self.schema[type_id] {
+            TypeDefinition::Simple(_) if self.streams(&self.schema[element]) => {
+                (Base::Datatype("StreamedBinary"), false)
+            }
             TypeDefinition::Simple(_) => (self.simple(type_id), false),
             TypeDefinition::Complex(_) if type_id.builtin() == Some(Builtin::AnyType) => (Base::AnyType, false),
             TypeDefinition::Complex(complex) => {
@@ -147,11 +150,11 @@ impl Planner<'_> {
         let mut names = Scope::default();
         let (content, attributes) = match schema.content(type_id) {
             SchemaContent::Simple(simple) => {
-                let content = Content::Simple {
-                    ident: names.lower("value"),
-                    value: self.simple(simple),
-                    facets: self.facets(simple),
+                let (value, facets) = match self.streams_content(type_id, simple) {
+                    true => (Base::Datatype("StreamedBinary"), None),
+                    false => (self.simple(simple), self.facets(simple)),
                 };
+                let content = Content::Simple { ident: names.lower("value"), value, facets };
                 (content, self.attributes(type_id, &mut names))
             }
             SchemaContent::Mixed(_) => {
@@ -246,6 +249,24 @@ impl Planner<'_> {
         planned.collect()
     }
 
+    // ---- attachments ----
+
+    /// Whether the bytes of an element may be an attachment: it says what media types they have.
+    fn streams(&self, declaration: &ElementDeclaration) -> bool {
+        self.streams_binaries
+            && says_content_types(&declaration.annotation)
+            && self.schema[declaration.type_id].as_complex().is_none()
+            && self.schema.builtin(declaration.type_id) == Builtin::Base64Binary
+    }
+
+    /// Whether those of a complex type may be: it is the one of the specification, or says what media types they have.
+    fn streams_content(&self, type_id: TypeId, simple: TypeId) -> bool {
+        let definition = &self.schema[type_id];
+        let is_known = definition.name().is_some_and(|name| name.namespace() == XMIME);
+        let says = definition.as_complex().is_some_and(|complex| says_content_types(&complex.annotation));
+        self.streams_binaries && (is_known || says) && self.schema.builtin(simple) == Builtin::Base64Binary
+    }
+
     // ---- elements ----
 
     pub(super) fn element(&mut self, declaration: &ElementDeclaration) -> Element {
@@ -258,7 +279,8 @@ impl Planner<'_> {
         };
         let constraint = declaration.value_constraint.as_ref().filter(|_| has_text);
         Element {
-            facets: self.facets(declaration.type_id),
+            // What is in an attachment can't be held against them.
+            facets: if self.streams(declaration) { None } else { self.facets(declaration.type_id) },
             namespace,
             name: declaration.name.local().to_owned(),
             slot,
@@ -268,6 +290,14 @@ impl Planner<'_> {
             }),
         }
     }
+}
+
+/// The namespace of Describing Media Content of Binary Data in XML.
+const XMIME: &str = "http://www.w3.org/2005/05/xmlmime";
+
+fn says_content_types(annotation: &Annotation) -> bool {
+    let mut names = annotation.attributes.iter().map(|(name, _)| name);
+    names.any(|name| name.namespace() == XMIME && name.local() == "expectedContentTypes")
 }
 
 pub(super) fn wildcard(namespaces: &NamespaceConstraint) -> Wildcard {

@@ -40,24 +40,74 @@ fn fault(operation: &Operation) -> TokenStream {
 struct Signature {
     request: Option<TokenStream>,
     header: Option<TokenStream>,
+    /// Whether attachments go with the request.
+    has_attachments: bool,
     answer: TokenStream,
 }
 
 impl Signature {
-    fn of(operation: &Operation, context: Context<'_>) -> Self {
+    /// `parts` is the type of the attachments of a response.
+    fn of(operation: &Operation, parts: &TokenStream, context: Context<'_>) -> Self {
         let payload = |message: &Message| match &message.base {
             Base::Nothing => None,
             of => Some(base(of, context)),
         };
         let header = |message: &Message| message.header.as_ref().map(|header| messages::header_type(header, context));
-        let answer = match operation.response.as_ref().map(|response| (payload(response), header(response))) {
-            None | Some((None, None)) => quote! { () },
-            Some((Some(response), None)) => response,
-            Some((None, Some(header))) => header,
-            Some((Some(response), Some(header))) => quote! { (#response, #header) },
-        };
-        Signature { request: payload(&operation.request), header: header(&operation.request), answer }
+        let answer = operation
+            .response
+            .as_ref()
+            .map(|response| [payload(response), header(response), response.has_attachments.then(|| parts.clone())]);
+        let Message { has_attachments, .. } = operation.request;
+        Signature {
+            request: payload(&operation.request),
+            header: header(&operation.request),
+            has_attachments,
+            answer: together(answer.into_iter().flatten().flatten().collect()),
+        }
     }
+}
+
+/// Several things, or one, or nothing.
+fn together(things: Vec<TokenStream>) -> TokenStream {
+    match things.as_slice() {
+        [one] => one.clone(),
+        _ => quote! { (#(#things),*) },
+    }
+}
+
+/// Makes one of the other, if they differ.
+fn map(from: &TokenStream, to: &TokenStream) -> Option<TokenStream> {
+    (from.to_string() != to.to_string()).then(|| quote! { .map(|#from| #to) })
+}
+
+/// The names of what a message has, payload, header and attachments, and what stands for all three.
+fn names_of(message: &Message, attachments: TokenStream) -> (TokenStream, TokenStream) {
+    let present = [!is_nothing(message), message.header.is_some(), message.has_attachments];
+    let names = [quote! { response }, quote! { header }, attachments];
+    let mut some = Vec::new();
+    let mut all = [quote! { () }, quote! { () }, quote! { () }];
+    for ((is_present, name), place) in present.into_iter().zip(names).zip(&mut all) {
+        if is_present {
+            some.push(name.clone());
+            *place = name;
+        }
+    }
+    (together(some), quote! { (#(#all),*) })
+}
+
+/// Whether attachments go with a request or its response.
+fn has_attachments(operation: &Operation) -> bool {
+    operation.request.has_attachments || operation.response.as_ref().is_some_and(|response| response.has_attachments)
+}
+
+/// What comes with a message.
+fn attachments() -> TokenStream {
+    quote! { ::castile::mime::Attachments }
+}
+
+/// What goes with one.
+fn parts() -> TokenStream {
+    quote! { Vec<::castile::mime::Part> }
 }
 
 fn is_nothing(message: &Message) -> bool {
@@ -73,12 +123,24 @@ fn arm(operation: &Operation, options: &Options) -> TokenStream {
         None => (quote! { () }, None),
         Some(_) => (quote! { header }, Some(quote! { , header })),
     };
+    let (attachments, attachments_argument) = match request.has_attachments {
+        false => (quote! { () }, None),
+        true => (quote! { attachments }, Some(quote! { , attachments })),
+    };
     // Named by the trait: a method that is called `clone` or `into` is not the one of `Arc`.
     let context = options.context.then(|| quote! { , &context });
-    let answer = quote! { T::#ident(&service #argument #header_argument #context).await };
+    let answer = quote! { T::#ident(&service #argument #header_argument #attachments_argument #context).await };
     let Some(response) = response else {
-        return quote! { payload.accept(async move |#pattern, #header| #answer) };
+        return match request.has_attachments {
+            false => quote! { payload.accept(async move |#pattern, #header| #answer) },
+            true => quote! { payload.accept_with(async move |#pattern, #header, #attachments| #answer) },
+        };
     };
+    if has_attachments(operation) {
+        let (some, all) = names_of(response, quote! { parts });
+        let map = map(&some, &all);
+        return quote! { payload.exchange(async move |#pattern, #header, #attachments| #answer #map) };
+    }
     match (is_nothing(response), &request.header, &response.header) {
         (_, None, None) => quote! { payload.handle(async move |#pattern| #answer) },
         (_, Some(_), None) => {
@@ -104,9 +166,22 @@ fn call(operation: &Operation, table: &TokenStream) -> TokenStream {
     } else {
         quote! { &() }
     };
-    let Some(response) = response else {
-        return quote! { self.0.send(#table, #value, #header).await };
+    let parts = if request.has_attachments {
+        quote! { parts }
+    } else {
+        quote! { () }
     };
+    let Some(response) = response else {
+        return match request.has_attachments {
+            false => quote! { self.0.send(#table, #value, #header).await },
+            true => quote! { self.0.send_with(#table, #value, #header, #parts).await },
+        };
+    };
+    if has_attachments(operation) {
+        let (some, all) = names_of(response, quote! { attachments });
+        let map = map(&all, &some);
+        return quote! { self.0.exchange(#table, #value, #header, #parts).await #map };
+    }
     match (is_nothing(response), &request.header, &response.header) {
         (_, None, None) => quote! { self.0.call(#table, #value).await },
         (_, _, None) => {
@@ -127,14 +202,17 @@ fn server(plan: &Service, wsdl: &str, options: &Options, context: Context<'_>) -
     let methods = plan.operations.iter().map(|operation| {
         let Operation { ident, .. } = operation;
         let documentation = documentation(&operation.documentation);
-        let Signature { request, header, answer } = Signature::of(operation, context);
+        let Signature { request, header, has_attachments, answer } = Signature::of(operation, &parts(), context);
         let (request, header) =
             (request.map(|of| quote! { , request: #of }), header.map(|of| quote! { , header: #of }));
+        let attachments = attachments();
+        let attachments = has_attachments.then(|| quote! { , attachments: #attachments });
         let fault = fault(operation);
         let context = options.context.then(|| quote! { , context: &::castile::Context });
         quote! {
             #documentation
-            fn #ident(&self #request #header #context) -> impl Future<Output = Result<#answer, #fault>> + Send;
+            fn #ident(&self #request #header #attachments #context)
+                -> impl Future<Output = Result<#answer, #fault>> + Send;
         }
     });
     let understands = options.headers.then(|| {
@@ -154,6 +232,7 @@ fn server(plan: &Service, wsdl: &str, options: &Options, context: Context<'_>) -
             }
         }
     });
+    let is_mtom = plan.is_mtom.then(|| quote! { const IS_MTOM: bool = true; });
     let arms = plan.operations.iter().map(|operation| arm(operation, options));
     let dispatched = by_index(&quote! { operation }, &arms.collect::<Vec<_>>());
     let operation = if plan.operations.len() > 1 {
@@ -227,6 +306,7 @@ fn server(plan: &Service, wsdl: &str, options: &Options, context: Context<'_>) -
         struct #dispatch<T>(Arc<T>);
 
         impl<T: #port_type> Dispatch for #dispatch<T> {
+            #is_mtom
             const DESCRIPTION: &'static Description = &Description {
                 name: #name,
                 namespace: #namespace,
@@ -270,9 +350,11 @@ fn client(plan: &Service, context: Context<'_>) -> TokenStream {
         let Operation { ident, .. } = operation;
         let index = Literal::usize_unsuffixed(index);
         let documentation = documentation(&operation.documentation);
-        let Signature { request, header, answer } = Signature::of(operation, context);
+        let Signature { request, header, has_attachments, answer } = Signature::of(operation, &attachments(), context);
         let (request, header) =
             (request.map(|of| quote! { , request: &#of }), header.map(|of| quote! { , header: &#of }));
+        let parts = parts();
+        let parts = has_attachments.then(|| quote! { , parts: #parts });
         let detail = operation.faults.as_ref().map(|faults| {
             let ident = &faults.ident;
             quote! { <#ident> }
@@ -280,7 +362,7 @@ fn client(plan: &Service, context: Context<'_>) -> TokenStream {
         let call = call(operation, &quote! { &#operations[#index] });
         quote! {
             #documentation
-            pub async fn #ident(&self #request #header) -> Result<#answer, CallError #detail> {
+            pub async fn #ident(&self #request #header #parts) -> Result<#answer, CallError #detail> {
                 #call
             }
         }
@@ -306,6 +388,25 @@ fn client(plan: &Service, context: Context<'_>) -> TokenStream {
             }
         }
     });
+    let takes_attachments = plan.operations.iter().any(has_attachments);
+    let has_binaries = context.plan.holds_binaries();
+    let with_mtom = has_binaries.then(|| {
+        quote! {
+            /// The same whose requests are MTOM, with binary values of at least `threshold` bytes beside them.
+            pub fn with_mtom(self, threshold: usize) -> Self {
+                Self(self.0.with_mtom(threshold))
+            }
+        }
+    });
+    let with_attachment_limits = (has_binaries || takes_attachments).then(|| {
+        quote! {
+            /// The same with other limits on what attachments of responses may take.
+            pub fn with_attachment_limits(self, limits: ::castile::mime::Limits) -> Self {
+                Self(self.0.with_attachment_limits(limits))
+            }
+        }
+    });
+    let mtom = plan.is_mtom.then(|| quote! { .map(|caller| caller.with_mtom(::castile::soap::DEFAULT_THRESHOLD)) });
     let connect_documentation = match plan.address.as_str() {
         "" => " A client of the service at `url`.".to_owned(),
         address => format!(" A client of the service at `url`; the contract names `{}`.", address.replace('`', "%60")),
@@ -322,7 +423,7 @@ fn client(plan: &Service, context: Context<'_>) -> TokenStream {
             /// # Errors
             /// That `url` is not an absolute `http` URL.
             pub fn new(url: &str) -> Result<Self, HttpError> {
-                Caller::new(url) #version #addressing .map(Self)
+                Caller::new(url) #version #addressing #mtom .map(Self)
             }
         }
 
@@ -333,7 +434,7 @@ fn client(plan: &Service, context: Context<'_>) -> TokenStream {
             /// # Errors
             /// That `url` is not a URL.
             pub fn with_transport(url: &str, transport: S) -> Result<Self, HttpError> {
-                Caller::with_transport(url, transport) #version #addressing .map(Self)
+                Caller::with_transport(url, transport) #version #addressing #mtom .map(Self)
             }
 
             /// The same with other limits on what responses may take.
@@ -347,6 +448,8 @@ fn client(plan: &Service, context: Context<'_>) -> TokenStream {
             }
 
             #with_version
+            #with_mtom
+            #with_attachment_limits
 
             /// The same where requests say their action, a name and whom they are for, in this version of WS-Addressing.
             /// What says to be the answer to another request is refused.

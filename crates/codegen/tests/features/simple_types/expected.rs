@@ -122,10 +122,14 @@ impl<S: HttpService> FeatureClient<S> {
         Self(self.0.with_leniency(leniency))
     }
 
-    /// The same where requests say their action, a name and whom they are for, in this version of WS-Addressing.
-    /// What says to be the answer to another request is refused.
-    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
-        Self(self.0.with_addressing(version))
+    /// The same whose requests are MTOM, with binary values of at least `threshold` bytes beside them.
+    pub fn with_mtom(self, threshold: usize) -> Self {
+        Self(self.0.with_mtom(threshold))
+    }
+
+    /// The same with other limits on what attachments of responses may take.
+    pub fn with_attachment_limits(self, limits: ::castile::mime::Limits) -> Self {
+        Self(self.0.with_attachment_limits(limits))
     }
 
     /// The operation `echo`.

@@ -13,7 +13,11 @@ const NAMESPACE: &str = "urn:unsupported_bindings";
 #[allow(dead_code, reason = "a program may be a client alone")]
 pub trait Feature: Send + Sync + 'static {
     /// The operation `attach`.
-    fn attach(&self, request: i32) -> impl Future<Output = Result<i32, Fault>> + Send;
+    fn attach(
+        &self,
+        request: i32,
+        attachments: ::castile::mime::Attachments,
+    ) -> impl Future<Output = Result<i32, Fault>> + Send;
 
     /// The operation `fault`.
     fn fault(&self, request: i32) -> impl Future<Output = Result<i32, Fault>> + Send;
@@ -86,7 +90,12 @@ impl<T: Feature> Dispatch for FeatureDispatch<T> {
     fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         let service = self.0.clone();
         match operation {
-            0 => payload.handle(async move |request| T::attach(&service, request).await),
+            0 => {
+                payload
+                    .exchange(async move |request, (), attachments| {
+                        T::attach(&service, request, attachments).await.map(|response| (response, (), ()))
+                    })
+            }
             _ => payload.handle(async move |request| T::fault(&service, request).await),
         }
     }
@@ -127,15 +136,14 @@ impl<S: HttpService> FeatureClient<S> {
         Self(self.0.with_leniency(leniency))
     }
 
-    /// The same where requests say their action, a name and whom they are for, in this version of WS-Addressing.
-    /// What says to be the answer to another request is refused.
-    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
-        Self(self.0.with_addressing(version))
+    /// The same with other limits on what attachments of responses may take.
+    pub fn with_attachment_limits(self, limits: ::castile::mime::Limits) -> Self {
+        Self(self.0.with_attachment_limits(limits))
     }
 
     /// The operation `attach`.
-    pub async fn attach(&self, request: &i32) -> Result<i32, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[0], request).await
+    pub async fn attach(&self, request: &i32, parts: Vec<::castile::mime::Part>) -> Result<i32, CallError> {
+        self.0.exchange(&FEATURE_OPERATIONS[0], request, &(), parts).await.map(|(response, (), ())| response)
     }
 
     /// The operation `fault`.

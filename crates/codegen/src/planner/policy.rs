@@ -1,0 +1,78 @@
+//! What policies of a contract say (WS-Policy Attachment 1.5 §4): that messages are MTOM.
+
+use castile_wsdl::{Binding, Definitions, Extension};
+use castile_xml::{Limits, Reader, StartTag, Token};
+
+/// The assertion of WS-MTOMPolicy 1.0 and 1.1, by namespace and local name.
+const ASSERTIONS: [(&str, &str); 2] = [
+    ("http://schemas.xmlsoap.org/ws/2004/09/policy/optimizedmimeserialization", "OptimizedMimeSerialization"),
+    ("http://www.w3.org/2007/08/soap12-mtom-policy", "MTOM"),
+];
+
+/// Whether a policy of the binding asserts that its messages are MTOM.
+pub(super) fn is_mtom(definitions: &Definitions, binding: &Binding) -> bool {
+    binding.extensions.iter().any(|extension| match extension.name.local() {
+        "Policy" => asserts_mtom(extension),
+        "PolicyReference" => {
+            let target = attribute(extension, "URI").and_then(|uri| uri.strip_prefix('#').map(str::to_owned));
+            let policies = definitions.extensions.iter().filter(|policy| policy.name.local() == "Policy");
+            let mut named = policies.filter(|policy| target.is_some() && attribute(policy, "Id") == target);
+            named.any(asserts_mtom)
+        }
+        _ => false,
+    })
+}
+
+/// Whether a policy has the assertion, and not as something that may be left out.
+fn asserts_mtom(policy: &Extension) -> bool {
+    tags(policy, |reader, tag| {
+        let name = (reader.namespace(tag.namespace), tag.name.local());
+        let mut attributes = reader.attributes();
+        let is_optional =
+            attributes.any(|attribute| attribute.name.local() == "Optional" && matches!(attribute.value, "true" | "1"));
+        (ASSERTIONS.contains(&name) && !is_optional).then_some(())
+    })
+    .is_some()
+}
+
+/// The value of an attribute of the first tag, by its local name.
+fn attribute(extension: &Extension, local: &str) -> Option<String> {
+    let value = tags(extension, |reader, _| {
+        let mut attributes = reader.attributes();
+        let found = attributes.find(|attribute| attribute.name.local() == local);
+        Some(found.map(|attribute| attribute.value.to_owned()))
+    });
+    value.flatten()
+}
+
+/// What `find` makes of the first tag that it makes something of.
+fn tags<T>(extension: &Extension, find: impl Fn(&Reader<'_>, StartTag<'_>) -> Option<T>) -> Option<T> {
+    let document = standing_alone(extension);
+    let mut reader = Reader::new(document.as_bytes(), Limits::default()).ok()?;
+    let mut is_wrapper = true;
+    loop {
+        match reader.next().ok()? {
+            Token::StartTag(_) if is_wrapper => is_wrapper = false,
+            Token::StartTag(tag) => {
+                if let Some(found) = find(&reader, tag) {
+                    return Some(found);
+                }
+            }
+            Token::End => return None,
+            _ => {}
+        }
+    }
+}
+
+/// The extension in an element that declares the prefixes it stands in the scope of.
+fn standing_alone(extension: &Extension) -> String {
+    let mut document = "<scope".to_owned();
+    for (prefix, namespace) in &extension.namespaces {
+        let mut value = Vec::new();
+        if castile_xml::escape::push_attribute(&mut value, namespace).is_ok() && prefix != "xml" {
+            let colon = if prefix.is_empty() { "" } else { ":" };
+            document.push_str(&format!(" xmlns{colon}{prefix}=\"{}\"", String::from_utf8_lossy(&value)));
+        }
+    }
+    document + ">" + &extension.source + "</scope>"
+}

@@ -9,4 +9,7 @@ fn main() {
     let mut options = Options::default();
     options.raw = vec!["submitDoc".to_owned()];
     compile_with("contracts/styles.wsdl", &options);
+    let mut options = Options::default();
+    options.stream_binaries = true;
+    compile_with("contracts/attachments.wsdl", &options);
 }

@@ -125,3 +125,75 @@ async fn a_client_must_read_in_time() {
     sleep(seconds(31)).await;
     assert!(client.rest().await.len() < message.len());
 }
+
+/// A head of a package, with a part behind the root that is said to be so long.
+fn package(length: usize) -> String {
+    let body = "--b\r\n\r\n<a/>\r\n--b\r\nContent-ID: <x@y>\r\n\r\n";
+    let length = body.len() + length;
+    format!(
+        "POST / HTTP/1.1\r\nhost: h\r\ncontent-type: multipart/related; type=\"text/xml\"; boundary=b\r\n\
+         soapaction: attachment\r\ncontent-length: {length}\r\n\r\n{body}"
+    )
+}
+
+/// Neither the time of a body nor that of a handler ends an attachment that flows.
+#[tokio::test(start_paused = true)]
+async fn an_attachment_that_flows_may_take_any_time() {
+    let endpoint = echo_with(|options| {
+        options.body_read_timeout = seconds(30);
+        options.request_timeout = seconds(20);
+    });
+    let host = Host::start(Server::new(), endpoint);
+    let mut client = host.connect();
+    let end = "\r\n--b--\r\n";
+    client.send(package(20 + end.len())).await;
+    for _ in 0..20 {
+        sleep(seconds(15)).await;
+        client.send("x").await;
+    }
+    client.send(end).await;
+    assert_eq!(client.response().await.1, "20 bytes");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_attachment_that_says_nothing_is_given_up() {
+    let endpoint = echo_with(|options| {
+        options.body_read_timeout = seconds(30);
+        options.request_timeout = seconds(60);
+    });
+    let host = Host::start(Server::new(), endpoint);
+    let mut client = host.connect();
+    client.send(package(20)).await;
+    sleep(seconds(10)).await;
+    client.send("x").await;
+    let start = Instant::now();
+    let (head, body) = client.response().await;
+    assert_eq!(start.elapsed().as_secs(), 30);
+    assert!(head.starts_with("http/1.1 500 "), "{head}");
+    assert!(body.ends_with("the body broke off (byte 57): nothing came for 30s"), "{body}");
+    assert_eq!(client.rest().await, "");
+    // The same while the envelope is waited for.
+    let mut client = host.connect();
+    client.send(&package(20)[..150]).await;
+    let (head, body) = client.response().await;
+    assert!(head.starts_with("http/1.1 408 "), "{head}");
+    assert_eq!(body, "the message was not complete within 30s\n");
+}
+
+/// Once it has answered, a service may take any time to say all of it, and a client must read.
+#[tokio::test(start_paused = true)]
+async fn a_reply_that_is_a_stream_may_take_any_time() {
+    let endpoint = echo_with(|options| options.request_timeout = seconds(20));
+    let host = Host::start(Server::new().write_timeout(seconds(30)), endpoint);
+    let mut client = host.connect();
+    client.post("soapaction: \"stream 20\"\r\nconnection: close\r\n", "<a/>").await;
+    let start = Instant::now();
+    let rest = client.rest().await;
+    assert_eq!(start.elapsed().as_secs(), 200);
+    assert!(rest.ends_with("\r\n0\r\n\r\n"), "{rest}");
+    // More than fits between the two.
+    client = host.connect();
+    client.post("soapaction: \"stream 20000\"\r\n", "<a/>").await;
+    sleep(seconds(31 + 10 * 20_000)).await;
+    assert!(!client.rest().await.ends_with("0\r\n\r\n"));
+}

@@ -2,6 +2,7 @@
 //!
 //! Nothing in the engine knows them: they go through the same reader and generator as any other contract.
 
+pub mod attachments;
 pub mod benchmark1;
 mod case;
 pub mod codec;

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use castile_http::server::{Connection, Endpoint, Listener, Options, Server};
+use castile_mime::Content;
 use castile_soap::{Description, FaultCode, Reply, Service};
 use futures_util::future::BoxFuture;
 use http::{Request, Response};
@@ -37,12 +38,36 @@ impl Service for Echo {
     }
 
     fn call(&self, request: castile_soap::Request, _: &castile_soap::Options) -> BoxFuture<'static, Reply> {
-        let castile_soap::Request { action, version, message, .. } = request;
+        let castile_soap::Request { action, version, message, mut attachments, .. } = request;
         Box::pin(async move {
             match action.as_str() {
+                "attachment" => {
+                    let attachment = attachments.next().await;
+                    let content = match attachment {
+                        Ok(attachment) => attachment.unwrap().collect(1 << 20).await,
+                        Err(error) => Err(error),
+                    };
+                    return match content {
+                        Ok(content) => Reply::new(version, Bytes::from(format!("{} bytes", content.len()))),
+                        Err(error) => {
+                            let source = std::error::Error::source(&error).map(ToString::to_string);
+                            let said = format!("{error}: {}", source.unwrap_or_default());
+                            Reply::of_fault(version, FaultCode::Sender, Bytes::from(said))
+                        }
+                    };
+                }
                 "sleep 5" => tokio::time::sleep(Duration::from_secs(5)).await,
                 "hang" => std::future::pending().await,
                 _ => {}
+            }
+            if let Some(pieces) = action.strip_prefix("stream ") {
+                let pieces = pieces.parse().unwrap();
+                let frames = futures_util::stream::unfold(0, move |number| async move {
+                    tokio::time::sleep(Duration::from_secs(10)).await;
+                    let frame = http_body::Frame::data(Bytes::from_static(b"piece"));
+                    (number < pieces).then_some((Ok::<_, io::Error>(frame), number + 1))
+                });
+                return Reply::new(version, Content::stream(http_body_util::StreamBody::new(frames)));
             }
             let message = if action == "action" { format!("[{action}]").into() } else { message };
             let fault = match action.as_str() {

@@ -347,6 +347,38 @@ async fn what_breaks_off_ends_the_request_alone() {
     assert_eq!(*echo.told.lock().unwrap(), [("kept".to_owned(), vec![Bytes::from(vec![1, 2])])]);
 }
 
+/// What waits for its turn is gone with the connection: the files that it was in, too.
+#[tokio::test]
+async fn what_breaks_off_leaves_no_file() {
+    let files = || {
+        let open = fs::read_dir("/proc/self/fd").unwrap().filter_map(|entry| fs::read_link(entry.unwrap().path()).ok());
+        open.filter(|target| target.to_string_lossy().ends_with(" (deleted)")).count()
+    };
+    let address = serve(attachments::FeatureServer::new(Echo::default()).into()).await;
+    let before = files();
+    let mut streams = Vec::new();
+    for _ in 0..8 {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let head = "POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 9000000\r\n\
+            content-type: multipart/related; type=\"text/xml\"; start=root; boundary=b\r\n\r\n--b\r\n\r\n";
+        stream.write_all(head.as_bytes()).await.unwrap();
+        stream.write_all(&vec![b'x'; 2 << 20]).await.unwrap();
+        streams.push(stream);
+    }
+    let waited = async |done: &dyn Fn(usize) -> bool| {
+        for _ in 0..500 {
+            if done(files()) {
+                return true;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        false
+    };
+    assert!(waited(&|count| count >= before + 8).await, "{} files, where 8 more than {before} were expected", files());
+    drop(streams);
+    assert!(waited(&|count| count <= before).await, "{} files, where {before} were expected", files());
+}
+
 /// Broken packages over a connection, each in a file: lines of our own up to an empty one, then the body. Beside it stands
 /// what the server answers: status and text, or the fault.
 #[tokio::test]

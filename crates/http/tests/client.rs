@@ -7,11 +7,15 @@ mod support;
 use std::time::Duration;
 
 use bytes::Bytes;
-use castile_http::client::{self, ClientReply, Options, Transport};
+use castile_http::client::{self, ClientReply, Options, ReplyLimits, Transport};
 use castile_http::server::{Endpoint, Routes, Server};
 use castile_http::{Error, ErrorKind};
-use castile_soap::Version;
+use castile_mime::{Content, ContentId, Part};
+use castile_soap::{Version, Written};
+use futures_util::StreamExt;
 use http::{StatusCode, Uri};
+use http_body::Frame;
+use http_body_util::StreamBody;
 use support::{Echo, echo};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -163,4 +167,47 @@ async fn a_reply_must_be_complete_in_time() {
 async fn an_action_that_no_header_can_hold_is_an_error() {
     let error = call(Transport::new(), "http://h/", "a\nb", "<a/>").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Request);
+}
+
+/// A part whose pieces come slowly, and then no more; `None` waits without end.
+fn slowly(pieces: Vec<Option<&'static str>>) -> Part {
+    let frames = futures_util::stream::iter(pieces).then(|piece| async move {
+        tokio::time::sleep(Duration::from_millis(60)).await;
+        match piece {
+            Some(piece) => Ok::<_, std::io::Error>(Frame::data(Bytes::from(piece))),
+            None => std::future::pending().await,
+        }
+    });
+    Part::new(ContentId::random().unwrap(), "text/plain", Content::stream(StreamBody::new(frames))).unwrap()
+}
+
+/// What is sent as a stream has no total time, and neither has an answer with attachments; silence has.
+#[tokio::test]
+async fn streams_may_take_any_time_and_silence_may_not() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url: Uri = format!("http://{}/", listener.local_addr().unwrap()).parse().unwrap();
+    tokio::spawn(Server::new().serve(listener, Routes::new().route("/", echo().boxed()), std::future::pending()));
+    let mut options = Options::default();
+    options.request_timeout = Duration::from_millis(150);
+    let transport = Transport::with_options(&options);
+    let exchange = |action: &'static str, pieces| {
+        let message = Content::from("<a/>");
+        let written = Written { message, parts: vec![slowly(pieces)], packaging: None };
+        let limits = ReplyLimits::new(1_000);
+        client::exchange(transport.clone(), &url, Version::Soap11, action, written, limits)
+    };
+    let reply = exchange("attachment", vec![Some("x"); 8]).await.unwrap();
+    assert_eq!(reply.received.message, "8 bytes");
+
+    let mut reply = exchange("back", vec![Some("x"); 8]).await.unwrap();
+    let attachment = reply.received.attachments.next().await.unwrap().unwrap();
+    assert_eq!(attachment.collect(100).await.unwrap(), "xxxxxxxx");
+
+    let error = exchange("attachment", vec![Some("x"), None]).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Timeout);
+    let mut reply = exchange("back", vec![Some("x"), None]).await.unwrap();
+    let attachment = reply.received.attachments.next().await.unwrap().unwrap();
+    let error = attachment.collect(100).await.unwrap_err();
+    let source = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<Error>());
+    assert_eq!(source.map(Error::kind), Some(ErrorKind::Timeout));
 }

@@ -170,11 +170,11 @@ async fn an_attachment_that_says_nothing_is_given_up() {
     let (head, body) = client.response().await;
     assert_eq!(start.elapsed().as_secs(), 30);
     assert!(head.starts_with("http/1.1 500 "), "{head}");
-    assert!(body.ends_with("the body broke off (byte 57): nothing came for 30s"), "{body}");
+    assert!(body.starts_with("the body broke off") && body.ends_with(": nothing came for 30s"), "{body}");
     assert_eq!(client.rest().await, "");
     // The same while the envelope is waited for.
     let mut client = host.connect();
-    client.send(&package(20)[..150]).await;
+    client.send(package(20).split("<a/>").next().unwrap()).await;
     let (head, body) = client.response().await;
     assert!(head.starts_with("http/1.1 408 "), "{head}");
     assert_eq!(body, "the message was not complete within 30s\n");

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use castile_http::server::{Connection, Endpoint, Listener, Options, Server};
-use castile_mime::Content;
+use castile_mime::{Content, Part};
 use castile_soap::{Description, FaultCode, Reply, Service};
 use futures_util::future::BoxFuture;
 use http::{Request, Response};
@@ -41,6 +41,14 @@ impl Service for Echo {
         let castile_soap::Request { action, version, message, mut attachments, .. } = request;
         Box::pin(async move {
             match action.as_str() {
+                "back" => {
+                    let attachment = attachments.next().await.unwrap().unwrap();
+                    let id = attachment.head().content_id().unwrap().clone();
+                    let part = Part::new(id, "text/plain", attachment.into()).unwrap();
+                    let mut reply = Reply::new(version, message);
+                    reply.parts.push(part);
+                    return reply;
+                }
                 "attachment" => {
                     let attachment = attachments.next().await;
                     let content = match attachment {
@@ -63,9 +71,12 @@ impl Service for Echo {
             if let Some(pieces) = action.strip_prefix("stream ") {
                 let pieces = pieces.parse().unwrap();
                 let frames = futures_util::stream::unfold(0, move |number| async move {
+                    if number == pieces {
+                        return None;
+                    }
                     tokio::time::sleep(Duration::from_secs(10)).await;
                     let frame = http_body::Frame::data(Bytes::from_static(b"piece"));
-                    (number < pieces).then_some((Ok::<_, io::Error>(frame), number + 1))
+                    Some((Ok::<_, io::Error>(frame), number + 1))
                 });
                 return Reply::new(version, Content::stream(http_body_util::StreamBody::new(frames)));
             }

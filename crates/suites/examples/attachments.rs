@@ -127,7 +127,8 @@ async fn drive(case: &Case, child: &mut Child, requests: usize) -> Result<(f64, 
         if number == warm_up {
             before = processor_time(child.id())?;
         }
-        let request = Request::post(&url).header("content-type", &case.content_type).body(Body::from(case.body.clone()))?;
+        let request =
+            Request::post(&url).header("content-type", &case.content_type).body(Body::from(case.body.clone()))?;
         let response = tower_service::Service::call(&mut transport, request).await?;
         if !response.status().is_success() {
             return Err(format!("{}: {}", case.name, response.status()).into());

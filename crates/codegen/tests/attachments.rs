@@ -49,10 +49,13 @@ fn part(content: impl Into<Content>) -> Part {
     Part::new(ContentId::random().unwrap(), "application/octet-stream", content.into()).unwrap()
 }
 
+/// A text, and the attachments that came with it.
+type Told = (String, Vec<Bytes>);
+
 /// Answers with what came.
 #[derive(Clone, Default)]
 struct Echo {
-    told: Arc<Mutex<Vec<(String, Vec<Bytes>)>>>,
+    told: Arc<Mutex<Vec<Told>>>,
 }
 
 async fn same(mut attachments: Attachments) -> Result<Vec<Part>, castile::mime::Error> {
@@ -122,7 +125,7 @@ const PNG: &[u8] = b"\x89PNG\r\n--";
 
 impl mime_parts::Feature for Claims {
     async fn submit(&self, request: mime_parts::Claim, mut attachments: Attachments) -> Result<String, Fault> {
-        let form = attachments.by_url(&request.form.to_string()).await?;
+        let form = attachments.by_url(request.form.as_ref()).await?;
         let form = form.collect(100).await?;
         Ok(format!("{}: {}", request.number, String::from_utf8_lossy(&form)))
     }

@@ -46,6 +46,15 @@ impl<T: Feature> FeatureServer<T> {
     pub fn with_options(service: T, options: EndpointOptions) -> Self {
         Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
     }
+
+    /// The server with a layer around it, which sees every request before and every reply after.
+    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
+    where
+        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
+        L::Service: SoapService,
+    {
+        self.0.boxed().layer(layer)
+    }
 }
 
 impl<T> Clone for FeatureServer<T> {
@@ -149,6 +158,12 @@ impl<S: HttpService> FeatureClient<S> {
         Self(self.0.with_attachment_limits(limits))
     }
 
+    /// The same where requests say their action, a name and whom they are for, in this version of WS-Addressing.
+    /// What says to be the answer to another request is refused.
+    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
+        Self(self.0.with_addressing(version))
+    }
+
     /// The operation `echo`.
     pub async fn echo(
         &self,
@@ -210,6 +225,10 @@ pub static FEATURE_OPERATIONS: [Operation; 3] = [
     Operation {
         name: "echo",
         action: "echo",
+        actions: ::castile::codegen::Actions {
+            request: "echo",
+            response: "urn:attachments:Feature:echoResponse",
+        },
         request: Root::new(Element::new(NAMESPACE, "echo", 0), "<echo xmlns=\"urn:attachments\">", "</echo>"),
         response: Some(
             Root::new(
@@ -224,6 +243,10 @@ pub static FEATURE_OPERATIONS: [Operation; 3] = [
     Operation {
         name: "tell",
         action: "tell",
+        actions: ::castile::codegen::Actions {
+            request: "tell",
+            response: "",
+        },
         request: Root::new(Element::new(NAMESPACE, "tell", 3), "<tell xmlns=\"urn:attachments\">", "</tell>"),
         response: None,
         request_header: &[],
@@ -232,6 +255,10 @@ pub static FEATURE_OPERATIONS: [Operation; 3] = [
     Operation {
         name: "store",
         action: "store",
+        actions: ::castile::codegen::Actions {
+            request: "store",
+            response: "urn:attachments:Feature:storeResponse",
+        },
         request: Root::of_body("<soap:Body>", &[]),
         response: Some(Root::of_body("<soap:Body>", &[])),
         request_header: &[],

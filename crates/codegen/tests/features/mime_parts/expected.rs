@@ -40,6 +40,15 @@ impl<T: Feature> FeatureServer<T> {
     pub fn with_options(service: T, options: EndpointOptions) -> Self {
         Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
     }
+
+    /// The server with a layer around it, which sees every request before and every reply after.
+    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
+    where
+        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
+        L::Service: SoapService,
+    {
+        self.0.boxed().layer(layer)
+    }
 }
 
 impl<T> Clone for FeatureServer<T> {
@@ -140,6 +149,12 @@ impl<S: HttpService> FeatureClient<S> {
         Self(self.0.with_attachment_limits(limits))
     }
 
+    /// The same where requests say their action, a name and whom they are for, in this version of WS-Addressing.
+    /// What says to be the answer to another request is refused.
+    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
+        Self(self.0.with_addressing(version))
+    }
+
     /// The operation `submit`.
     pub async fn submit(&self, request: &Claim, parts: Vec<::castile::mime::Part>) -> Result<String, CallError> {
         self.0.exchange(&FEATURE_OPERATIONS[0], request, &(), parts).await.map(|(response, (), ())| response)
@@ -191,6 +206,10 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
     Operation {
         name: "submit",
         action: "submit",
+        actions: ::castile::codegen::Actions {
+            request: "submit",
+            response: "urn:mime_parts:Feature:submitResponse",
+        },
         request: Root::new(Element::new(NAMESPACE, "claim", 2), "<claim xmlns=\"urn:mime_parts\">", "</claim>"),
         response: Some(Root::new(Element::new(NAMESPACE, "plain", 3), "<plain xmlns=\"urn:mime_parts\">", "</plain>")),
         request_header: &[],
@@ -199,6 +218,10 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
     Operation {
         name: "fetch",
         action: "fetch",
+        actions: ::castile::codegen::Actions {
+            request: "fetch",
+            response: "urn:mime_parts:Feature:fetchResponse",
+        },
         request: Root::new(Element::new(NAMESPACE, "plain", 4), "<plain xmlns=\"urn:mime_parts\">", "</plain>"),
         response: Some(Root::new(Element::new(NAMESPACE, "photo", 5), "<photo xmlns=\"urn:mime_parts\">", "</photo>")),
         request_header: &[],

@@ -144,6 +144,12 @@ impl<S: HttpService> FeatureClient<S> {
         Self(self.0.with_attachment_limits(limits))
     }
 
+    /// The same where requests say their action, a name and whom they are for, in this version of WS-Addressing.
+    /// What says to be the answer to another request is refused.
+    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
+        Self(self.0.with_addressing(version))
+    }
+
     /// The operation `greet`.
     pub async fn greet(&self, request: &String) -> Result<String, CallError> {
         self.0.call(&FEATURE_OPERATIONS[0], request).await

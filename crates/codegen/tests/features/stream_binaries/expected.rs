@@ -34,6 +34,15 @@ impl<T: Feature> FeatureServer<T> {
     pub fn with_options(service: T, options: EndpointOptions) -> Self {
         Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
     }
+
+    /// The server with a layer around it, which sees every request before and every reply after.
+    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
+    where
+        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
+        L::Service: SoapService,
+    {
+        self.0.boxed().layer(layer)
+    }
 }
 
 impl<T> Clone for FeatureServer<T> {
@@ -134,6 +143,12 @@ impl<S: HttpService> FeatureClient<S> {
         Self(self.0.with_attachment_limits(limits))
     }
 
+    /// The same where requests say their action, a name and whom they are for, in this version of WS-Addressing.
+    /// What says to be the answer to another request is refused.
+    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
+        Self(self.0.with_addressing(version))
+    }
+
     /// The operation `echo`.
     pub async fn echo(
         &self,
@@ -188,6 +203,10 @@ pub static FEATURE_OPERATIONS: [Operation; 1] = [
     Operation {
         name: "echo",
         action: "echo",
+        actions: ::castile::codegen::Actions {
+            request: "echo",
+            response: "urn:stream_binaries:Feature:echoResponse",
+        },
         request: Root::new(
             Element::new(NAMESPACE, "echo", 2),
             "<echo xmlns:ns1=\"http://www.w3.org/2005/05/xmlmime\" xmlns=\"urn:stream_binaries\">",

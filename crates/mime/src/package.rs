@@ -226,6 +226,12 @@ impl From<Bytes> for Content {
     }
 }
 
+impl From<String> for Content {
+    fn from(text: String) -> Self {
+        Content::Bytes(text.into())
+    }
+}
+
 impl From<&'static str> for Content {
     fn from(text: &'static str) -> Self {
         Content::Bytes(text.into())

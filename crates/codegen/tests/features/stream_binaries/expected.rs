@@ -241,9 +241,10 @@ pub mod xmlmime {
     }
 
     impl FromXml for Base64Binary {
-        const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::new(
-            &[xs::Attribute::new(NAMESPACE_2, "contentType")],
-        );
+        const ATTRIBUTES: &'static xs::Attributes = {
+            static ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new(NAMESPACE_2, "contentType")]);
+            &ATTRIBUTES
+        };
         const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "base64Binary"));
 
         fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {

@@ -51,12 +51,6 @@ impl From<Bytes> for Body {
     }
 }
 
-impl From<&'static str> for Body {
-    fn from(text: &'static str) -> Self {
-        Body::from(Bytes::from_static(text.as_bytes()))
-    }
-}
-
 impl From<String> for Body {
     fn from(text: String) -> Self {
         Body::from(Bytes::from(text))

@@ -226,14 +226,14 @@ impl From<Bytes> for Content {
     }
 }
 
-impl From<&'static str> for Content {
-    fn from(text: &'static str) -> Self {
+impl From<String> for Content {
+    fn from(text: String) -> Self {
         Content::Bytes(text.into())
     }
 }
 
-impl From<String> for Content {
-    fn from(text: String) -> Self {
+impl From<&'static str> for Content {
+    fn from(text: &'static str) -> Self {
         Content::Bytes(text.into())
     }
 }

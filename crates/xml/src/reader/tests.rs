@@ -386,8 +386,11 @@ mod learned {
         reader.skip_element().unwrap();
     }
 
-    /// The tag at [`ITEM`] if it is known: its name, its attributes, and whether it is empty.
-    fn known(reader: &mut Reader<'_>) -> Option<(String, Vec<(String, String)>, bool)> {
+    /// The name of a tag, its attributes, and whether it is empty.
+    type Seen = (String, Vec<(String, String)>, bool);
+
+    /// The tag at [`ITEM`] if it is known.
+    fn known(reader: &mut Reader<'_>) -> Option<Seen> {
         let before = reader.offset();
         let Some(tag) = reader.known_tag(ITEM) else {
             assert_eq!(reader.offset(), before);
@@ -456,8 +459,7 @@ mod learned {
             assert_eq!(known(&mut reader), None);
             learn_tag(&mut reader);
         }
-        let names =
-            |found: Option<(String, Vec<(String, String)>, bool)>| found.map(|(_, names, empty)| (names, empty));
+        let names = |found: Option<Seen>| found.map(|(_, names, empty)| (names, empty));
         let attribute = |name: &str, value: &str| vec![(format!("{{}}{name}"), value.to_owned())];
         assert_eq!(names(known(&mut reader)), Some((attribute("a", "5"), false)));
         assert!(reader.known_start(ITEM));

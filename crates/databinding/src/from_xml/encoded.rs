@@ -64,15 +64,15 @@ impl Decoder<'_> {
                 return Ok(next);
             }
             let Next::Start(tag) = self.peek()? else { return Ok(None) };
+            // It says which accessor has the result, which is known here. A part may be called as it is.
+            if self.reader.namespace(tag.namespace) == RPC {
+                self.pass_over()?;
+                continue;
+            }
             let local = tag.name.local();
             if let Some(index) = table.iter().position(|element| element.name == local) {
                 parts.are_named = true;
                 return Ok(Some(index));
-            }
-            // It says which accessor has the result, which is known here.
-            if self.reader.namespace(tag.namespace) == RPC {
-                self.pass_over()?;
-                continue;
             }
             let index = parts.position;
             parts.position += 1;
@@ -150,12 +150,40 @@ impl Decoder<'_> {
         if let Some(value) = T::referenced(self, self.start_of(place)) {
             return Ok(Some(value));
         }
-        let outer = self.go_to(place, &reference)?;
-        let value = match self.said(self.start_of(place), element, T::TYPE, false)? {
-            Said::Here => Some(T::content(self, element)?),
+        self.follow(place, &reference, element, T::TYPE, |decoder| T::content(decoder, element))
+    }
+
+    /// Reads the element that comes next, or the one that it refers to, whose content `read` reads; `None` if it is nil.
+    fn encoded_by<T>(
+        &mut self,
+        element: &'static Element,
+        read: impl FnOnce(&mut Self) -> Result<T, Error>,
+    ) -> Result<Option<T>, Error> {
+        match self.open_encoded(element, None, false)? {
+            Said::Here => read(self).map(Some),
+            Said::Nil => Ok(None),
+            Said::Elsewhere(reference) => {
+                let place = self.find(&reference)?;
+                self.follow(place, &reference, element, None, read)
+            }
+        }
+    }
+
+    /// Reads the element that a reference leads to.
+    fn follow<T>(
+        &mut self,
+        place: u32,
+        reference: &Reference,
+        element: &'static Element,
+        type_name: Option<TypeName>,
+        read: impl FnOnce(&mut Self) -> Result<T, Error>,
+    ) -> Result<Option<T>, Error> {
+        let outer = self.go_to(place, reference)?;
+        let value = match self.said(self.start_of(place), element, type_name, false)? {
+            Said::Here => Some(read(self)?),
             Said::Nil => None,
             // What it leads to in the end was found.
-            Said::Elsewhere(_) => return Err(self.never_ends(&reference)),
+            Said::Elsewhere(_) => return Err(self.never_ends(reference)),
         };
         self.come_back(outer);
         Ok(value)

@@ -220,10 +220,14 @@ impl Decoder<'_> {
             self.reader.learn_start(element.known());
             return Ok(Said::Here);
         }
-        let (mut nil, mut reference, mut has_id, mut says_more) = (None, None, false, false);
+        let (mut nil, mut reference, mut said_type) = (None, None, None);
+        let (mut has_id, mut says_more) = (false, false);
         for (number, namespace, name) in self.reader.attribute_names() {
             match (namespace, name) {
-                (XSI_NAMESPACE, "type") => continue,
+                (XSI_NAMESPACE, "type") => {
+                    said_type = Some(number);
+                    continue;
+                }
                 (XSI_NAMESPACE, "nil") => nil = Some(number),
                 ("", "href") | (SOAP12, "ref") => reference = Some(number),
                 ("", "id") | (SOAP12, "id") => has_id = true,
@@ -249,7 +253,10 @@ impl Decoder<'_> {
             self.nothing_beside(&reference, element)?;
             return Ok(Said::Elsewhere(reference));
         }
-        if let Some(expected) = type_name {
+        if let Some(expected) = type_name
+            && let Some(said) = said_type
+            && !self.names_type(said, &expected)
+        {
             self.refuse_other_type_encoded(element, expected)?;
         }
         // Other types than fixed ones are read by what the tag says.
@@ -268,6 +275,13 @@ impl Decoder<'_> {
         let message =
             format!("<{}> refers to {} and has text {} of its own", element.name, quoted(&reference.to), quoted(&text));
         Err(Error::new(ErrorKind::Structure, reference.attribute, message))
+    }
+
+    /// Whether an attribute is the name of a type. What is not so at first sight is looked at again.
+    fn names_type(&self, attribute: usize, expected: &TypeName) -> bool {
+        let Some((text, _)) = self.reader.attribute_value(attribute) else { return false };
+        let (prefix, local) = text.split_once(':').unwrap_or(("", text));
+        local == expected.name && self.reader.resolve(prefix) == Some(expected.namespace)
     }
 
     /// A struct may also be called just that (SOAP 1.1 §5.4.1, `SOAP-ENC:Struct`).

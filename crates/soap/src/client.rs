@@ -184,7 +184,7 @@ fn answer<'a, H: Header, D: FaultDetail>(
 /// stands in one.
 fn read_fault<D: FaultDetail>(reader: &mut Reader<'_>, envelope: &Envelope, limits: Limits) -> Result<Fault<D>, Error> {
     let mut fault = fault::read(reader, envelope.version, limits)?;
-    Envelope::read_end(reader)?;
+    Envelope::read_end_behind_body(reader)?;
     if matches!(fault.detail, Detail::None)
         && let Ok(blocks::OfFault(Some(detail))) = blocks::read(envelope, reader.input(), limits)
     {

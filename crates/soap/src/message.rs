@@ -138,7 +138,8 @@ pub(crate) fn write_behind<H: Header, T: ToXml>(
     if root.is_encoded {
         out.encode(version.encoding());
         out.raw(root.start.strip_suffix('>').unwrap_or(root.start));
-        out.raw(version.encoding_attributes());
+        out.raw(version.encoding().attributes());
+        out.raw(">");
         value.content(&mut out);
         out.raw(root.end);
     } else {

@@ -153,6 +153,37 @@ impl Decoder<'_> {
         self.follow(place, &reference, element, T::TYPE, |decoder| T::content(decoder, element))
     }
 
+    /// Reads an element that stands by itself, a header block or what a fault says, or the one that it refers to: its start
+    /// tag was read. `None` if it is nil.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn independent<T: FromXml>(&mut self, element: &'static Element) -> Result<Option<T>, Error> {
+        self.reader.begin_layout();
+        // No value of an attribute has this character.
+        let offset = self.reader.input()[..self.reader.offset()].rfind('<').unwrap_or_default();
+        match self.said(offset, element, T::TYPE, false)? {
+            Said::Here => T::content(self, element).map(Some),
+            Said::Nil => Ok(None),
+            Said::Elsewhere(reference) => {
+                let place = self.find(&reference)?;
+                self.follow(place, &reference, element, T::TYPE, |decoder| T::content(decoder, element))
+            }
+        }
+    }
+
+    /// The same for one that must not be nil.
+    ///
+    /// # Errors
+    /// That it is, or what else is wrong with it.
+    pub fn independent_value<T: FromXml>(&mut self, element: &'static Element) -> Result<T, Error> {
+        let offset = self.reader.offset();
+        self.independent(element)?.ok_or_else(|| {
+            let message = format!("<{}> is nil, where a value was expected", element.name);
+            Error::new(ErrorKind::Structure, self.inside(offset), message)
+        })
+    }
+
     /// Reads the element that comes next, or the one that it refers to, whose content `read` reads; `None` if it is nil.
     fn encoded_by<T>(
         &mut self,

@@ -5,14 +5,15 @@ use castile_databinding::datatypes::{QName, Scope, SimpleType};
 use castile_xml::{Limits, Reader, Token, XML_NAMESPACE};
 
 use crate::envelope::next_tag;
-use crate::{Detail, Error, Fault, FaultCode, FaultDetail, Reason, Version};
+use crate::{Detail, Envelope, Error, Fault, FaultCode, FaultDetail, Reason, Version};
 
-/// Reads the children of a fault, whose start tag was read, and what stands behind it in the body, to which those in SOAP
-/// encoding refer. Their order is not insisted on: many servers have their own.
+/// Reads the children of a fault, whose start tag was read, and the rest of the message. Their order is not insisted on: many
+/// servers have their own. Those in SOAP encoding refer to what stands behind the fault.
 pub(super) fn read<D: FaultDetail>(
     reader: &mut Reader<'_>,
     version: Version,
     limits: Limits,
+    is_encoded: bool,
 ) -> Result<Fault<D>, Error> {
     let mut fault = Fault { reason: Reason::default(), ..Fault::receiver("") };
     let mut entries = None;
@@ -42,9 +43,14 @@ pub(super) fn read<D: FaultDetail>(
     }
     let start = reader.offset();
     let mut end = start;
-    while next_tag(reader)?.is_some() {
-        reader.skip_element()?;
-        end = reader.offset();
+    if is_encoded {
+        while next_tag(reader)?.is_some() {
+            reader.skip_element()?;
+            end = reader.offset();
+        }
+        Envelope::read_end_behind_body(reader)?;
+    } else {
+        Envelope::read_end(reader)?;
     }
     if let Some(entries) = entries {
         fault.detail = entries.detail(reader.input().get(start..end).unwrap_or_default(), limits);

@@ -66,7 +66,15 @@ pub struct Encoder {
 impl Encoder {
     /// An encoder that appends to `out`.
     pub fn new(out: Vec<u8>) -> Self {
-        Encoder { out, failed: None, default_namespace: (0, false), parts: None, written: None, encoding: Encoding::Soap11, has_xsi: false }
+        Encoder {
+            out,
+            failed: None,
+            default_namespace: (0, false),
+            parts: None,
+            written: None,
+            encoding: Encoding::Soap11,
+            has_xsi: false,
+        }
     }
 
     /// What was written.

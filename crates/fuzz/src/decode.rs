@@ -140,12 +140,7 @@ fn check<T: FromXml + ToXml + Debug>(root: &'static Root, document: &[u8], limit
 }
 
 /// Reads `document` leniently, and compares that with what came out otherwise.
-fn check_lenient<T: FromXml + Debug>(
-    strict: &Result<T, Error>,
-    root: &'static Root,
-    document: &[u8],
-    limits: Limits,
-) {
+fn check_lenient<T: FromXml + Debug>(strict: &Result<T, Error>, root: &'static Root, document: &[u8], limits: Limits) {
     let tolerated = read_lenient::<T>(root, document, limits);
     match (strict, &tolerated) {
         (Ok(strict), Ok((value, deviations))) => {
@@ -188,11 +183,9 @@ fn read<T: FromXml>(
     };
     let begun = Envelope::read(&mut reader).and_then(|(envelope, _)| envelope.check_understood(|_, _| false));
     let mut decoder = Decoder::new(reader);
-    let value = begun
-        .and_then(|()| Ok(decoder.root::<T>(&root.element)?))
-        .and_then(|value| match root.is_encoded {
-            false => Envelope::read_end(decoder.reader()).map(|()| value),
-            true => Envelope::read_end_behind_others(&mut decoder).map(|()| value),
-        });
+    let value = begun.and_then(|()| Ok(decoder.root::<T>(&root.element)?)).and_then(|value| match root.is_encoded {
+        false => Envelope::read_end(decoder.reader()).map(|()| value),
+        true => Envelope::read_end_behind_others(&mut decoder).map(|()| value),
+    });
     (value, decoder.into_memory())
 }

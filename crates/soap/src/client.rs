@@ -102,7 +102,9 @@ fn read_response<R: FromPayload, H: Header, D: FaultDetail>(
                     message::read_payload(message::decoder(reader, expected, leniency), expected, first, shared, tell)?;
                 return Ok(Ok((response, header?)));
             }
-            Ok((envelope, Answer::Fault)) => read_fault(&mut reader, &envelope, options.limits, expected.is_encoded).map(Err),
+            Ok((envelope, Answer::Fault)) => {
+                read_fault(&mut reader, &envelope, options.limits, expected.is_encoded).map(Err)
+            }
             Err(error) => Err(error),
         };
         message::keep(reader.into_memory());

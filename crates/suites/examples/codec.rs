@@ -20,8 +20,7 @@ use castile_suites::codec::contract::{EchoStructs, Order};
 use castile_suites::codec::encoded::EchoStructsRequest;
 use castile_suites::codec::{self, Declared, Message};
 
-const USAGE: &str =
-    "usage: codec echo|order FILE decode|encode|roundtrip N\n       codec literal|encoded|multiref|axis STRUCTS decode|encode|roundtrip N";
+const USAGE: &str = "usage: codec echo|order FILE decode|encode|roundtrip N\n       codec literal|encoded|multiref|axis STRUCTS decode|encode|roundtrip N";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

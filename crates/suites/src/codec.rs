@@ -90,9 +90,8 @@ pub fn encoded_structs(count: usize) -> encoded::EchoStructsRequest {
 /// What the structs hold.
 fn values(count: usize) -> impl Iterator<Item = (i32, f64, String)> {
     // No message has more than an i32 counts.
-    (0..i32::try_from(count).unwrap_or(i32::MAX)).map(|number| {
-        (12_345_678 + number, f64::from(number) * 3.14159, format!("The quick brown fox {number}"))
-    })
+    (0..i32::try_from(count).unwrap_or(i32::MAX))
+        .map(|number| (12_345_678 + number, f64::from(number) * 3.14159, format!("The quick brown fox {number}")))
 }
 
 /// Where the elements that references lead to have their namespaces declared.
@@ -113,10 +112,9 @@ pub fn multiref(count: usize, declared: Declared) -> String {
     for (number, (i, f, s)) in values(count).enumerate() {
         let (prefix, declarations) = match declared {
             Declared::Once => ("n".to_owned(), String::new()),
-            Declared::Each => (
-                format!("ns{number}"),
-                format!(" xmlns:ns{number}=\"{NAMESPACE}\" xmlns:soapenc=\"{ENCODING}\""),
-            ),
+            Declared::Each => {
+                (format!("ns{number}"), format!(" xmlns:ns{number}=\"{NAMESPACE}\" xmlns:soapenc=\"{ENCODING}\""))
+            }
         };
         items += &format!("<items href=\"#id{number}\"/>");
         structs += &format!(

@@ -75,16 +75,19 @@ pub fn cases() -> Vec<Case> {
         let operation = operation_named(&RPC_PT_OPERATIONS, "submitDocument");
         let body = rpc_request(bytes - rpc_response(operation).len());
         let name = format!("submitDocument-{size}");
-        of_body("styles", RPC_PATH, name, operation, body.into(), |answer| *answer == rpc_receipt())
+        of_body("styles", RPC_PATH, name, operation, body.into(), |answer: &SubmitDocumentResponse| {
+            *answer == rpc_receipt()
+        })
     }));
     cases
 }
 
 /// What the service of rpc style answers.
 fn rpc_response(operation: &Operation) -> Vec<u8> {
-    let written = operation.response.as_ref().map(|root| {
-        castile::soap::message::write(SoapVersion::Soap11, root, &rpc_receipt(), Vec::new())
-    });
+    let written = operation
+        .response
+        .as_ref()
+        .map(|root| castile::soap::message::write(SoapVersion::Soap11, root, &rpc_receipt(), Vec::new()));
     match written {
         Some(Ok(response)) => response,
         _ => panic!("the receipt of submitDocument can't be written"),

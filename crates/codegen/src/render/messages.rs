@@ -107,12 +107,11 @@ pub(super) fn header(plan: &HeaderStruct, context: Context<'_>) -> TokenStream {
         true => quote! { self.#ident = decoder.independent(element)? },
     });
     let read = by_index(&quote! { index }, &reads.collect::<Vec<_>>());
-    let writes = blocks.iter().map(|HeaderBlock { ident, root: Root { start, end, is_encoded, .. }, .. }| {
-        match is_encoded {
+    let writes =
+        blocks.iter().map(|HeaderBlock { ident, root: Root { start, end, is_encoded, .. }, .. }| match is_encoded {
             false => quote! { out.optional(#start, &self.#ident, #end); },
             true => quote! { out.independent(#start, self.#ident.as_ref(), #end); },
-        }
-    });
+        });
     let header_trait = header_trait();
     quote! {
         #text

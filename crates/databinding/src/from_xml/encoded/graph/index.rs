@@ -270,7 +270,8 @@ mod tests {
             let glanced = Index::glanced(text).map(|index| shown(&index));
             assert_eq!(glanced, is_enough.then_some(read), "{text}");
         }
-        for broken in ["<a>", "</a>", "<a", "<a x", "<a x=", "<a x='", "<a x=1>", "<a/", "<a/x>", "<", "<a></a", "<a><"] {
+        for broken in ["<a>", "</a>", "<a", "<a x", "<a x=", "<a x='", "<a x=1>", "<a/", "<a/x>", "<", "<a></a", "<a><"]
+        {
             assert!(Index::glanced(broken).is_none(), "{broken}");
             assert!(Index::new(broken, Limits::default()).is_err(), "{broken}");
         }

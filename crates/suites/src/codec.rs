@@ -91,7 +91,7 @@ pub fn encoded_structs(count: usize) -> encoded::EchoStructsRequest {
 fn values(count: usize) -> impl Iterator<Item = (i32, f64, String)> {
     // No message has more than an i32 counts.
     (0..i32::try_from(count).unwrap_or(i32::MAX))
-        .map(|number| (12_345_678 + number, f64::from(number) * 3.14159, format!("The quick brown fox {number}")))
+        .map(|number| (12_345_678 + number, f64::from(number) * 3.16227, format!("The quick brown fox {number}")))
 }
 
 /// Where the elements that references lead to have their namespaces declared.

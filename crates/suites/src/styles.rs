@@ -57,7 +57,8 @@ fn rpc_receipt() -> SubmitDocumentResponse {
 
 /// What the report measures, each style in three sizes.
 pub fn cases() -> Vec<Case> {
-    let styles: [(&str, fn(&str) -> String, &str); 2] =
+    type Wrap = fn(&str) -> String;
+    let styles: [(&str, Wrap, &str); 2] =
         [("submitDoc", str::to_owned, RECEIPT), ("submitString", in_cdata, STRING_RECEIPT)];
     let mut cases = Vec::new();
     for (operation, wrap, receipt) in styles {

@@ -299,9 +299,8 @@ impl<'a> Reader<'a> {
     #[inline]
     pub fn qualified_attribute(&self, namespace: &str, local: &str) -> Option<Attribute<'_>> {
         let mut qualified = self.memory.attributes.iter().filter(|raw| raw.prefix == Prefix::Qualifies);
-        let is_it = |raw: &&RawAttribute| {
-            self.raw_name(raw).local() == local && self.namespace(raw.namespace) == namespace
-        };
+        let is_it =
+            |raw: &&RawAttribute| self.raw_name(raw).local() == local && self.namespace(raw.namespace) == namespace;
         qualified.find(is_it).map(|raw| self.told_attribute(raw))
     }
 

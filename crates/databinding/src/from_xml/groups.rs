@@ -294,9 +294,9 @@ fn prefixes(xml: &str) -> Prefixes<'_> {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
         let mut start = bytes[..colon].iter().rposition(|&byte| !is_plain(byte)).map_or(0, |at| at + 1);
         if start > 0 && !bytes[start - 1].is_ascii() {
-            start = xml[..colon].rfind(|c: char| !castile_xml::is_name_char(c)).map_or(0, |at| {
-                at + xml[at..].chars().next().map_or(1, char::len_utf8)
-            });
+            start = xml[..colon]
+                .rfind(|c: char| !castile_xml::is_name_char(c))
+                .map_or(0, |at| at + xml[at..].chars().next().map_or(1, char::len_utf8));
         }
         found.insert(&xml[start..colon]);
     }

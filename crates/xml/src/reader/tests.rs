@@ -456,7 +456,8 @@ mod learned {
             assert_eq!(known(&mut reader), None);
             learn_tag(&mut reader);
         }
-        let names = |found: Option<(String, Vec<(String, String)>, bool)>| found.map(|(_, names, empty)| (names, empty));
+        let names =
+            |found: Option<(String, Vec<(String, String)>, bool)>| found.map(|(_, names, empty)| (names, empty));
         let attribute = |name: &str, value: &str| vec![(format!("{{}}{name}"), value.to_owned())];
         assert_eq!(names(known(&mut reader)), Some((attribute("a", "5"), false)));
         assert!(reader.known_start(ITEM));

@@ -23,8 +23,8 @@ fn every_case_is_measured_against_the_floor() {
     let json = std::fs::read_to_string(directory.path().join("results.json")).unwrap();
     let results: Value = serde_json::from_str(&json).unwrap();
     let names: Vec<_> = results["suites"].as_array().unwrap().iter().map(|suite| &suite["suite"]).collect();
-    assert_eq!(names, ["benchmark1", "wstest"]);
-    for (suite, count) in [(0, 11), (1, 6)] {
+    assert_eq!(names, ["benchmark1", "styles", "wstest"]);
+    for (suite, count) in [(0, 11), (1, 9), (2, 6)] {
         let rows = results["suites"][suite]["cases"].as_array().unwrap();
         assert_eq!(rows.len(), 2 * count);
         for pair in rows.chunks(2) {

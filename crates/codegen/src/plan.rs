@@ -275,6 +275,8 @@ pub(crate) enum Base {
     Nothing,
     /// A payload as XML.
     Raw,
+    /// A node of a graph in SOAP encoding.
+    Shared(Box<Base>),
     /// One of the contract.
     Item(Path),
 }
@@ -290,7 +292,7 @@ impl Base {
         match self {
             Base::Datatype(name) => matches!(*name, "QName" | "Notation"),
             Base::List(item) => item.is_name(),
-            Base::Primitive(_) | Base::AnyType | Base::Nothing | Base::Raw | Base::Item(_) => false,
+            Base::Primitive(_) | Base::AnyType | Base::Nothing | Base::Raw | Base::Shared(_) | Base::Item(_) => false,
         }
     }
 }
@@ -578,6 +580,8 @@ pub(crate) struct Root {
     pub(crate) element: Element,
     /// Whether it is in SOAP encoding.
     pub(crate) is_encoded: bool,
+    /// The type to be written, if it is in SOAP encoding and no call, unless the value says which it is of.
+    pub(crate) type_name: Option<TypeName>,
     pub(crate) start: String,
     pub(crate) end: String,
 }

@@ -136,6 +136,10 @@ fn base(base: &Base, context: Context<'_>) -> TokenStream {
         Base::AnyType => quote! { ::castile::AnyType },
         Base::Nothing => quote! { () },
         Base::Raw => quote! { ::castile::Raw },
+        Base::Shared(value) => {
+            let value = self::base(value, context);
+            quote! { ::castile::Shared<#value> }
+        }
         Base::Item(path) => context.path(path),
     }
 }

@@ -66,9 +66,27 @@ impl Feature for Echo {
         Ok(PingResponse {})
     }
 
+    /// Whoever asks for less than nothing is in trouble, which is itself in trouble.
+    async fn outcome(
+        &self,
+        request: OutcomeRequest,
+        header: FeatureHeader,
+    ) -> Result<(OutcomeResponse, FeatureHeader), Fault<OutcomeFault>> {
+        if request.result.is_some_and(|result| result < 0) {
+            return Err(Fault::sender("negative").with_detail(OutcomeFault::Trouble(trouble())));
+        }
+        Ok((OutcomeResponse { result: request.result }, header))
+    }
+
     async fn add(&self, AddRequest { a, b }: AddRequest) -> Result<AddResponse, Fault> {
         Ok(AddResponse { sum: a.zip(b).map(|(a, b)| a + b), a: b })
     }
+}
+
+fn trouble() -> Shared<Node> {
+    let child = Shared::new(Node { name: Some("child".to_owned()), ..Node::default() });
+    let children = Some([child.clone(), child].into_iter().collect());
+    Shared::new(Node { name: Some("trouble".to_owned()), children, ..Node::default() })
 }
 
 async fn post<S: HttpService>(server: &S, message: String) -> (u16, String) {
@@ -159,6 +177,41 @@ async fn graphs_keep_what_is_one() {
         drop(one);
         assert!(back.upgrade().is_none());
     }
+}
+
+/// Header blocks and what faults say are values of SOAP encoding too.
+#[tokio::test]
+async fn header_blocks_and_faults_are_encoded() {
+    for version in Version::ALL {
+        let client = FeatureClient::with_transport("http://localhost/", FeatureServer::new(Echo)).unwrap();
+        let client = client.with_version(version);
+        let ticket = Point { x: Some(1), y: Some(0.5), label: Some("a&b".to_owned()) };
+        let header = FeatureHeader { ticket: Some(ticket), ..FeatureHeader::default() };
+        let answer = client.outcome(&OutcomeRequest { result: Some(7) }, &header).await.unwrap();
+        assert_eq!(answer, (OutcomeResponse { result: Some(7) }, header));
+        let answer = client.outcome(&OutcomeRequest { result: Some(-1) }, &FeatureHeader::default()).await;
+        let Err(castile::CallError::Fault(fault)) = answer else { panic!("{version:?}: {answer:?}") };
+        let castile::Detail::Declared(OutcomeFault::Trouble(node)) = fault.detail else { panic!("{fault:?}") };
+        assert_eq!(node, trouble());
+        let children = &node.get().unwrap().children.as_ref().unwrap().0;
+        assert!(children[0].as_ref().unwrap().is_same(children[1].as_ref().unwrap()));
+    }
+}
+
+/// Apache Axis puts what the detail refers to behind the fault.
+#[test]
+fn faults_refer_to_what_stands_behind_them() {
+    let answer = fs::read("tests/features/encoded/axis-fault.answer").unwrap();
+    let answer = castile::soap::client::response::<OutcomeResponse, OutcomeFault>(
+        FEATURE_OPERATIONS.iter().find(|operation| operation.name == "outcome").unwrap(),
+        &answer,
+        None,
+        &castile::soap::Options::default(),
+    );
+    let fault = answer.unwrap().unwrap_err();
+    assert_eq!(fault.reason.as_str(), "trouble");
+    let castile::Detail::Declared(OutcomeFault::Trouble(node)) = fault.detail else { panic!("{fault:?}") };
+    assert_eq!(node.get().unwrap().next.as_ref().unwrap().get().unwrap().name.as_deref(), Some("cause"));
 }
 
 /// Xorshift: enough for tests, and the same everywhere.

@@ -67,4 +67,17 @@ impl Encoding {
             Encoding::Soap12 => SOAP12,
         }
     }
+
+    /// What the element of a call, or another one that stands by itself, says of its encoding: a declaration of `soapenc`,
+    /// and `encodingStyle` of the envelope, whose prefix is `soap`.
+    pub const fn attributes(self) -> &'static str {
+        match self {
+            Encoding::Soap11 => {
+                " xmlns:soapenc=\"http://schemas.xmlsoap.org/soap/encoding/\" soap:encodingStyle=\"http://schemas.xmlsoap.org/soap/encoding/\""
+            }
+            Encoding::Soap12 => {
+                " xmlns:soapenc=\"http://www.w3.org/2003/05/soap-encoding\" soap:encodingStyle=\"http://www.w3.org/2003/05/soap-encoding\""
+            }
+        }
+    }
 }

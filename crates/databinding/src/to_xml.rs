@@ -4,7 +4,7 @@ use castile_xml::escape;
 
 use crate::any::{Any, AnyAttribute, ExpandedName};
 use crate::datatypes::{Prefixes, SimpleType};
-use crate::encoded::Written;
+use crate::encoded::{Encoding, Written};
 use crate::error::{Error, ErrorKind};
 use crate::from_xml::Group;
 use crate::xop::Parts;
@@ -59,12 +59,25 @@ pub struct Encoder {
     pub(crate) written: Option<Box<Written>>,
     /// Whether there are references to parts that are not among them.
     pub(crate) has_references: bool,
+    /// By whose rules.
+    pub(crate) encoding: Encoding,
+    /// Whether the start tag that is being written declares `xsi`.
+    pub(crate) has_xsi: bool,
 }
 
 impl Encoder {
     /// An encoder that appends to `out`.
     pub fn new(out: Vec<u8>) -> Self {
-        Encoder { out, failed: None, default_namespace: (0, false), parts: None, written: None, has_references: false }
+        Encoder {
+            out,
+            failed: None,
+            default_namespace: (0, false),
+            parts: None,
+            written: None,
+            encoding: Encoding::Soap11,
+            has_xsi: false,
+            has_references: false,
+        }
     }
 
     /// What was written.
@@ -152,7 +165,10 @@ impl Encoder {
 
     /// Writes `xsi:type`: the name is a value of XML, whose prefix is declared.
     pub fn type_of(&mut self, name: &str) {
-        self.raw(" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:type=\"");
+        if !self.has_xsi {
+            self.raw(" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\"");
+        }
+        self.raw(" xsi:type=\"");
         self.raw(name);
         self.raw("\"");
     }

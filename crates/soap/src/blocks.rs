@@ -164,6 +164,7 @@ pub(crate) fn write_before_body<H: Header>(version: Version, first: &str, header
     }
     out.raw("<soap:Header>");
     out.raw(first);
+    out.encode(version.encoding());
     header.write(out);
     for other in header.others() {
         other.write(version, out);

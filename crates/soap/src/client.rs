@@ -131,7 +131,9 @@ fn read_response<R: FromPayload, H: Header, D: FaultDetail>(
                     .parts(message::decoder(reader, expected, leniency), &envelope, first, included)
                     .map(Ok);
             }
-            Ok((envelope, Answer::Fault)) => read_fault(&mut reader, &envelope, options.limits).map(Err),
+            Ok((envelope, Answer::Fault)) => {
+                read_fault(&mut reader, &envelope, options.limits, expected.is_encoded).map(Err)
+            }
             Err(error) => Err(error),
         };
         message::keep(reader.into_memory());
@@ -154,7 +156,7 @@ pub fn accepted<D: FaultDetail>(
     }
     message::read_with(message, charset, options, |mut reader, _| {
         let answer = match answer::<(), D>(&mut reader, None, options) {
-            Ok((envelope, Answer::Fault)) => read_fault(&mut reader, &envelope, options.limits).map(Err),
+            Ok((envelope, Answer::Fault)) => read_fault(&mut reader, &envelope, options.limits, false).map(Err),
             Ok((_, Answer::Other(_))) => Ok(Ok(())),
             Err(error) => Err(error),
         };
@@ -211,9 +213,13 @@ fn answer<'a, H: Header, D: FaultDetail>(
 
 /// Reads a fault, whose start tag was read, and the rest of the message. What the contract declares about a header
 /// stands in one.
-fn read_fault<D: FaultDetail>(reader: &mut Reader<'_>, envelope: &Envelope, limits: Limits) -> Result<Fault<D>, Error> {
-    let mut fault = fault::read(reader, envelope.version, limits)?;
-    Envelope::read_end(reader)?;
+fn read_fault<D: FaultDetail>(
+    reader: &mut Reader<'_>,
+    envelope: &Envelope,
+    limits: Limits,
+    is_encoded: bool,
+) -> Result<Fault<D>, Error> {
+    let mut fault = fault::read(reader, envelope.version, limits, is_encoded)?;
     if matches!(fault.detail, Detail::None)
         && let Ok(blocks::OfFault(Some(detail))) = blocks::read(envelope, reader.input(), limits)
     {

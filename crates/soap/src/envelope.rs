@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use castile_databinding::Decoder;
 use castile_databinding::datatypes::QName;
 use castile_xml::{Attribute, Reader, StartTag, Token};
 
@@ -189,15 +190,22 @@ impl Envelope {
     }
 
     /// The same where other elements may stand in the body, to which references lead (SOAP 1.1 §5.1, §5.6).
-    pub(crate) fn read_end_behind_others(reader: &mut Reader<'_>) -> Result<(), Error> {
+    ///
+    /// # Errors
+    /// That something else stands there, or that they are not well-formed.
+    pub fn read_end_behind_others(decoder: &mut Decoder<'_>) -> Result<(), Error> {
+        let reader = decoder.reader();
         // Only what every payload may end with is remembered.
         if reader.input()[reader.offset()..].trim_start().starts_with("</") {
             return Envelope::read_end(reader);
         }
-        while next_tag(reader)?.is_some() {
-            reader.skip_element()?;
+        loop {
+            decoder.pass_over_followed();
+            if next_tag(decoder.reader())?.is_none() {
+                return Envelope::read_end_behind_body(decoder.reader());
+            }
+            decoder.reader().skip_element()?;
         }
-        Envelope::read_end_behind_body(reader)
     }
 
     /// The same where the body was read to its end.

@@ -150,6 +150,7 @@ impl<D> Fault<D> {
 impl<D: FaultDetail> Fault<D> {
     /// Writes the fault as the payload of a message.
     pub(crate) fn write(&self, version: Version, out: &mut Encoder) {
+        out.encode(version.encoding());
         out.raw("<soap:Fault>");
         match version {
             Version::Soap11 => self.write_soap11(out),

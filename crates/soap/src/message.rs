@@ -168,7 +168,8 @@ fn encode<H: Header, T: ToXml>(version: Version, first: &str, header: &H, root: 
     if root.is_encoded {
         out.encode(version.encoding());
         out.raw(root.start.strip_suffix('>').unwrap_or(root.start));
-        out.raw(version.encoding_attributes());
+        out.raw(version.encoding().attributes());
+        out.raw(">");
         value.content(out);
         out.raw(root.end);
     } else {

@@ -54,7 +54,7 @@ impl<T: FromXml> FromPayload for T {
             None => {
                 value = decoder.root(&root.element)?;
                 match root.is_encoded {
-                    true => Envelope::read_end_behind_others(decoder.reader())?,
+                    true => Envelope::read_end_behind_others(decoder)?,
                     false => Envelope::read_end(decoder.reader())?,
                 }
             }

@@ -20,7 +20,7 @@ use crate::{Envelope, Error, ErrorKind, Header, Root, Version, Written, blocks, 
 /// Content up to this size, in bytes, is copied into its envelope: to send three pieces costs more.
 const COPIED: usize = 16 << 10;
 
-/// The payload of a message as XML: what stands in its body.
+/// The payload of a message as XML: what stands in its body. In SOAP encoding that is the call and what it refers to.
 ///
 /// What came was read once, to find its end and to be sure that it is well-formed and within the limits; it is not copied.
 /// It may use prefixes that the envelope declares: [`tokens`](Self::tokens), [`read`](Self::read) and
@@ -142,6 +142,8 @@ impl FromPayload for Raw {
         first: Option<StartTag<'a>>,
         message: &Bytes,
     ) -> Result<Self, Error> {
+        // A call in SOAP encoding refers to what stands behind it.
+        let holds_all = root.body.is_some() || root.is_encoded;
         let reader = decoder.reader();
         let scope = Scope::around(reader);
         let start = first.map_or_else(|| reader.offset(), |tag| tag.offset);
@@ -151,11 +153,11 @@ impl FromPayload for Raw {
             reader.skip_element()?;
             end = reader.offset();
             // Of one element it is `read_end` that says what stands behind it.
-            next = if root.body.is_some() { envelope::next_tag(reader)? } else { None };
+            next = if holds_all { envelope::next_tag(reader)? } else { None };
         }
-        match root.body {
-            None => Envelope::read_end(reader)?,
-            Some(_) => Envelope::read_end_behind_body(reader)?,
+        match holds_all {
+            false => Envelope::read_end(reader)?,
+            true => Envelope::read_end_behind_body(reader)?,
         }
         // What was decoded is no part of the message.
         let text = reader.input().as_bytes();

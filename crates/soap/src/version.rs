@@ -121,18 +121,6 @@ impl Version {
         }
     }
 
-    /// The attributes of a payload in that encoding.
-    pub(crate) const fn encoding_attributes(self) -> &'static str {
-        match self {
-            Version::Soap11 => {
-                " xmlns:soapenc=\"http://schemas.xmlsoap.org/soap/encoding/\" soap:encodingStyle=\"http://schemas.xmlsoap.org/soap/encoding/\">"
-            }
-            Version::Soap12 => {
-                " xmlns:soapenc=\"http://www.w3.org/2003/05/soap-encoding\" soap:encodingStyle=\"http://www.w3.org/2003/05/soap-encoding\">"
-            }
-        }
-    }
-
     /// Whether envelope, header and body take only attributes that have a namespace, and no `encodingStyle` (SOAP 1.2
     /// Part 1 §5.1, §5.1.1).
     pub(crate) fn restricts_attributes(self) -> bool {

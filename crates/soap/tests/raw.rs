@@ -44,6 +44,26 @@ fn what_came_is_a_part_of_the_message() {
     );
 }
 
+/// A call in SOAP encoding comes with what it refers to.
+#[test]
+fn what_a_call_refers_to_belongs_to_it() {
+    const ROOT: Root = Root::new(Element::new("urn:e", "echo", 0), "<e:echo xmlns:e=\"urn:e\">", "</e:echo>");
+    static ENCODED: Operation = Operation {
+        name: "echo",
+        action: "",
+        actions: Actions { request: "urn:n/echo", response: "urn:n/answer" },
+        request: ROOT.encoded(),
+        response: Some(ROOT.encoded()),
+        request_header: &[],
+        response_size: SizeHint::new(),
+    };
+    let payload = "<e:echo><a href='#1'/></e:echo> <multiRef id='1'/>";
+    let message = Bytes::from(envelope(payload));
+    let read = |operation| client::response_with::<Raw, (), NoDetail>(operation, &message, None, &Options::default());
+    assert_eq!(read(&ENCODED).unwrap().unwrap().0.bytes().unwrap(), payload);
+    assert!(read(&OPERATION).is_err());
+}
+
 /// The second message of a thread begins as the first did, and is read the short way.
 #[test]
 fn known_beginnings_have_the_same_scope() {

@@ -1,4 +1,4 @@
-//! The codec contract: what decoding and encoding cost, without a network.
+//! The codec contracts: what decoding and encoding cost, without a network.
 
 use castile::Fault;
 use castile::codegen::{FromXml, Operation, ToXml};
@@ -10,6 +10,11 @@ use crate::case::operation_named;
 /// The contract, generated.
 pub mod contract {
     castile::include_contract!("codec");
+}
+
+/// The same structs in rpc/encoded, generated.
+pub mod encoded {
+    castile::include_contract!("encoded");
 }
 
 use contract::*;
@@ -62,5 +67,85 @@ impl Message for EchoStructs {
 impl Message for Order {
     fn operation() -> &'static Operation {
         operation_named(&CODEC_OPERATIONS, "order")
+    }
+}
+
+impl Message for encoded::EchoStructsRequest {
+    fn operation() -> &'static Operation {
+        operation_named(&encoded::ENCODED_OPERATIONS, "echoStructs")
+    }
+}
+
+/// A message of so many structs, document/literal.
+pub fn structs(count: usize) -> EchoStructs {
+    EchoStructs { item: values(count).map(|(i, f, s)| Item { i, f, s }).collect() }
+}
+
+/// The same structs as an array in SOAP encoding.
+pub fn encoded_structs(count: usize) -> encoded::EchoStructsRequest {
+    let items = values(count).map(|(i, f, s)| encoded::Item { i: Some(i), f: Some(f), s: Some(s) });
+    encoded::EchoStructsRequest { items: Some(items.collect()) }
+}
+
+/// What the structs hold.
+fn values(count: usize) -> impl Iterator<Item = (i32, f64, String)> {
+    // No message has more than an i32 counts.
+    (0..i32::try_from(count).unwrap_or(i32::MAX))
+        .map(|number| (12_345_678 + number, f64::from(number) * 3.16227, format!("The quick brown fox {number}")))
+}
+
+/// Where the elements that references lead to have their namespaces declared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Declared {
+    /// Once, in the envelope, as gSOAP does it.
+    Once,
+    /// In each of the elements, with a prefix of its own, as Apache Axis 1.4 does it.
+    Each,
+}
+
+/// The message of [`encoded_structs`] in which each struct stands by itself behind the call, with an `id`, and the items of
+/// the array refer to them (SOAP 1.1 §5.1, §5.4.1).
+pub fn multiref(count: usize, declared: Declared) -> String {
+    const NAMESPACE: &str = "http://example.com/bench";
+    const ENCODING: &str = "http://schemas.xmlsoap.org/soap/encoding/";
+    let (mut items, mut structs) = (String::new(), String::new());
+    for (number, (i, f, s)) in values(count).enumerate() {
+        let (prefix, declarations) = match declared {
+            Declared::Once => ("n".to_owned(), String::new()),
+            Declared::Each => {
+                (format!("ns{number}"), format!(" xmlns:ns{number}=\"{NAMESPACE}\" xmlns:soapenc=\"{ENCODING}\""))
+            }
+        };
+        items += &format!("<items href=\"#id{number}\"/>");
+        structs += &format!(
+            "<multiRef id=\"id{number}\" soapenc:root=\"0\" soapenv:encodingStyle=\"{ENCODING}\" xsi:type=\"{prefix}:Item\"{declarations}>\
+             <i xsi:type=\"xsd:int\">{i}</i><f xsi:type=\"xsd:double\">{f}</f><s xsi:type=\"xsd:string\">{s}</s></multiRef>"
+        );
+    }
+    format!(
+        "<soapenv:Envelope xmlns:soapenv=\"http://schemas.xmlsoap.org/soap/envelope/\" \
+         xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" \
+         xmlns:soapenc=\"{ENCODING}\" xmlns:n=\"{NAMESPACE}\"><soapenv:Body>\
+         <n:echoStructs soapenv:encodingStyle=\"{ENCODING}\">\
+         <items soapenc:arrayType=\"n:Item[{count}]\" xsi:type=\"soapenc:Array\">{items}</items></n:echoStructs>\
+         {structs}</soapenv:Body></soapenv:Envelope>"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is measured is the same structs, however they are written.
+    #[test]
+    fn structs_are_the_same_in_all_messages() {
+        let literal = structs(100).encode(Vec::new()).expect("structs can be written");
+        assert_eq!(EchoStructs::decode(&literal).expect("what was written can be read"), structs(100));
+        let plain = encoded_structs(100).encode(Vec::new()).expect("structs can be written");
+        let messages = [Declared::Once, Declared::Each].map(|declared| multiref(100, declared).into_bytes());
+        for message in [plain].iter().chain(&messages) {
+            let read = encoded::EchoStructsRequest::decode(message);
+            assert_eq!(read.expect("it is such a message"), encoded_structs(100));
+        }
     }
 }

@@ -28,6 +28,7 @@ pub fn cases(suite: &str) -> Vec<Case> {
 pub fn routes() -> Routes {
     let benchmarks = Routes::new()
         .route(benchmark1::PATH, benchmark1::contract::BenchmarkServer::new(benchmark1::Service).into())
+        .route(styles::RPC_PATH, styles::contract::RpcPtServer::new(styles::Service).into())
         .route(styles::PATH, styles::contract::DocPtServer::new(styles::Service).into())
         .route(wstest::PATH, wstest::server().into());
     interop::routes(benchmarks)

@@ -334,6 +334,7 @@ impl Reader<'_> {
                 message: fault.message,
                 part: message.parts.first().cloned(),
                 use_: soap.map_or(Use::Literal, |soap| self.use_of(soap)),
+                namespace: soap.and_then(|soap| soap.attribute("namespace")).map(str::to_owned),
                 documentation: fault.documentation.clone(),
             });
         }

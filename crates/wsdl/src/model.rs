@@ -302,6 +302,8 @@ pub struct BindingFault {
     pub part: Option<Part>,
     /// `use`
     pub use_: Use,
+    /// `namespace`, for encoded use.
+    pub namespace: Option<String>,
     /// Its documentation, in the port type.
     pub documentation: Option<String>,
 }

@@ -12,7 +12,7 @@ use super::{Key, Planner, text};
 use crate::names::Scope;
 use crate::plan::{
     Accessor, Base, Derived, DerivedVariant, Element, EncodedArray, EncodedRole, EncodedStruct, EncodedValue, Item,
-    Path, Payload, TypeName,
+    Path, Payload, Root, TypeName,
 };
 
 const XSD: &str = "http://www.w3.org/2001/XMLSchema";
@@ -95,6 +95,17 @@ impl Planner<'_> {
             accessors,
         }));
         (Base::Item(path), Payload::Element(self.rpc_root(operation, message, suffix, true)))
+    }
+
+    /// The type and the element of a value that stands by itself: a header block, or what a fault says.
+    pub(super) fn independent(&mut self, namespace: &str, name: &str, type_id: TypeId) -> (Base, Root) {
+        let value = self.encoded(type_id, name);
+        let mut element = self.accessor_element(name, &value);
+        element.namespace = namespace.to_owned();
+        self.namespaces.push(namespace.to_owned());
+        let base = if value.is_shared { Base::Shared(Box::new(value.base)) } else { value.base };
+        let (start, end) = (String::new(), String::new());
+        (base, Root { element, is_encoded: true, type_name: value.type_name, start, end })
     }
 
     /// What values of a type are. `owner` is what they belong to, for the names of types that have none.

@@ -30,7 +30,7 @@ const XSD_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema";
 const SOAP_ENCODING: &str = "http://schemas.xmlsoap.org/soap/encoding/";
 /// What a payload in SOAP encoding declares beside its own namespaces.
 const ENCODED_DECLARATIONS: &str =
-    " xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\">";
+    " xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\"";
 
 /// The plan, with tags and defaults.
 pub(super) fn finish(
@@ -62,10 +62,15 @@ pub(super) fn finish(
             }
             namespaces
         };
-        root.start = tags.root(namespace, name, &below(base, BTreeSet::from([namespace.clone()])));
+        let names = root.type_name.iter().map(|name| name.namespace.clone()).chain([namespace.clone()]);
+        root.start = tags.root(namespace, name, &below(base, names.collect()));
         if root.is_encoded {
             root.start.pop();
             root.start += ENCODED_DECLARATIONS;
+            if let Some(type_name) = &root.type_name {
+                root.start += &format!(" xsi:type=\"{}\"", type_tag(type_name, &tags));
+            }
+            root.start.push('>');
         }
         root.end = format!("</{}>", tags.name(namespace, name));
     };
@@ -161,10 +166,14 @@ fn type_tag(type_name: &TypeName, tags: &Tags) -> String {
 fn below(base: &Base, items: &[Item], index: &HashMap<Path, usize>, namespaces: &mut BTreeSet<String>) {
     let mut seen: HashSet<Path> = HashSet::new();
     let mut open: Vec<Path> = Vec::new();
-    let enter = |base: &Base, open: &mut Vec<Path>| {
-        if let Base::Item(path) = base {
-            open.push(path.clone());
+    let enter = |base: &Base, open: &mut Vec<Path>| match base {
+        Base::Item(path) => open.push(path.clone()),
+        Base::Shared(value) => {
+            if let Base::Item(path) = &**value {
+                open.push(path.clone());
+            }
         }
+        _ => {}
     };
     enter(base, &mut open);
     while let Some(path) = open.pop() {
@@ -265,7 +274,7 @@ fn field_has_default(field: &Field, known: &HashSet<Path>) -> bool {
 fn has_default(base: &Base, known: &HashSet<Path>) -> bool {
     match base {
         Base::Primitive(_) | Base::List(_) | Base::AnyType | Base::Nothing => true,
-        Base::Raw => false,
+        Base::Raw | Base::Shared(_) => false,
         Base::Datatype(name) => DATATYPES_WITH_DEFAULT.contains(name),
         Base::Item(path) => known.contains(path),
     }

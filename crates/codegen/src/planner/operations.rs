@@ -6,7 +6,7 @@ use castile_wsdl::{
     Binding, BindingFault, BindingMessage, BindingOperation, Header as SoapHeader, Part, PartContent, Pattern,
     Severity, Style, Use,
 };
-use castile_xsd::components::Content as SchemaContent;
+use castile_xsd::components::{Content as SchemaContent, ElementDeclaration};
 use castile_xsd::{ElementId, Location, TypeId};
 
 use super::{Planner, text};
@@ -31,9 +31,21 @@ struct MessageNames {
     header: Option<Path>,
 }
 
+/// What stands by itself: a header block, or what a fault says.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Block {
+    Literal(ElementId),
+    /// In SOAP encoding.
+    Encoded {
+        namespace: String,
+        name: String,
+        type_id: TypeId,
+    },
+}
+
 /// The structs of a binding for header blocks: messages with the same blocks have one together.
 #[derive(Debug, Default)]
-struct HeaderNames(HashMap<BTreeSet<ElementId>, (usize, Option<Path>)>);
+struct HeaderNames(HashMap<BTreeSet<Block>, (usize, Option<Path>)>);
 
 impl Planner<'_> {
     /// Names for the operations of a binding and their messages.
@@ -43,7 +55,7 @@ impl Planner<'_> {
             for message in
                 operation.input.iter().chain(&operation.output).filter(|message| is_generated(operation, message))
             {
-                headers.0.entry(header_elements(message).collect()).or_default().0 += 1;
+                headers.0.entry(self.blocks(message).collect()).or_default().0 += 1;
             }
         }
         let mut methods = Scope::of_methods(self.holds_any_header);
@@ -69,7 +81,7 @@ impl Planner<'_> {
         };
         let has_struct = operation.style == Style::Rpc || message.body.len() > 1;
         let payload = has_struct.then(|| self.item(&format!("{} {kind}", operation.name)));
-        let elements: BTreeSet<ElementId> = header_elements(message).collect();
+        let elements: BTreeSet<Block> = self.blocks(message).collect();
         let (count, known) = headers.0.entry(elements.clone()).or_default();
         if !elements.is_empty() && known.is_none() {
             *known = Some(match *count {
@@ -154,7 +166,8 @@ impl Planner<'_> {
         let is_raw = self.raw.contains(&operation.name);
         let (base, payload) = match (operation.style, message.body.as_slice(), names.payload) {
             (Style::Rpc, ..) if is_raw => {
-                (Base::Raw, Payload::Element(self.rpc_root(operation, message, suffix, false)))
+                let is_encoded = message.use_ == Use::Encoded;
+                (Base::Raw, Payload::Element(self.rpc_root(operation, message, suffix, is_encoded)))
             }
             (_, [Part { content: PartContent::Element(element), .. }], _) if is_raw => {
                 (Base::Raw, Payload::Element(self.root(*element)))
@@ -213,7 +226,7 @@ impl Planner<'_> {
         }
         self.namespaces.push(namespace.clone());
         let element = Element { namespace, name, slot: self.slot(), constraint: None, facets: None };
-        Root { element, is_encoded, start: String::new(), end: String::new() }
+        Root { element, is_encoded, type_name: None, start: String::new(), end: String::new() }
     }
 
     /// A body of several elements.
@@ -311,16 +324,19 @@ impl Planner<'_> {
     /// The element of a payload; its tags come when all namespaces are known.
     fn root(&mut self, element: ElementId) -> Root {
         let element = self.element(&self.schema[element]);
-        Root { element, is_encoded: false, start: String::new(), end: String::new() }
+        Root { element, is_encoded: false, type_name: None, start: String::new(), end: String::new() }
     }
 
     // ---- headers ----
 
     /// The header blocks that a binding declares for a message, or a place for any if that was asked for.
     fn header(&mut self, operation: &BindingOperation, message: &BindingMessage, path: Option<Path>) -> Option<Header> {
-        for header in message.headers.iter().filter(|header| header_element(header).is_none()) {
+        for header in &message.headers {
+            if self.block(header).is_some() {
+                continue;
+            }
             let text = format!(
-                "the header block {} of operation {} is not a literal element: it is left out",
+                "the header block {} of operation {} is literal and has a type, and so no name: it is left out",
                 header.part.name, operation.name
             );
             self.report(Severity::Warning, operation.location, text);
@@ -331,8 +347,9 @@ impl Planner<'_> {
             let mut known = HashSet::new();
             let mut blocks = Vec::new();
             // Some bindings name one block twice.
-            for element in header_elements(message).filter(|element| known.insert(*element)) {
-                blocks.push(self.header_block(element, &mut names));
+            let declared: Vec<Block> = self.blocks(message).filter(|block| known.insert(block.clone())).collect();
+            for block in declared {
+                blocks.push(self.header_block(&block, &mut names));
             }
             let others = names.lower("others");
             let documentation = "Header blocks of messages.".to_owned();
@@ -341,15 +358,59 @@ impl Planner<'_> {
         Some(Header::Declared(path))
     }
 
-    fn header_block(&mut self, element: ElementId, names: &mut Scope) -> HeaderBlock {
-        let declaration = &self.schema[element];
-        let name = declaration.name.local();
-        let documentation = text(&[&declaration.annotation.documentation]);
-        HeaderBlock {
-            ident: names.lower(name),
-            documentation: documentation.unwrap_or_else(|| format!("The header block `{name}`.")),
-            base: self.base(declaration.type_id, element).0,
-            root: self.root(element),
+    fn header_block(&mut self, block: &Block, names: &mut Scope) -> HeaderBlock {
+        let (name, documentation) = self.block_name(block);
+        let (base, root) = self.block_value(block);
+        HeaderBlock { ident: names.lower(&name), documentation, base, root }
+    }
+
+    /// What stands by itself as a header block, if it has a name: the part of an encoded one gives its own (WSDL 1.1 §3.5).
+    fn block(&self, header: &SoapHeader) -> Option<Block> {
+        self.block_of(header.use_, &header.part, header.namespace.as_deref())
+    }
+
+    fn block_of(&self, use_: Use, part: &Part, namespace: Option<&str>) -> Option<Block> {
+        match (use_, part.content) {
+            (Use::Literal, PartContent::Element(element)) => Some(Block::Literal(element)),
+            (Use::Literal, PartContent::Type(_)) => None,
+            (Use::Encoded, PartContent::Element(element)) => {
+                let ElementDeclaration { name, type_id, .. } = &self.schema[element];
+                let (namespace, name) = (name.namespace().to_owned(), name.local().to_owned());
+                Some(Block::Encoded { namespace, name, type_id: *type_id })
+            }
+            (Use::Encoded, PartContent::Type(type_id)) => {
+                let namespace = namespace.unwrap_or_default().to_owned();
+                Some(Block::Encoded { namespace, name: part.name.clone(), type_id })
+            }
+        }
+    }
+
+    /// The header blocks of a message that can be generated.
+    fn blocks(&self, message: &BindingMessage) -> impl Iterator<Item = Block> {
+        message.headers.iter().filter_map(|header| self.block(header))
+    }
+
+    /// What a header block is called, and what is said of it.
+    fn block_name(&self, block: &Block) -> (String, String) {
+        let (name, documentation) = match block {
+            Block::Literal(element) => {
+                let declaration = &self.schema[*element];
+                (declaration.name.local(), text(&[&declaration.annotation.documentation]))
+            }
+            Block::Encoded { name, .. } => (name.as_str(), None),
+        };
+        let documentation = documentation.unwrap_or_else(|| format!("The header block `{name}`."));
+        (name.to_owned(), documentation)
+    }
+
+    /// The type of what stands by itself, and its element.
+    fn block_value(&mut self, block: &Block) -> (Base, Root) {
+        match block {
+            Block::Literal(element) => {
+                let type_id = self.schema[*element].type_id;
+                (self.base(type_id, *element).0, self.root(*element))
+            }
+            Block::Encoded { namespace, name, type_id } => self.independent(namespace, name, *type_id),
         }
     }
 
@@ -362,19 +423,13 @@ impl Planner<'_> {
             operation.faults.iter().filter_map(|fault| self.fault(binding, operation, fault, &mut names)).collect();
         let details = variants.len();
         let headers = operation.input.iter().chain(&operation.output).flat_map(|message| &message.headers);
-        let elements = headers.flat_map(|header| &header.faults).filter_map(header_element);
+        let blocks = headers.flat_map(|header| &header.faults).filter_map(|header| self.block(header));
         let mut known = HashSet::new();
-        for element in elements.filter(|element| known.insert(*element)) {
-            let declaration = &self.schema[element];
-            let name = declaration.name.local();
-            let documentation = text(&[&declaration.annotation.documentation]);
-            variants.push(FaultVariant {
-                ident: names.variant(name),
-                action: None,
-                documentation: documentation.unwrap_or_else(|| format!("The header block `{name}`.")),
-                base: self.base(declaration.type_id, element).0,
-                root: self.root(element),
-            });
+        let blocks: Vec<Block> = blocks.filter(|block| known.insert(block.clone())).collect();
+        for block in blocks {
+            let (name, documentation) = self.block_name(&block);
+            let (base, root) = self.block_value(&block);
+            variants.push(FaultVariant { ident: names.variant(&name), action: None, documentation, base, root });
         }
         if variants.is_empty() {
             return None;
@@ -390,16 +445,18 @@ impl Planner<'_> {
         fault: &BindingFault,
         variants: &mut Scope,
     ) -> Option<FaultVariant> {
-        let Some(PartContent::Element(element)) = fault.part.as_ref().map(|part| part.content) else {
+        let namespace = fault.namespace.as_deref();
+        let Some(block) = fault.part.as_ref().and_then(|part| self.block_of(fault.use_, part, namespace)) else {
             let message = format!("the fault {} of operation {} is not one element", fault.name, operation.name);
             return self.refuse(operation.location, message);
         };
+        let (base, root) = self.block_value(&block);
         Some(FaultVariant {
             ident: variants.variant(&fault.name),
             action: Some(self.definitions.fault_action(binding, operation, &fault.name)),
             documentation: fault.documentation.clone().unwrap_or_else(|| format!("The fault `{}`.", fault.name)),
-            base: self.base(self.schema[element].type_id, element).0,
-            root: self.root(element),
+            base,
+            root,
         })
     }
 }
@@ -407,17 +464,4 @@ impl Planner<'_> {
 /// Whether a message has a form: there is none for values that are encoded and not those of a call.
 fn is_generated(operation: &BindingOperation, message: &BindingMessage) -> bool {
     message.use_ == Use::Literal || operation.style == Style::Rpc
-}
-
-/// The elements of those header blocks that can be generated.
-fn header_elements(message: &BindingMessage) -> impl Iterator<Item = ElementId> {
-    message.headers.iter().filter_map(header_element)
-}
-
-/// The element of a header block that can be generated.
-fn header_element(header: &SoapHeader) -> Option<ElementId> {
-    match (header.use_, header.part.content) {
-        (Use::Literal, PartContent::Element(element)) => Some(element),
-        _ => None,
-    }
 }

@@ -53,7 +53,7 @@ pub(super) fn table(plan: &Service, context: Context<'_>) -> TokenStream {
 
 fn payload(message: &Message, context: Context<'_>) -> TokenStream {
     match &message.payload {
-        Payload::Element(Root { element: of, is_encoded, start, end }) => {
+        Payload::Element(Root { element: of, is_encoded, start, end, .. }) => {
             let element = element(of, context);
             let encoded = is_encoded.then(|| quote! { .encoded() });
             quote! { Root::new(#element, #start, #end) #encoded }
@@ -102,11 +102,16 @@ pub(super) fn header(plan: &HeaderStruct, context: Context<'_>) -> TokenStream {
     });
     let names: Vec<_> = blocks.iter().map(|block| &block.ident).collect();
     let elements = blocks.iter().map(|block| element(&block.root.element, context));
-    let reads = names.iter().map(|name| quote! { self.#name = Some(decoder.root(element)?) });
-    let read = by_index(&quote! { index }, &reads.collect::<Vec<_>>());
-    let writes = blocks.iter().map(|HeaderBlock { ident, root: Root { start, end, .. }, .. }| {
-        quote! { out.optional(#start, &self.#ident, #end); }
+    let reads = blocks.iter().map(|HeaderBlock { ident, root, .. }| match root.is_encoded {
+        false => quote! { self.#ident = Some(decoder.root(element)?) },
+        true => quote! { self.#ident = decoder.independent(element)? },
     });
+    let read = by_index(&quote! { index }, &reads.collect::<Vec<_>>());
+    let writes =
+        blocks.iter().map(|HeaderBlock { ident, root: Root { start, end, is_encoded, .. }, .. }| match is_encoded {
+            false => quote! { out.optional(#start, &self.#ident, #end); },
+            true => quote! { out.independent(#start, self.#ident.as_ref(), #end); },
+        });
     let header_trait = header_trait();
     quote! {
         #text
@@ -154,11 +159,17 @@ pub(super) fn fault_detail(plan: &Faults, context: Context<'_>) -> TokenStream {
         quote! { #documentation #name(#base) }
     });
     let elements = variants.iter().map(|variant| element(&variant.root.element, context));
-    let reads = variants.iter().map(|FaultVariant { ident, .. }| quote! { decoder.root(element).map(Self::#ident) });
+    let reads = variants.iter().map(|FaultVariant { ident, root, .. }| match root.is_encoded {
+        false => quote! { decoder.root(element).map(Self::#ident) },
+        true => quote! { decoder.independent_value(element).map(Self::#ident) },
+    });
     let read = by_index(&quote! { index }, &reads.collect::<Vec<_>>());
     let writes = variants.iter().map(|variant| {
-        let (name, start, end) = (&variant.ident, &variant.root.start, &variant.root.end);
-        quote! { Self::#name(detail) => out.element(#start, detail, #end) }
+        let FaultVariant { ident: name, root: Root { start, end, is_encoded, .. }, .. } = variant;
+        match is_encoded {
+            false => quote! { Self::#name(detail) => out.element(#start, detail, #end) },
+            true => quote! { Self::#name(detail) => out.independent(#start, Some(detail), #end) },
+        }
     });
     let count = variants.len().saturating_sub(*details);
     let header_blocks = (count > 0).then(|| {

@@ -10,7 +10,6 @@ use crate::to_xml::{Encoder, ToXml};
 /// What an encoder has to remember of a graph.
 #[derive(Debug, Default)]
 pub(crate) struct Written {
-    encoding: Encoding,
     /// The numbers of the nodes that were written, by their addresses, and the nodes, so that the addresses stay theirs.
     ids: HashMap<usize, (usize, Arc<dyn Any + Send + Sync>)>,
 }
@@ -18,7 +17,7 @@ pub(crate) struct Written {
 impl Encoder {
     /// Writes by the rules of `encoding` from here on. Without this they are those of SOAP 1.1.
     pub fn encode(&mut self, encoding: Encoding) {
-        self.written.get_or_insert_default().encoding = encoding;
+        self.encoding = encoding;
     }
 
     /// Writes an accessor: one without a value is nil.
@@ -38,6 +37,20 @@ impl Encoder {
         }
     }
 
+    /// Writes an element that stands by itself in SOAP encoding, a header block or what a fault says, if there is a value:
+    /// `start` declares `xsi`. No other element refers to it.
+    pub fn independent<T: ToXml>(&mut self, start: &str, value: Option<&T>, end: &str) {
+        let Some(value) = value else { return };
+        self.raw(start.strip_suffix('>').unwrap_or(start));
+        self.raw(self.encoding.attributes());
+        self.has_xsi = true;
+        value.attributes(self);
+        self.has_xsi = false;
+        self.raw(">");
+        value.content(self);
+        self.raw(end);
+    }
+
     /// Writes an empty element with `xsi:nil="true"`, whose prefix is declared.
     pub(crate) fn nil_accessor(&mut self, start: &str) {
         self.raw(name(start));
@@ -50,7 +63,7 @@ impl Encoder {
         // One that was never filled has no dimensions.
         let sizes = (0..rank).map(|index| dimensions.get(index).copied().unwrap_or_default().to_string());
         let sizes: Vec<String> = sizes.collect();
-        match self.encoding() {
+        match self.encoding {
             Encoding::Soap11 => {
                 for piece in [" soapenc:arrayType=\"", item, ranks, "[", &sizes.join(","), "]\""] {
                     self.raw(piece);
@@ -72,7 +85,7 @@ impl Encoder {
 
     /// Writes which accessor of a response has its result (SOAP 1.2 Part 2 §4.2.1); SOAP 1.1 has no word for that.
     pub fn rpc_result(&mut self, accessor: &str) {
-        if self.encoding() == Encoding::Soap12 {
+        if self.encoding == Encoding::Soap12 {
             for piece in ["<rpc:result xmlns:rpc=\"", RPC, "\">", accessor, "</rpc:result>"] {
                 self.raw(piece);
             }
@@ -94,7 +107,7 @@ impl Encoder {
             return Some(next);
         };
         let id = id.to_string();
-        let attribute = match written.encoding {
+        let attribute = match self.encoding {
             Encoding::Soap11 => " href=\"#id",
             Encoding::Soap12 => " soapenc:ref=\"id",
         };
@@ -106,17 +119,13 @@ impl Encoder {
 
     /// Writes the number of a node as an attribute.
     pub(crate) fn id(&mut self, id: usize) {
-        let attribute = match self.encoding() {
+        let attribute = match self.encoding {
             Encoding::Soap11 => " id=\"id",
             Encoding::Soap12 => " soapenc:id=\"id",
         };
         for piece in [attribute, &id.to_string(), "\""] {
             self.raw(piece);
         }
-    }
-
-    fn encoding(&self) -> Encoding {
-        self.written.as_ref().map_or_else(Encoding::default, |written| written.encoding)
     }
 }
 

@@ -64,15 +64,15 @@ impl Decoder<'_> {
                 return Ok(next);
             }
             let Next::Start(tag) = self.peek()? else { return Ok(None) };
+            // It says which accessor has the result, which is known here. A part may be called as it is.
+            if self.reader.namespace(tag.namespace) == RPC {
+                self.pass_over()?;
+                continue;
+            }
             let local = tag.name.local();
             if let Some(index) = table.iter().position(|element| element.name == local) {
                 parts.are_named = true;
                 return Ok(Some(index));
-            }
-            // It says which accessor has the result, which is known here.
-            if self.reader.namespace(tag.namespace) == RPC {
-                self.pass_over()?;
-                continue;
             }
             let index = parts.position;
             parts.position += 1;
@@ -150,12 +150,71 @@ impl Decoder<'_> {
         if let Some(value) = T::referenced(self, self.start_of(place)) {
             return Ok(Some(value));
         }
-        let outer = self.go_to(place, &reference)?;
-        let value = match self.said(self.start_of(place), element, T::TYPE, false)? {
-            Said::Here => Some(T::content(self, element)?),
+        self.follow(place, &reference, element, T::TYPE, |decoder| T::content(decoder, element))
+    }
+
+    /// Reads an element that stands by itself, a header block or what a fault says, or the one that it refers to: its start
+    /// tag was read. `None` if it is nil.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn independent<T: FromXml>(&mut self, element: &'static Element) -> Result<Option<T>, Error> {
+        self.reader.begin_layout();
+        // No value of an attribute has this character.
+        let offset = self.reader.input()[..self.reader.offset()].rfind('<').unwrap_or_default();
+        match self.said(offset, element, T::TYPE, false)? {
+            Said::Here => T::content(self, element).map(Some),
+            Said::Nil => Ok(None),
+            Said::Elsewhere(reference) => {
+                let place = self.find(&reference)?;
+                self.follow(place, &reference, element, T::TYPE, |decoder| T::content(decoder, element))
+            }
+        }
+    }
+
+    /// The same for one that must not be nil.
+    ///
+    /// # Errors
+    /// That it is, or what else is wrong with it.
+    pub fn independent_value<T: FromXml>(&mut self, element: &'static Element) -> Result<T, Error> {
+        let offset = self.reader.offset();
+        self.independent(element)?.ok_or_else(|| {
+            let message = format!("<{}> is nil, where a value was expected", element.name);
+            Error::new(ErrorKind::Structure, self.inside(offset), message)
+        })
+    }
+
+    /// Reads the element that comes next, or the one that it refers to, whose content `read` reads; `None` if it is nil.
+    fn encoded_by<T>(
+        &mut self,
+        element: &'static Element,
+        read: impl FnOnce(&mut Self) -> Result<T, Error>,
+    ) -> Result<Option<T>, Error> {
+        match self.open_encoded(element, None, false)? {
+            Said::Here => read(self).map(Some),
+            Said::Nil => Ok(None),
+            Said::Elsewhere(reference) => {
+                let place = self.find(&reference)?;
+                self.follow(place, &reference, element, None, read)
+            }
+        }
+    }
+
+    /// Reads the element that a reference leads to.
+    fn follow<T>(
+        &mut self,
+        place: u32,
+        reference: &Reference,
+        element: &'static Element,
+        type_name: Option<TypeName>,
+        read: impl FnOnce(&mut Self) -> Result<T, Error>,
+    ) -> Result<Option<T>, Error> {
+        let outer = self.go_to(place, reference)?;
+        let value = match self.said(self.start_of(place), element, type_name, false)? {
+            Said::Here => Some(read(self)?),
             Said::Nil => None,
             // What it leads to in the end was found.
-            Said::Elsewhere(_) => return Err(self.never_ends(&reference)),
+            Said::Elsewhere(_) => return Err(self.never_ends(reference)),
         };
         self.come_back(outer);
         Ok(value)
@@ -192,10 +251,14 @@ impl Decoder<'_> {
             self.reader.learn_start(element.known());
             return Ok(Said::Here);
         }
-        let (mut nil, mut reference, mut has_id, mut says_more) = (None, None, false, false);
+        let (mut nil, mut reference, mut said_type) = (None, None, None);
+        let (mut has_id, mut says_more) = (false, false);
         for (number, namespace, name) in self.reader.attribute_names() {
             match (namespace, name) {
-                (XSI_NAMESPACE, "type") => continue,
+                (XSI_NAMESPACE, "type") => {
+                    said_type = Some(number);
+                    continue;
+                }
                 (XSI_NAMESPACE, "nil") => nil = Some(number),
                 ("", "href") | (SOAP12, "ref") => reference = Some(number),
                 ("", "id") | (SOAP12, "id") => has_id = true,
@@ -221,7 +284,10 @@ impl Decoder<'_> {
             self.nothing_beside(&reference, element)?;
             return Ok(Said::Elsewhere(reference));
         }
-        if let Some(expected) = type_name {
+        if let Some(expected) = type_name
+            && let Some(said) = said_type
+            && !self.names_type(said, &expected)
+        {
             self.refuse_other_type_encoded(element, expected)?;
         }
         // Other types than fixed ones are read by what the tag says.
@@ -240,6 +306,13 @@ impl Decoder<'_> {
         let message =
             format!("<{}> refers to {} and has text {} of its own", element.name, quoted(&reference.to), quoted(&text));
         Err(Error::new(ErrorKind::Structure, reference.attribute, message))
+    }
+
+    /// Whether an attribute is the name of a type. What is not so at first sight is looked at again.
+    fn names_type(&self, attribute: usize, expected: &TypeName) -> bool {
+        let Some((text, _)) = self.reader.attribute_value(attribute) else { return false };
+        let (prefix, local) = text.split_once(':').unwrap_or(("", text));
+        local == expected.name && self.reader.resolve(prefix) == Some(expected.namespace)
     }
 
     /// A struct may also be called just that (SOAP 1.1 §5.4.1, `SOAP-ENC:Struct`).

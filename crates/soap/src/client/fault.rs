@@ -4,15 +4,19 @@ use castile_databinding::Decoder;
 use castile_databinding::datatypes::{QName, Scope, SimpleType};
 use castile_xml::{Limits, Reader, Token, XML_NAMESPACE};
 
-use crate::{Detail, Error, Fault, FaultCode, FaultDetail, Reason, Version};
+use crate::envelope::next_tag;
+use crate::{Detail, Envelope, Error, Fault, FaultCode, FaultDetail, Reason, Version};
 
-/// Reads the children of a fault, whose start tag was read. Their order is not insisted on: many servers have their own.
+/// Reads the children of a fault, whose start tag was read, and the rest of the message. Their order is not insisted on: many
+/// servers have their own. Those in SOAP encoding refer to what stands behind the fault.
 pub(super) fn read<D: FaultDetail>(
     reader: &mut Reader<'_>,
     version: Version,
     limits: Limits,
+    is_encoded: bool,
 ) -> Result<Fault<D>, Error> {
     let mut fault = Fault { reason: Reason::default(), ..Fault::receiver("") };
+    let mut entries = None;
     loop {
         match reader.next()? {
             Token::StartTag(tag) => match (version, tag.name.local()) {
@@ -26,17 +30,32 @@ pub(super) fn read<D: FaultDetail>(
                 }
                 (Version::Soap11, "faultactor") | (Version::Soap12, "Role") => fault.role = Some(text(reader)?.into()),
                 (Version::Soap11, "detail") | (Version::Soap12, "Detail") => {
-                    fault.detail = read_detail(reader, limits)?;
+                    entries = Some(Entries::read(reader)?);
                 }
                 (Version::Soap12, "Code") => (fault.code, fault.subcodes) = read_code(reader)?,
                 (Version::Soap12, "Reason") => fault.reason = read_reason(reader)?,
                 (Version::Soap12, "Node") => fault.node = Some(text(reader)?.into()),
                 _ => reader.skip_element()?,
             },
-            Token::EndTag(_) | Token::End => return Ok(fault),
+            Token::EndTag(_) | Token::End => break,
             _ => {}
         }
     }
+    let start = reader.offset();
+    let mut end = start;
+    if is_encoded {
+        while next_tag(reader)?.is_some() {
+            reader.skip_element()?;
+            end = reader.offset();
+        }
+        Envelope::read_end_behind_body(reader)?;
+    } else {
+        Envelope::read_end(reader)?;
+    }
+    if let Some(entries) = entries {
+        fault.detail = entries.detail(reader.input().get(start..end).unwrap_or_default(), limits);
+    }
+    Ok(fault)
 }
 
 /// The code of a name, and the subcodes: what a dot separates is more and more exact (SOAP 1.1 §4.4.1).
@@ -141,27 +160,39 @@ fn text(reader: &mut Reader<'_>) -> Result<String, Error> {
     Ok(text)
 }
 
-/// Reads `detail`: the first child if the contract declares it, otherwise everything as it came.
-fn read_detail<D: FaultDetail>(reader: &mut Reader<'_>, limits: Limits) -> Result<Detail<D>, Error> {
-    let start = reader.offset();
-    let scope: Vec<(String, String)> =
-        reader.namespaces().map(|(prefix, name)| (prefix.to_owned(), name.to_owned())).collect();
-    let depth = reader.depth();
-    let mut end = start;
-    while reader.depth() >= depth {
-        end = reader.offset();
-        reader.next()?;
+/// What stands in `detail`.
+struct Entries<'a> {
+    inner: &'a str,
+    /// Prefixes and namespaces that are in scope there, the nearest first.
+    scope: Vec<(String, String)>,
+}
+
+impl<'a> Entries<'a> {
+    /// Reads `detail`, whose start tag was read.
+    fn read(reader: &mut Reader<'a>) -> Result<Self, Error> {
+        let start = reader.offset();
+        let scope = reader.namespaces().map(|(prefix, name)| (prefix.to_owned(), name.to_owned())).collect();
+        let depth = reader.depth();
+        let mut end = start;
+        while reader.depth() >= depth {
+            end = reader.offset();
+            reader.next()?;
+        }
+        Ok(Entries { inner: reader.input().get(start..end).unwrap_or_default(), scope })
     }
-    let inner = reader.input().get(start..end).unwrap_or_default();
-    Ok(match declared(inner, &scope, limits) {
-        Some(detail) => Detail::Declared(detail),
-        None if inner.trim().is_empty() => Detail::None,
-        None => Detail::Other(inner.to_owned()),
-    })
+
+    /// The first entry if the contract declares it, otherwise everything as it came. `others` stand behind the fault.
+    fn detail<D: FaultDetail>(self, others: &str, limits: Limits) -> Detail<D> {
+        match declared(self.inner, others, &self.scope, limits) {
+            Some(detail) => Detail::Declared(detail),
+            None if self.inner.trim().is_empty() => Detail::None,
+            None => Detail::Other(self.inner.to_owned()),
+        }
+    }
 }
 
 /// The declared detail that `inner` begins with, read as a document of its own with the namespaces that were in scope.
-fn declared<D: FaultDetail>(inner: &str, scope: &[(String, String)], limits: Limits) -> Option<D> {
+fn declared<D: FaultDetail>(inner: &str, others: &str, scope: &[(String, String)], limits: Limits) -> Option<D> {
     let mut document = Vec::from(b"<detail");
     for (index, (prefix, name)) in scope.iter().enumerate() {
         if scope[..index].iter().all(|(nearer, _)| nearer != prefix) {
@@ -174,6 +205,7 @@ fn declared<D: FaultDetail>(inner: &str, scope: &[(String, String)], limits: Lim
     }
     document.push(b'>');
     document.extend_from_slice(inner.as_bytes());
+    document.extend_from_slice(others.as_bytes());
     document.extend_from_slice(b"</detail>");
     let mut reader = Reader::new(&document, limits).ok()?;
     let mut tags = std::iter::from_fn(|| {

@@ -2,15 +2,17 @@
 
 use ::castile::codegen::{
     Arc, CallError, Caller, Context, Decoder, Description, Dispatch, Element, Encoder,
-    Endpoint, EndpointOptions, Error, Fault, FromXml, Future, HttpError, HttpRequest,
-    HttpResponse, HttpService, Infallible, Leniency, Limits, Operation, Payload, Pending,
-    Poll, RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService,
-    SoapVersion, ToXml, TowerService, Transport, xs,
+    Endpoint, EndpointOptions, Error, Fault, FaultDetail, FromXml, Future, HttpError,
+    HttpRequest, HttpResponse, HttpService, Infallible, Leniency, Limits, Operation,
+    Payload, Pending, Poll, RequestBody, ResponseFuture, Root, SizeHint, SoapError,
+    SoapService, SoapVersion, ToXml, TowerService, Transport, xs,
 };
 
 const NAMESPACE_2: &str = "urn:encoded";
 const NAMESPACE_3: &str = "http://www.w3.org/2001/XMLSchema";
 const NAMESPACE_4: &str = "urn:calls";
+const NAMESPACE_5: &str = "urn:tickets";
+const NAMESPACE_6: &str = "urn:troubles";
 
 /// The port type `Feature`.
 #[allow(dead_code, reason = "a program may be a client alone")]
@@ -35,6 +37,11 @@ pub trait Feature: Send + Sync + 'static {
 
     /// The operation `add`.
     fn add(&self, request: AddRequest) -> impl Future<Output = Result<AddResponse, Fault>> + Send;
+
+    /// The operation `outcome`.
+    fn outcome(&self, request: OutcomeRequest, header: FeatureHeader) -> impl Future<
+        Output = Result<(OutcomeResponse, FeatureHeader), Fault<OutcomeFault>>,
+    > + Send;
 }
 
 /// A [`Feature`] as a tower service that speaks SOAP over HTTP.
@@ -110,7 +117,8 @@ impl<T: Feature> Dispatch for FeatureDispatch<T> {
             3 => payload.handle(async move |request| T::animals(&service, request).await),
             4 => payload.handle(async move |request| T::open(&service, request).await),
             5 => payload.handle(async move |request| T::ping(&service, request).await),
-            _ => payload.handle(async move |request| T::add(&service, request).await),
+            6 => payload.handle(async move |request| T::add(&service, request).await),
+            _ => payload.handle_with(async move |request, header| T::outcome(&service, request, header).await),
         }
     }
 }
@@ -194,6 +202,15 @@ impl<S: HttpService> FeatureClient<S> {
     /// The operation `add`.
     pub async fn add(&self, request: &AddRequest) -> Result<AddResponse, CallError> {
         self.0.call(&FEATURE_OPERATIONS[6], request).await
+    }
+
+    /// The operation `outcome`.
+    pub async fn outcome(
+        &self,
+        request: &OutcomeRequest,
+        header: &FeatureHeader,
+    ) -> Result<(OutcomeResponse, FeatureHeader), CallError<OutcomeFault>> {
+        self.0.call_with(&FEATURE_OPERATIONS[7], request, header).await
     }
 }
 
@@ -1420,8 +1437,144 @@ impl ToXml for AddResponse {
     }
 }
 
+/// The element `outcome` of rpc style.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OutcomeRequest {
+    /// The part `result`.
+    pub result: Option<i32>,
+}
+
+static OUTCOME_REQUEST: [Element; 1] = [Element::new("", "result", 69)];
+
+impl FromXml for OutcomeRequest {
+    const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
+
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+        let outer = decoder.enter(element);
+        let mut result = None;
+        let mut parts = Default::default();
+        while decoder.next_part(&OUTCOME_REQUEST, &mut parts)?.is_some() {
+            decoder.accessor(&mut result, &OUTCOME_REQUEST, 0)?;
+        }
+        let value = OutcomeRequest { result };
+        decoder.leave(element, outer)?;
+        Ok(value)
+    }
+}
+
+impl ToXml for OutcomeRequest {
+    fn content(&self, out: &mut Encoder) {
+        out.accessor("<result xsi:type=\"xsd:int\">", &self.result, "</result>");
+    }
+}
+
+/// The element `outcomeResponse` of rpc style.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OutcomeResponse {
+    /// The part `result`.
+    pub result: Option<i32>,
+}
+
+static OUTCOME_RESPONSE: [Element; 1] = [Element::new("", "result", 72)];
+
+impl FromXml for OutcomeResponse {
+    const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
+
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+        let outer = decoder.enter(element);
+        let mut result = None;
+        let mut parts = Default::default();
+        while decoder.next_part(&OUTCOME_RESPONSE, &mut parts)?.is_some() {
+            decoder.accessor(&mut result, &OUTCOME_RESPONSE, 0)?;
+        }
+        let value = OutcomeResponse { result };
+        decoder.leave(element, outer)?;
+        Ok(value)
+    }
+}
+
+impl ToXml for OutcomeResponse {
+    fn content(&self, out: &mut Encoder) {
+        out.rpc_result("result");
+        out.accessor("<result xsi:type=\"xsd:int\">", &self.result, "</result>");
+    }
+}
+
+/// Header blocks of messages.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FeatureHeader {
+    /// The header block `ticket`.
+    pub ticket: Option<Point>,
+    /// Header blocks that the contract doesn't declare.
+    pub others: Vec<::castile::AnyHeader>,
+}
+
+impl ::castile::codegen::Header for FeatureHeader {
+    const ELEMENTS: &'static [Element] = &[Element::new(NAMESPACE_5, "ticket", 71)];
+
+    fn read(&mut self, decoder: &mut Decoder<'_>, index: usize) -> Result<(), Error> {
+        let element = &Self::ELEMENTS[index];
+        self.ticket = decoder.independent(element)?;
+        Ok(())
+    }
+
+    fn keep(&mut self, block: ::castile::AnyHeader) {
+        self.others.push(block);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.ticket.is_none() && self.others.is_empty()
+    }
+
+    fn write(&self, out: &mut Encoder) {
+        out.independent(
+            "<ns4:ticket xmlns:ns1=\"urn:encoded\" xmlns:ns4=\"urn:tickets\" xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:type=\"ns1:Point\">",
+            self.ticket.as_ref(),
+            "</ns4:ticket>",
+        );
+    }
+
+    fn others(&self) -> &[::castile::AnyHeader] {
+        &self.others
+    }
+}
+
+/// What a fault of the operation can say.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OutcomeFault {
+    /// The fault `trouble`.
+    Trouble(::castile::Shared<Node>),
+}
+
+impl FaultDetail for OutcomeFault {
+    const ELEMENTS: &'static [Element] = &[Element::new(NAMESPACE_6, "trouble", 74)];
+
+    fn read(decoder: &mut Decoder<'_>, index: usize) -> Result<Self, Error> {
+        let element = &Self::ELEMENTS[index];
+        decoder.independent_value(element).map(Self::Trouble)
+    }
+
+    fn write(&self, out: &mut Encoder) {
+        match self {
+            Self::Trouble(detail) => {
+                out.independent(
+                    "<ns5:trouble xmlns:ns1=\"urn:encoded\" xmlns:ns5=\"urn:troubles\" xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:type=\"ns1:Node\">",
+                    Some(detail),
+                    "</ns5:trouble>",
+                )
+            }
+        }
+    }
+
+    fn action(&self) -> Option<&'static str> {
+        match self {
+            Self::Trouble(_) => Some("urn:encoded:Feature:outcome:Fault:trouble"),
+        }
+    }
+}
+
 /// The operations of `Feature`, for those who make and read messages themselves.
-pub static FEATURE_OPERATIONS: [Operation; 7] = [
+pub static FEATURE_OPERATIONS: [Operation; 8] = [
     Operation {
         name: "echo",
         action: "echo",
@@ -1588,6 +1741,30 @@ pub static FEATURE_OPERATIONS: [Operation; 7] = [
                 .encoded(),
         ),
         request_header: &[],
+        response_size: SizeHint::new(),
+    },
+    Operation {
+        name: "outcome",
+        action: "outcome",
+        actions: ::castile::codegen::Actions {
+            request: "outcome",
+            response: "urn:encoded:Feature:outcomeResponse",
+        },
+        request: Root::new(
+                Element::new(NAMESPACE_4, "outcome", 70),
+                "<ns3:outcome xmlns:ns3=\"urn:calls\" xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\">",
+                "</ns3:outcome>",
+            )
+            .encoded(),
+        response: Some(
+            Root::new(
+                    Element::new(NAMESPACE_4, "outcomeResponse", 73),
+                    "<ns3:outcomeResponse xmlns:ns3=\"urn:calls\" xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\">",
+                    "</ns3:outcomeResponse>",
+                )
+                .encoded(),
+        ),
+        request_header: <FeatureHeader as ::castile::codegen::Header>::ELEMENTS,
         response_size: SizeHint::new(),
     },
 ];

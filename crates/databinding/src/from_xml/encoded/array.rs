@@ -29,11 +29,12 @@ impl Decoder<'_> {
         element: &'static Element,
         array: &'static ArrayType,
     ) -> Result<Vec<Option<T>>, Error> {
-        let shape = self.shape(element, array)?;
+        let shape = self.shape(element, array, 1)?;
         self.items_of(element, array, &shape)
     }
 
-    /// The same for an array of several dimensions, whose sizes must be said.
+    /// The same for an array of several dimensions, whose sizes must be said. An array of arrays is taken for one if these
+    /// are all of the same size: whoever knows no contract, and no arrays of several dimensions, sends that.
     ///
     /// # Errors
     /// As for [`items`](Self::items).
@@ -42,7 +43,20 @@ impl Decoder<'_> {
         element: &'static Element,
         array: &'static ArrayType,
     ) -> Result<Array<T>, Error> {
-        let shape = self.shape(element, array)?;
+        self.array_of(element, array, array.rank)
+    }
+
+    /// An array of `rank` dimensions, or of arrays that have one less. There are no more levels than the contract has.
+    fn array_of<T: FromXml>(
+        &mut self,
+        element: &'static Element,
+        array: &'static ArrayType,
+        rank: usize,
+    ) -> Result<Array<T>, Error> {
+        let shape = self.shape(element, array, rank)?;
+        if rank > 1 && shape.sizes.len() == 1 {
+            return self.rows(element, array, &shape, rank);
+        }
         let items = self.items_of(element, array, &shape)?;
         let dimensions = match shape.sizes.split_first() {
             // The first one is as large as it must be for the items.
@@ -52,13 +66,52 @@ impl Decoder<'_> {
                 std::iter::once(rows).chain(inner.iter().copied().flatten()).collect()
             }
             Some(_) => shape.sizes.iter().copied().flatten().collect(),
-            None if items.is_empty() => vec![0; array.rank],
+            None if rank == 1 => vec![items.len()],
+            None if items.is_empty() => vec![0; rank],
             None => {
                 let message =
                     format!("the array <{}> doesn't say how large it is in each of its dimensions", element.name);
                 return Err(Error::new(ErrorKind::Structure, shape.offset, message));
             }
         };
+        Ok(Array::from_parts(dimensions, items))
+    }
+
+    /// The arrays of an array, one after another.
+    fn rows<T: FromXml>(
+        &mut self,
+        element: &'static Element,
+        array: &'static ArrayType,
+        shape: &Shape,
+        rank: usize,
+    ) -> Result<Array<T>, Error> {
+        let outer = self.enter(element);
+        let most = shape.most();
+        let mut dimensions = vec![0; rank];
+        let mut items = Vec::new();
+        while let Next::Start(tag) = self.peek()? {
+            let count = dimensions[0];
+            if most.is_some_and(|most| count >= most) {
+                return Err(self.too_many(element, most.unwrap_or_default(), tag.offset));
+            }
+            let row = self.encoded_by(&array.item, |decoder| decoder.array_of::<T>(&array.item, array, rank - 1))?;
+            let found = row.as_ref().map_or(&[][..], Array::dimensions);
+            if count > 0 && found != &dimensions[1..] || found.is_empty() {
+                let message = format!(
+                    "arrays of different sizes in <{}>, which is an array of {} dimensions",
+                    element.name, array.rank
+                );
+                return Err(Error::new(ErrorKind::Structure, tag.offset, message));
+            }
+            dimensions[1..].copy_from_slice(found);
+            dimensions[0] += 1;
+            items.extend(row.into_iter().flat_map(Array::into_items));
+        }
+        // Those that are not there have no items.
+        dimensions[0] = most.unwrap_or(dimensions[0]);
+        let size = dimensions.iter().try_fold(1_usize, |size, dimension| size.checked_mul(*dimension));
+        self.fill(&mut items, size.unwrap_or(usize::MAX), shape.offset)?;
+        self.leave(element, outer)?;
         Ok(Array::from_parts(dimensions, items))
     }
 
@@ -136,8 +189,8 @@ impl Decoder<'_> {
 
     // ---- attributes ----
 
-    /// What the start tag that was read last says of an array.
-    fn shape(&mut self, element: &'static Element, array: &'static ArrayType) -> Result<Shape, Error> {
+    /// What the start tag that was read last says of an array of `rank` dimensions.
+    fn shape(&mut self, element: &'static Element, array: &'static ArrayType, rank: usize) -> Result<Shape, Error> {
         let mut shape = Shape { offset: self.reader.offset().saturating_sub(1), ..Shape::default() };
         if self.reader.is_plain() {
             return Ok(shape);
@@ -155,6 +208,11 @@ impl Decoder<'_> {
                     let inner = sizes.strip_prefix('[').and_then(|sizes| sizes.strip_suffix(']'));
                     shape.sizes = sizes11(inner.ok_or_else(invalid)?).ok_or_else(invalid)?;
                     shape.offset = offset;
+                    let ranks = match shape.sizes.len() {
+                        // The arrays in an array that stands for one of more dimensions.
+                        1 => ranks.strip_suffix("[]".repeat(rank - 1).as_str()).unwrap_or(ranks),
+                        _ => ranks,
+                    };
                     self.check_item(item, ranks, array, element, offset)?;
                 }
                 (SOAP11, "offset") => first = Some((text.to_owned(), offset)),
@@ -172,7 +230,7 @@ impl Decoder<'_> {
                 _ => {}
             }
         }
-        self.check_sizes(&mut shape, array, element)?;
+        self.check_sizes(&mut shape, rank, element)?;
         if let Some((text, offset)) = first {
             shape.first = self.place(&text, &shape, array, offset)?;
         }
@@ -180,18 +238,17 @@ impl Decoder<'_> {
     }
 
     /// Whether an array may have as many dimensions as it says, and the memory that it says.
-    fn check_sizes(&self, shape: &mut Shape, array: &ArrayType, element: &Element) -> Result<(), Error> {
+    fn check_sizes(&self, shape: &mut Shape, rank: usize, element: &Element) -> Result<(), Error> {
         let fail = |kind, message: String| Error::new(kind, shape.offset, message);
         // `*` and `[]` stand for any number of dimensions of an array of one.
         if shape.sizes.is_empty() {
             return Ok(());
         }
-        if shape.sizes.len() != array.rank {
+        if shape.sizes.len() != 1 && shape.sizes.len() != rank {
             let message = format!(
-                "<{}> is an array of {} dimensions, where {} were expected",
+                "<{}> is an array of {} dimensions, where {rank} were expected",
                 element.name,
-                shape.sizes.len(),
-                array.rank
+                shape.sizes.len()
             );
             return Err(fail(ErrorKind::Structure, message));
         }

@@ -3,7 +3,9 @@
 //! The first reference of a message makes an index of all its elements with an id. To follow a reference is to go on with
 //! another reader of the same document, which has read the start tags around the element that is meant, so that it is
 //! read as it would be in its place. What is read so a second time and more is counted, since few bytes can refer to
-//! many.
+//! many. What stands behind the call and was read by way of a reference is not read again when its turn comes.
+
+mod index;
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -12,9 +14,10 @@ use std::fmt;
 use castile_xml::{Memory, Reader, Token};
 
 use crate::datatypes::quoted;
-use crate::encoded::SOAP12;
 use crate::error::{Error, ErrorKind};
 use crate::from_xml::Decoder;
+
+use index::{Extent, Index};
 
 /// How many references may lead to each other before a value comes.
 const MOST_STEPS: usize = 16;
@@ -52,31 +55,6 @@ struct Step {
 
 /// What is left behind when a reference is followed.
 pub(super) struct Outer<'a>(Reader<'a>);
-
-/// The elements with an id, and those around them.
-struct Index {
-    elements: Vec<Extent>,
-    ids: HashMap<Box<str>, Identified>,
-}
-
-/// Where an element lies. It is within a message, and so within 4 GiB.
-#[derive(Clone, Copy)]
-struct Extent {
-    start: u32,
-    /// The length of the start tag.
-    tag: u32,
-    end: u32,
-    /// The number of the element around it; of itself for the root.
-    parent: u32,
-}
-
-struct Identified {
-    element: u32,
-    /// Where another one with the same id begins.
-    again: Option<u32>,
-    /// What it refers to itself.
-    to: Option<Box<str>>,
-}
 
 impl Graph<'_> {
     pub(super) fn identified(&self) -> Option<usize> {
@@ -203,10 +181,29 @@ impl<'a> Decoder<'a> {
         let reader = std::mem::replace(&mut self.reader, outer.0);
         let graph = self.graph();
         if let Some(step) = graph.open.pop()
-            && let Some(extent) = graph.extent(step.place)
+            && let Some(index) = &mut graph.index
+            && let Some(extent) = index.elements.get_mut(step.place as usize)
         {
+            extent.is_read = true;
+            extent.end = reader.offset() as u32;
             graph.spare.push((extent.parent, reader));
         }
+    }
+
+    /// Passes over the elements that come next as far as references have led to them: all of them was read then, in the
+    /// same scope of namespaces. The element around them was opened last.
+    pub fn pass_over_followed(&mut self) {
+        let Some(index) = self.graph.as_ref().and_then(|graph| graph.index.as_ref()) else { return };
+        let text = self.reader.input();
+        let mut at = self.reader.offset();
+        loop {
+            let next = text.len() - text[at..].trim_start_matches([' ', '\t', '\n', '\r']).len();
+            match index.starting_at(next) {
+                Some(extent) if extent.is_read => at = extent.end as usize,
+                _ => break,
+            }
+        }
+        self.reader.go_to(at);
     }
 
     /// A reader that has read the start tags of an element and all around it.
@@ -242,67 +239,6 @@ impl<'a> Decoder<'a> {
             quoted(&reference.to)
         );
         Error::new(ErrorKind::Structure, reference.attribute, message)
-    }
-}
-
-impl Index {
-    fn new(text: &str, limits: castile_xml::Limits) -> Result<Self, Error> {
-        /// An element that is open, and its number if it is in the index.
-        struct Open {
-            start: usize,
-            tag: usize,
-            number: Option<u32>,
-        }
-        let mut index = Index { elements: Vec::new(), ids: HashMap::new() };
-        let mut reader = Reader::decoded(text, limits, &mut Memory::default())?;
-        let mut open: Vec<Open> = Vec::new();
-        loop {
-            match reader.next()? {
-                Token::StartTag(tag) => {
-                    let length = reader.offset() - tag.offset;
-                    open.push(Open { start: tag.offset, tag: length, number: None });
-                    let (mut id, mut to) = (None, None);
-                    for (number, namespace, name) in reader.attribute_names() {
-                        match (namespace, name) {
-                            ("", "id") | (SOAP12, "id") => id = Some(number),
-                            ("", "href") | (SOAP12, "ref") => to = Some(number),
-                            _ => {}
-                        }
-                    }
-                    let value = |number: Option<usize>| Some(reader.attribute_value(number?)?.0.trim());
-                    let Some(id) = value(id) else { continue };
-                    let to = value(to).map(Box::from);
-                    // Those around it come into the index, outermost first.
-                    let mut parent = None;
-                    for open in &mut open {
-                        let number = match open.number {
-                            Some(number) => number,
-                            None => {
-                                let number = index.elements.len() as u32;
-                                let (start, tag) = (open.start as u32, open.tag as u32);
-                                let parent = parent.unwrap_or(number);
-                                index.elements.push(Extent { start, tag, end: start, parent });
-                                *open.number.insert(number)
-                            }
-                        };
-                        parent = Some(number);
-                    }
-                    let Some(element) = parent else { continue };
-                    match index.ids.get_mut(id) {
-                        Some(known) => known.again = known.again.or(Some(tag.offset as u32)),
-                        None => drop(index.ids.insert(id.into(), Identified { element, again: None, to })),
-                    }
-                }
-                Token::EndTag(_) => {
-                    let Some(Open { number: Some(number), .. }) = open.pop() else { continue };
-                    if let Some(extent) = index.elements.get_mut(number as usize) {
-                        extent.end = reader.offset() as u32;
-                    }
-                }
-                Token::End => return Ok(index),
-                _ => {}
-            }
-        }
     }
 }
 

@@ -21,6 +21,32 @@ pub fn end_of_character_data(bytes: &[u8], at: usize) -> usize {
     end_of_long_character_data(bytes, from)
 }
 
+/// The first character from `at` on that XML 1.0 doesn't allow; the length if there is none. `bytes` are UTF-8. Where markup
+/// stands for itself, as in a CDATA section, it ends nothing.
+pub(crate) fn end_of_legal(bytes: &[u8], mut at: usize) -> usize {
+    const BLOCK: usize = 64;
+    // Without branches, so that the compiler looks at many bytes at once.
+    let is_suspect =
+        |&byte: &u8| ((byte < 0x20) & (byte != b'\t') & (byte != b'\n') & (byte != b'\r')) | (byte == 0xEF);
+    loop {
+        while let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk::<BLOCK>)
+            && !block.iter().fold(false, |any, byte| any | is_suspect(byte))
+        {
+            at += BLOCK;
+        }
+        let Some(rest) = bytes.get(at..) else { return bytes.len() };
+        match rest.iter().position(is_suspect) {
+            None => return bytes.len(),
+            Some(suspect) => at += suspect,
+        }
+        // U+FFFE and U+FFFF are EF BF BE and EF BF BF.
+        if bytes[at] != 0xEF || matches!(bytes.get(at + 1..at + 3), Some([0xBF, 0xBE..=0xBF])) {
+            return at;
+        }
+        at += 3;
+    }
+}
+
 /// The first `length` bytes of a chunk as a number, so that they can be compared at once.
 #[inline]
 pub(crate) fn prefix(chunk: &[u8; WIDTH], length: usize) -> u128 {
@@ -226,6 +252,35 @@ mod tests {
             ("a\tb\nc\u{1}", "a\tb\nc"),
         ] {
             assert_eq!(end_of_character_data(text.as_bytes(), 0), expected.len(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn legal_characters_end_where_the_first_illegal_one_stands() {
+        let one_by_one = |text: &str, at: usize| {
+            let illegal = text[at..].char_indices().find(|&(_, c)| !crate::escape::is_char(c));
+            illegal.map_or(text.len(), |(offset, _)| at + offset)
+        };
+        let odd = [
+            "",
+            "<",
+            "\t\r\n",
+            "\u{1}",
+            "\u{1F}",
+            "\u{FF0C}",
+            "\u{FFFD}",
+            "\u{FFFE}",
+            "\u{FFFF}",
+            "\u{1F600}",
+            "\u{7F}",
+        ];
+        for before in (0..200).chain([1_000]) {
+            for (one, other) in odd.iter().flat_map(|one| odd.iter().map(move |other| (one, other))) {
+                let text = format!("{}{one}x{other}<a/>", "y".repeat(before));
+                for at in [0, before.min(1), before] {
+                    assert_eq!(end_of_legal(text.as_bytes(), at), one_by_one(&text, at), "{text:?} from {at}");
+                }
+            }
         }
     }
 

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use memchr::memmem;
+
 use crate::error::{Error, ErrorKind, shown};
 use crate::name::end_of_ncname;
 use crate::token::{Raw, Token, normalise_line_ends};
@@ -157,7 +159,7 @@ impl<'a> Reader<'a> {
 
     /// A CDATA section from `start` on, up to its end or to that of the piece.
     pub(super) fn rest_of_cdata(&mut self, start: usize) -> Result<Token<'a>, Error> {
-        let length = self.input[start..].find("]]>");
+        let length = memmem::find(&self.input.as_bytes()[start..], b"]]>");
         let end = length.map_or(self.input.len(), |length| start + length);
         let text = self.checked(start, end)?;
         self.is_in_cdata = length.is_none();
@@ -267,16 +269,12 @@ impl<'a> Reader<'a> {
 
     /// The text between two places, all of whose characters are legal, within its length.
     fn checked(&self, start: usize, end: usize) -> Result<&'a str, Error> {
-        let bytes = &self.input.as_bytes()[..end];
-        let mut at = start;
-        loop {
-            at = scan::end_of_character_data(bytes, at);
-            self.check_length(start, at)?;
-            if at >= end {
-                return Ok(&self.input[start..end]);
-            }
-            at = self.legal(at)?;
+        let illegal = scan::end_of_legal(&self.input.as_bytes()[..end], start);
+        self.check_length(start, illegal)?;
+        if illegal < end {
+            self.legal(illegal)?;
         }
+        Ok(&self.input[start..end])
     }
 }
 

@@ -18,7 +18,7 @@ use castile::http::server::{Routes, Server};
 use tokio::net::TcpListener;
 
 use crate::plan::Plan;
-use crate::styles::{bare, rpc, wrapped};
+use crate::styles::{bare, encoded, rpc, wrapped};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
@@ -34,7 +34,8 @@ async fn serve() -> anyhow::Result<()> {
     let routes = Routes::new()
         .route("/wrapped", wrapped::contract::EchoServer::new(Service::default()).into())
         .route("/bare", bare::contract::EchoServer::new(Service::default()).into())
-        .route("/rpc", rpc::contract::EchoServer::new(Service::default()).into());
+        .route("/rpc", rpc::contract::EchoServer::new(Service::default()).into())
+        .route("/encoded", encoded::contract::EchoServer::new(Service::default()).into());
     let listener = TcpListener::bind("127.0.0.1:0").await.context("can't listen on 127.0.0.1")?;
     println!("listening on http://{}", listener.local_addr()?);
     Server::new().serve(listener, routes, std::future::pending()).await;
@@ -47,6 +48,7 @@ async fn call(plan: &Plan) -> anyhow::Result<()> {
             "wrapped" => wrapped::call(job).await?,
             "bare" => bare::call(job).await?,
             "rpc" => rpc::call(job).await?,
+            "encoded" => encoded::call(job).await?,
             other => bail!("no contract is called {other}"),
         }
     }

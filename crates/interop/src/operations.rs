@@ -1,9 +1,9 @@
 //! The operations, with the names that generated code has for them, and what is made of them in every style.
 
 /// Hands the table of echoes to a macro: operation, method, request of wrapped style, request of rpc style, response of
-/// both, value.
+/// both, value. To those that all contracts have come others.
 macro_rules! echoes {
-    ($then:ident) => {
+    ($then:ident, $($more:tt)*) => {
         $then! {
             "echoString" echo_string EchoString EchoStringRequest EchoStringResponse String;
             "echoBoolean" echo_boolean EchoBoolean EchoBooleanRequest EchoBooleanResponse bool;
@@ -27,12 +27,36 @@ macro_rules! echoes {
             "echoColour" echo_colour EchoColour EchoColourRequest EchoColourResponse Colour;
             "echoStruct" echo_struct EchoStruct EchoStructRequest EchoStructResponse Struct;
             "echoNested" echo_nested EchoNested EchoNestedRequest EchoNestedResponse Nested;
-            "echoList" echo_list EchoList EchoListRequest EchoListResponse List;
             "echoAbsence" echo_absence EchoAbsence EchoAbsenceRequest EchoAbsenceResponse Absence;
+            "echoShape" echo_shape EchoShape EchoShapeRequest EchoShapeResponse ShapeOrDerived;
+            $($more)*
+        }
+    };
+}
+
+/// The echoes of literal contracts.
+macro_rules! literal_echoes {
+    ($then:ident) => {
+        echoes! {
+            $then,
+            "echoList" echo_list EchoList EchoListRequest EchoListResponse List;
             "echoChoice" echo_choice EchoChoice EchoChoiceRequest EchoChoiceResponse Choice;
             "echoMarked" echo_marked EchoMarked EchoMarkedRequest EchoMarkedResponse Marked;
-            "echoShape" echo_shape EchoShape EchoShapeRequest EchoShapeResponse ShapeOrDerived;
             "echoDrawing" echo_drawing EchoDrawing EchoDrawingRequest EchoDrawingResponse Drawing;
+        }
+    };
+}
+
+/// The echoes of contracts of SOAP encoding.
+macro_rules! encoded_echoes {
+    ($then:ident) => {
+        echoes! {
+            $then,
+            "echoInts" echo_ints EchoInts EchoIntsRequest EchoIntsResponse ArrayOfInt;
+            "echoStrings" echo_strings EchoStrings EchoStringsRequest EchoStringsResponse ArrayOfString;
+            "echoStructs" echo_structs EchoStructs EchoStructsRequest EchoStructsResponse ArrayOfStruct;
+            "echoShapes" echo_shapes EchoShapes EchoShapesRequest EchoShapesResponse ArrayOfShape;
+            "echoPair" echo_pair EchoPair EchoPairRequest EchoPairResponse Pair;
         }
     };
 }
@@ -46,7 +70,7 @@ macro_rules! service {
                 &self,
                 request: request_type!($wrapped $rpc $bare),
             ) -> Result<response_type!($response $bare), Fault> {
-                Ok(response!($response, value!(request)))
+                Ok(answer!($response, request))
             })*
 
             async fn echo_void(
@@ -56,22 +80,7 @@ macro_rules! service {
                 Ok(Default::default())
             }
 
-            async fn echo_header(
-                &self,
-                request: request_type!(EchoHeader EchoHeaderRequest String),
-                header: EchoHeaderRequestHeader,
-            ) -> Result<(response_type!(EchoHeaderResponse String), EchoHeaderResponseHeader), Fault> {
-                let header = EchoHeaderResponseHeader { receipt: receipt(header.token), others: Vec::new() };
-                Ok((response!(EchoHeaderResponse, value!(request)), header))
-            }
-
-            async fn fail(
-                &self,
-                request: request_type!(Fail FailRequest String),
-            ) -> Result<response_type!(FailResponse String), Fault<FailFault>> {
-                let refusal = Refusal { reason: value!(request), code: REFUSAL_CODE };
-                Err(Fault::receiver("refused").with_detail(FailFault::Refusal(refusal)))
-            }
+            header_and_fault!();
 
             async fn notify(&self, request: request_type!(Notify NotifyRequest String)) -> Result<(), Fault> {
                 Service::notify(self, value!(request));
@@ -84,6 +93,28 @@ macro_rules! service {
             ) -> Result<response_type!(LastNoticeResponse String), Fault> {
                 Ok(response!(LastNoticeResponse, Service::last_notice(self)))
             }
+        }
+    };
+}
+
+/// The two operations of the service that have declared header blocks and a declared fault.
+macro_rules! literal_header_and_fault {
+    () => {
+        async fn echo_header(
+            &self,
+    request: request_type!(EchoHeader EchoHeaderRequest String),
+            header: EchoHeaderRequestHeader,
+) -> Result<(response_type!(EchoHeaderResponse String), EchoHeaderResponseHeader), Fault> {
+            let header = EchoHeaderResponseHeader { receipt: receipt(header.token), others: Vec::new() };
+            Ok((response!(EchoHeaderResponse, value!(request)), header))
+        }
+
+        async fn fail(
+            &self,
+    request: request_type!(Fail FailRequest String),
+) -> Result<response_type!(FailResponse String), Fault<FailFault>> {
+            let refusal = Refusal { reason: value!(request), code: REFUSAL_CODE };
+            Err(Fault::receiver("refused").with_detail(FailFault::Refusal(refusal)))
         }
     };
 }
@@ -112,18 +143,8 @@ macro_rules! client {
                     client.echo_void(&Default::default()).await?;
                     Outcome::Value(Value::Null)
                 }
-                "echoHeader" => {
-                    let header = EchoHeaderRequestHeader { token: Some(case.text("token")), others: Vec::new() };
-                    let request = request!(EchoHeader EchoHeaderRequest, case.text("value"));
-                    let (response, header) = client.echo_header(&request, &header).await?;
-                    Outcome::Value(json!({ "result": result!(response), "receipt": header.receipt }))
-                }
-                "fail" => match client.fail(&request!(Fail FailRequest, case.text(""))).await {
-                    Err(CallError::Fault(Fault { detail: Detail::Declared(FailFault::Refusal(refusal)), .. })) => {
-                        Outcome::Value(json!({ "reason": refusal.reason, "code": refusal.code }))
-                    }
-                    other => Outcome::Error(format!("found {other:?}, expected the declared fault")),
-                },
+                "echoHeader" => header(client, case).await?,
+                "fail" => fault(client, case).await?,
                 "notify" => {
                     client.notify(&request!(Notify NotifyRequest, case.text(""))).await?;
                     let mut notice = String::new();
@@ -142,4 +163,27 @@ macro_rules! client {
     };
 }
 
-pub(crate) use {client, echoes, service};
+/// Calls the two operations that have declared header blocks and a declared fault.
+macro_rules! literal_header_and_fault_calls {
+    () => {
+        async fn header(client: &EchoClient, case: &Case) -> Result<Outcome, Box<dyn Error>> {
+            let header = EchoHeaderRequestHeader { token: Some(case.text("token")), others: Vec::new() };
+            let request = request!(EchoHeader EchoHeaderRequest, case.text("value"));
+            let (response, header) = client.echo_header(&request, &header).await?;
+            Ok(Outcome::Value(json!({ "result": result!(response), "receipt": header.receipt })))
+        }
+
+        async fn fault(client: &EchoClient, case: &Case) -> Result<Outcome, Box<dyn Error>> {
+            Ok(match client.fail(&request!(Fail FailRequest, case.text(""))).await {
+                Err(CallError::Fault(Fault { detail: Detail::Declared(FailFault::Refusal(refusal)), .. })) => {
+                    Outcome::Value(json!({ "reason": refusal.reason, "code": refusal.code }))
+                }
+                other => Outcome::Error(format!("found {other:?}, expected the declared fault")),
+            })
+        }
+    };
+}
+
+pub(crate) use {
+    client, echoes, encoded_echoes, literal_echoes, literal_header_and_fault, literal_header_and_fault_calls, service,
+};

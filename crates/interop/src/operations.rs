@@ -61,8 +61,18 @@ macro_rules! encoded_echoes {
     };
 }
 
-/// Implements the service. Where it stands, the macros `request_type`, `response_type`, `value` and `response` say what
-/// the style's messages look like.
+/// The echoes of the contract of WS-Addressing.
+macro_rules! addressing_echoes {
+    ($then:ident) => {
+        $then! {
+            "echoString" echo_string EchoString EchoStringRequest EchoStringResponse String;
+            "echoStruct" echo_struct EchoStruct EchoStructRequest EchoStructResponse Struct;
+        }
+    };
+}
+
+/// Implements the service. Where it stands, the macros `request_type`, `response_type`, `value`, `response`, `answer` and
+/// `present` say what the style's messages look like, and `header_method` what has header blocks.
 macro_rules! service {
     ($($name:literal $method:ident $wrapped:ident $rpc:ident $response:ident $bare:ident;)*) => {
         impl contract::Echo for Service {
@@ -80,7 +90,15 @@ macro_rules! service {
                 Ok(Default::default())
             }
 
-            header_and_fault!();
+            header_method!();
+
+            async fn fail(
+                &self,
+                request: request_type!(Fail FailRequest String),
+            ) -> Result<response_type!(FailResponse String), Fault<FailFault>> {
+                let refusal = Refusal { reason: present!(value!(request)), code: present!(REFUSAL_CODE) };
+                Err(Fault::receiver("refused").with_detail(FailFault::Refusal(refusal)))
+            }
 
             async fn notify(&self, request: request_type!(Notify NotifyRequest String)) -> Result<(), Fault> {
                 Service::notify(self, value!(request));
@@ -97,8 +115,8 @@ macro_rules! service {
     };
 }
 
-/// The two operations of the service that have declared header blocks and a declared fault.
-macro_rules! literal_header_and_fault {
+/// The operation of the service that has declared header blocks.
+macro_rules! header_method {
     () => {
         async fn echo_header(
             &self,
@@ -108,19 +126,28 @@ macro_rules! literal_header_and_fault {
             let header = EchoHeaderResponseHeader { receipt: receipt(header.token), others: Vec::new() };
             Ok((response!(EchoHeaderResponse, value!(request)), header))
         }
+    };
+}
 
-        async fn fail(
-            &self,
-    request: request_type!(Fail FailRequest String),
-) -> Result<response_type!(FailResponse String), Fault<FailFault>> {
-            let refusal = Refusal { reason: value!(request), code: REFUSAL_CODE };
-            Err(Fault::receiver("refused").with_detail(FailFault::Refusal(refusal)))
-        }
+/// Calls the operation that has declared header blocks.
+macro_rules! header_call {
+    ($client:ident, $case:ident) => {{
+        let header = EchoHeaderRequestHeader { token: Some($case.text("token")), others: Vec::new() };
+        let request = request!(EchoHeader EchoHeaderRequest, $case.text("value"));
+        let (response, header) = $client.echo_header(&request, &header).await?;
+        Outcome::Value(json!({ "result": result!(response), "receipt": header.receipt }))
+    }};
+}
+
+/// A member of a struct that is there: itself, where its type says that it must be.
+macro_rules! present {
+    ($value:expr) => {
+        $value
     };
 }
 
 /// Makes the function that calls all cases of a job. Beside what `service` needs, the macros `request` and `result` say
-/// what the style's messages look like.
+/// what the style's messages look like, and `header_call` what has header blocks.
 macro_rules! client {
     ($($name:literal $method:ident $wrapped:ident $rpc:ident $response:ident $bare:ident;)*) => {
         pub(crate) async fn call(job: &Job) -> anyhow::Result<()> {
@@ -143,8 +170,14 @@ macro_rules! client {
                     client.echo_void(&Default::default()).await?;
                     Outcome::Value(Value::Null)
                 }
-                "echoHeader" => header(client, case).await?,
-                "fail" => fault(client, case).await?,
+                "echoHeader" => header_call!(client, case),
+                "fail" => match client.fail(&request!(Fail FailRequest, case.text(""))).await {
+                    Err(CallError::Fault(Fault { detail: Detail::Declared(FailFault::Refusal(refusal)), .. })) => {
+                        Outcome::Value(json!({ "reason": refusal.reason, "code": refusal.code }))
+                    }
+                    Err(other) => Outcome::Error(other.to_string()),
+                    Ok(_) => Outcome::Error("a response, expected the declared fault".to_owned()),
+                },
                 "notify" => {
                     client.notify(&request!(Notify NotifyRequest, case.text(""))).await?;
                     let mut notice = String::new();
@@ -163,27 +196,6 @@ macro_rules! client {
     };
 }
 
-/// Calls the two operations that have declared header blocks and a declared fault.
-macro_rules! literal_header_and_fault_calls {
-    () => {
-        async fn header(client: &EchoClient, case: &Case) -> Result<Outcome, Box<dyn Error>> {
-            let header = EchoHeaderRequestHeader { token: Some(case.text("token")), others: Vec::new() };
-            let request = request!(EchoHeader EchoHeaderRequest, case.text("value"));
-            let (response, header) = client.echo_header(&request, &header).await?;
-            Ok(Outcome::Value(json!({ "result": result!(response), "receipt": header.receipt })))
-        }
-
-        async fn fault(client: &EchoClient, case: &Case) -> Result<Outcome, Box<dyn Error>> {
-            Ok(match client.fail(&request!(Fail FailRequest, case.text(""))).await {
-                Err(CallError::Fault(Fault { detail: Detail::Declared(FailFault::Refusal(refusal)), .. })) => {
-                    Outcome::Value(json!({ "reason": refusal.reason, "code": refusal.code }))
-                }
-                other => Outcome::Error(format!("found {other:?}, expected the declared fault")),
-            })
-        }
-    };
-}
-
 pub(crate) use {
-    client, echoes, encoded_echoes, literal_echoes, literal_header_and_fault, literal_header_and_fault_calls, service,
+    addressing_echoes, client, echoes, encoded_echoes, header_call, header_method, literal_echoes, present, service,
 };

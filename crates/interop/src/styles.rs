@@ -21,10 +21,7 @@ mod prelude {
     pub(super) use tokio::time::sleep;
 
     pub(super) use super::{NOTICE_PAUSE, NOTICE_TRIES, as_xml, version};
-    pub(super) use crate::operations::{
-        client, echoes, literal_echoes, literal_header_and_fault as header_and_fault, literal_header_and_fault_calls,
-        service,
-    };
+    pub(super) use crate::operations::{client, echoes, header_call, header_method, literal_echoes, present, service};
     pub(super) use crate::plan::{Case, Job, Outcome, report};
     pub(super) use crate::{REFUSAL_CODE, Service, receipt};
 }
@@ -74,9 +71,10 @@ pub(crate) mod wrapped {
         };
     }
 
+    pub(super) use {answer, request, request_type, response, response_type, result, value};
+
     literal_echoes!(service);
     literal_echoes!(client);
-    literal_header_and_fault_calls!();
 }
 
 /// Document style: the request is an element of the value's type.
@@ -126,7 +124,6 @@ pub(crate) mod bare {
 
     literal_echoes!(service);
     literal_echoes!(client);
-    literal_header_and_fault_calls!();
 }
 
 /// Rpc style: the request has a part for the value.
@@ -176,7 +173,6 @@ pub(crate) mod rpc {
 
     literal_echoes!(service);
     literal_echoes!(client);
-    literal_header_and_fault_calls!();
 }
 
 /// Rpc style in SOAP encoding: every part may be absent.
@@ -186,8 +182,8 @@ pub(crate) mod encoded {
     }
 
     use super::prelude::{
-        Any, Case, Error, Fault, Job, NOTICE_PAUSE, NOTICE_TRIES, Outcome, Service, Value, as_xml, client, echoes,
-        report, service, sleep, version,
+        Any, CallError, Case, Detail, Error, Fault, Job, NOTICE_PAUSE, NOTICE_TRIES, Outcome, REFUSAL_CODE, Service,
+        Value, as_xml, client, echoes, header_call, header_method, json, receipt, report, service, sleep, version,
     };
     use crate::operations::encoded_echoes;
     use contract::*;
@@ -227,38 +223,48 @@ pub(crate) mod encoded {
             $response.answer.unwrap_or_default()
         };
     }
-    // Castile's generator knows no header blocks and faults that are encoded: it leaves them out and says so.
-    macro_rules! header_and_fault {
-        () => {
-            async fn echo_header(&self, request: EchoHeaderRequest) -> Result<EchoHeaderResponse, Fault> {
-                Ok(answer!(EchoHeaderResponse, request))
-            }
-
-            async fn fail(&self, request: FailRequest) -> Result<FailResponse, Fault> {
-                Err(Fault::receiver(value!(request)))
-            }
+    macro_rules! present {
+        ($value:expr) => {
+            Some($value)
         };
     }
 
     encoded_echoes!(service);
     encoded_echoes!(client);
+}
 
-    async fn header(client: &EchoClient, case: &Case) -> Result<Outcome, Box<dyn Error>> {
-        let response = client.echo_header(&EchoHeaderRequest { value: Some(case.text("value")) }).await?;
-        Ok(Outcome::Error(format!("the response has {:?}, and no header block", response.answer)))
+/// Document style as in [`wrapped`], with WS-Addressing: the contract requires it, and that is all it takes.
+pub(crate) mod addressing {
+    pub(crate) mod contract {
+        castile::include_contract!("addressing");
     }
 
-    async fn fault(client: &EchoClient, case: &Case) -> Result<Outcome, Box<dyn Error>> {
-        let answer = client.fail(&FailRequest { value: Some(case.text("")) }).await;
-        Ok(Outcome::Error(format!("found {answer:?}, expected the declared fault")))
+    use super::prelude::{
+        Any, CallError, Case, Detail, Error, Fault, Job, NOTICE_PAUSE, NOTICE_TRIES, Outcome, REFUSAL_CODE, Service,
+        Value, as_xml, client, json, present, report, service, sleep, version,
+    };
+    use super::wrapped::{answer, request, request_type, response, response_type, result, value};
+    use crate::operations::addressing_echoes;
+    use contract::*;
+
+    macro_rules! header_method {
+        () => {};
     }
+    macro_rules! header_call {
+        ($client:ident, $case:ident) => {
+            Outcome::Error("the contract has no header blocks".to_owned())
+        };
+    }
+
+    addressing_echoes!(service);
+    addressing_echoes!(client);
 }
 
 /// How often, and after what pause, a client asks for a notice that it has sent: one-way messages may take a while.
 const NOTICE_TRIES: usize = 40;
 const NOTICE_PAUSE: Duration = Duration::from_millis(50);
 
-fn version(job: &Job) -> anyhow::Result<Version> {
+pub(crate) fn version(job: &Job) -> anyhow::Result<Version> {
     match job.version.as_str() {
         "11" => Ok(Version::Soap11),
         "12" => Ok(Version::Soap12),
@@ -266,20 +272,12 @@ fn version(job: &Job) -> anyhow::Result<Version> {
     }
 }
 
-/// A response as the element that it came as. The tags of encoded ones have prefixes that the envelope declares.
-fn as_xml<T: ToXml>(operations: &[Operation], name: &str, response: &T) -> Result<Outcome, Box<dyn Error>> {
-    const PREFIXES: [(&str, &str); 3] = [
-        ("xsi", "http://www.w3.org/2001/XMLSchema-instance"),
-        ("xsd", "http://www.w3.org/2001/XMLSchema"),
-        ("soapenc", "http://schemas.xmlsoap.org/soap/encoding/"),
-    ];
+/// A response as the element that it came as.
+pub(crate) fn as_xml<T: ToXml>(operations: &[Operation], name: &str, response: &T) -> Result<Outcome, Box<dyn Error>> {
+    // The prefix of arrays in SOAP encoding is declared by the envelope, whose version says what it stands for.
+    const ARRAYS: &str = " xmlns:soapenc=\"http://schemas.xmlsoap.org/soap/encoding/\">";
     let root = operations.iter().find(|operation| operation.name == name).and_then(|found| found.response.as_ref());
     let root = root.ok_or("the operation has no response")?;
-    let mut start = root.start.trim_end_matches('>').to_owned();
-    for (prefix, namespace) in PREFIXES {
-        if !start.contains(&format!("xmlns:{prefix}=")) {
-            start += &format!(" xmlns:{prefix}=\"{namespace}\"");
-        }
-    }
-    Ok(Outcome::Xml(Any::from_value(&(start + ">"), response, root.end)?.xml().to_owned()))
+    let start = root.start.trim_end_matches('>').to_owned() + ARRAYS;
+    Ok(Outcome::Xml(Any::from_value(&start, response, root.end)?.xml().to_owned()))
 }

@@ -8,6 +8,7 @@
 //! `tests/interop/README.md` has the form of a plan and of the lines.
 
 mod operations;
+mod packages;
 mod plan;
 mod styles;
 
@@ -17,8 +18,9 @@ use anyhow::{Context, bail};
 use castile::http::server::{Routes, Server};
 use tokio::net::TcpListener;
 
+use crate::packages::{mtom, swa};
 use crate::plan::Plan;
-use crate::styles::{bare, rpc, wrapped};
+use crate::styles::{addressing, bare, encoded, rpc, wrapped};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
@@ -34,7 +36,11 @@ async fn serve() -> anyhow::Result<()> {
     let routes = Routes::new()
         .route("/wrapped", wrapped::contract::EchoServer::new(Service::default()).into())
         .route("/bare", bare::contract::EchoServer::new(Service::default()).into())
-        .route("/rpc", rpc::contract::EchoServer::new(Service::default()).into());
+        .route("/rpc", rpc::contract::EchoServer::new(Service::default()).into())
+        .route("/encoded", encoded::contract::EchoServer::new(Service::default()).into())
+        .route("/mtom", mtom::contract::EchoServer::new(Service::default()).into())
+        .route("/swa", swa::contract::EchoServer::new(Service::default()).into())
+        .route("/addressing", addressing::contract::EchoServer::new(Service::default()).into());
     let listener = TcpListener::bind("127.0.0.1:0").await.context("can't listen on 127.0.0.1")?;
     println!("listening on http://{}", listener.local_addr()?);
     Server::new().serve(listener, routes, std::future::pending()).await;
@@ -47,6 +53,10 @@ async fn call(plan: &Plan) -> anyhow::Result<()> {
             "wrapped" => wrapped::call(job).await?,
             "bare" => bare::call(job).await?,
             "rpc" => rpc::call(job).await?,
+            "encoded" => encoded::call(job).await?,
+            "mtom" => mtom::call(job).await?,
+            "swa" => swa::call(job).await?,
+            "addressing" => addressing::call(job).await?,
             other => bail!("no contract is called {other}"),
         }
     }

@@ -1,9 +1,9 @@
 //! The operations, with the names that generated code has for them, and what is made of them in every style.
 
 /// Hands the table of echoes to a macro: operation, method, request of wrapped style, request of rpc style, response of
-/// both, value.
+/// both, value. To those that all contracts have come others.
 macro_rules! echoes {
-    ($then:ident) => {
+    ($then:ident, $($more:tt)*) => {
         $then! {
             "echoString" echo_string EchoString EchoStringRequest EchoStringResponse String;
             "echoBoolean" echo_boolean EchoBoolean EchoBooleanRequest EchoBooleanResponse bool;
@@ -27,18 +27,52 @@ macro_rules! echoes {
             "echoColour" echo_colour EchoColour EchoColourRequest EchoColourResponse Colour;
             "echoStruct" echo_struct EchoStruct EchoStructRequest EchoStructResponse Struct;
             "echoNested" echo_nested EchoNested EchoNestedRequest EchoNestedResponse Nested;
-            "echoList" echo_list EchoList EchoListRequest EchoListResponse List;
             "echoAbsence" echo_absence EchoAbsence EchoAbsenceRequest EchoAbsenceResponse Absence;
+            "echoShape" echo_shape EchoShape EchoShapeRequest EchoShapeResponse ShapeOrDerived;
+            $($more)*
+        }
+    };
+}
+
+/// The echoes of literal contracts.
+macro_rules! literal_echoes {
+    ($then:ident) => {
+        echoes! {
+            $then,
+            "echoList" echo_list EchoList EchoListRequest EchoListResponse List;
             "echoChoice" echo_choice EchoChoice EchoChoiceRequest EchoChoiceResponse Choice;
             "echoMarked" echo_marked EchoMarked EchoMarkedRequest EchoMarkedResponse Marked;
-            "echoShape" echo_shape EchoShape EchoShapeRequest EchoShapeResponse ShapeOrDerived;
             "echoDrawing" echo_drawing EchoDrawing EchoDrawingRequest EchoDrawingResponse Drawing;
         }
     };
 }
 
-/// Implements the service. Where it stands, the macros `request_type`, `response_type`, `value` and `response` say what
-/// the style's messages look like.
+/// The echoes of contracts of SOAP encoding.
+macro_rules! encoded_echoes {
+    ($then:ident) => {
+        echoes! {
+            $then,
+            "echoInts" echo_ints EchoInts EchoIntsRequest EchoIntsResponse ArrayOfInt;
+            "echoStrings" echo_strings EchoStrings EchoStringsRequest EchoStringsResponse ArrayOfString;
+            "echoStructs" echo_structs EchoStructs EchoStructsRequest EchoStructsResponse ArrayOfStruct;
+            "echoShapes" echo_shapes EchoShapes EchoShapesRequest EchoShapesResponse ArrayOfShape;
+            "echoPair" echo_pair EchoPair EchoPairRequest EchoPairResponse Pair;
+        }
+    };
+}
+
+/// The echoes of the contract of WS-Addressing.
+macro_rules! addressing_echoes {
+    ($then:ident) => {
+        $then! {
+            "echoString" echo_string EchoString EchoStringRequest EchoStringResponse String;
+            "echoStruct" echo_struct EchoStruct EchoStructRequest EchoStructResponse Struct;
+        }
+    };
+}
+
+/// Implements the service. Where it stands, the macros `request_type`, `response_type`, `value`, `response`, `answer` and
+/// `present` say what the style's messages look like, and `header_method` what has header blocks.
 macro_rules! service {
     ($($name:literal $method:ident $wrapped:ident $rpc:ident $response:ident $bare:ident;)*) => {
         impl contract::Echo for Service {
@@ -46,7 +80,7 @@ macro_rules! service {
                 &self,
                 request: request_type!($wrapped $rpc $bare),
             ) -> Result<response_type!($response $bare), Fault> {
-                Ok(response!($response, value!(request)))
+                Ok(answer!($response, request))
             })*
 
             async fn echo_void(
@@ -56,20 +90,13 @@ macro_rules! service {
                 Ok(Default::default())
             }
 
-            async fn echo_header(
-                &self,
-                request: request_type!(EchoHeader EchoHeaderRequest String),
-                header: EchoHeaderRequestHeader,
-            ) -> Result<(response_type!(EchoHeaderResponse String), EchoHeaderResponseHeader), Fault> {
-                let header = EchoHeaderResponseHeader { receipt: receipt(header.token), others: Vec::new() };
-                Ok((response!(EchoHeaderResponse, value!(request)), header))
-            }
+            header_method!();
 
             async fn fail(
                 &self,
                 request: request_type!(Fail FailRequest String),
             ) -> Result<response_type!(FailResponse String), Fault<FailFault>> {
-                let refusal = Refusal { reason: value!(request), code: REFUSAL_CODE };
+                let refusal = Refusal { reason: present!(value!(request)), code: present!(REFUSAL_CODE) };
                 Err(Fault::receiver("refused").with_detail(FailFault::Refusal(refusal)))
             }
 
@@ -88,8 +115,39 @@ macro_rules! service {
     };
 }
 
+/// The operation of the service that has declared header blocks.
+macro_rules! header_method {
+    () => {
+        async fn echo_header(
+            &self,
+    request: request_type!(EchoHeader EchoHeaderRequest String),
+            header: EchoHeaderRequestHeader,
+) -> Result<(response_type!(EchoHeaderResponse String), EchoHeaderResponseHeader), Fault> {
+            let header = EchoHeaderResponseHeader { receipt: receipt(header.token), others: Vec::new() };
+            Ok((response!(EchoHeaderResponse, value!(request)), header))
+        }
+    };
+}
+
+/// Calls the operation that has declared header blocks.
+macro_rules! header_call {
+    ($client:ident, $case:ident) => {{
+        let header = EchoHeaderRequestHeader { token: Some($case.text("token")), others: Vec::new() };
+        let request = request!(EchoHeader EchoHeaderRequest, $case.text("value"));
+        let (response, header) = $client.echo_header(&request, &header).await?;
+        Outcome::Value(json!({ "result": result!(response), "receipt": header.receipt }))
+    }};
+}
+
+/// A member of a struct that is there: itself, where its type says that it must be.
+macro_rules! present {
+    ($value:expr) => {
+        $value
+    };
+}
+
 /// Makes the function that calls all cases of a job. Beside what `service` needs, the macros `request` and `result` say
-/// what the style's messages look like.
+/// what the style's messages look like, and `header_call` what has header blocks.
 macro_rules! client {
     ($($name:literal $method:ident $wrapped:ident $rpc:ident $response:ident $bare:ident;)*) => {
         pub(crate) async fn call(job: &Job) -> anyhow::Result<()> {
@@ -112,17 +170,13 @@ macro_rules! client {
                     client.echo_void(&Default::default()).await?;
                     Outcome::Value(Value::Null)
                 }
-                "echoHeader" => {
-                    let header = EchoHeaderRequestHeader { token: Some(case.text("token")), others: Vec::new() };
-                    let request = request!(EchoHeader EchoHeaderRequest, case.text("value"));
-                    let (response, header) = client.echo_header(&request, &header).await?;
-                    Outcome::Value(json!({ "result": result!(response), "receipt": header.receipt }))
-                }
+                "echoHeader" => header_call!(client, case),
                 "fail" => match client.fail(&request!(Fail FailRequest, case.text(""))).await {
                     Err(CallError::Fault(Fault { detail: Detail::Declared(FailFault::Refusal(refusal)), .. })) => {
                         Outcome::Value(json!({ "reason": refusal.reason, "code": refusal.code }))
                     }
-                    other => Outcome::Error(format!("found {other:?}, expected the declared fault")),
+                    Err(other) => Outcome::Error(other.to_string()),
+                    Ok(_) => Outcome::Error("a response, expected the declared fault".to_owned()),
                 },
                 "notify" => {
                     client.notify(&request!(Notify NotifyRequest, case.text(""))).await?;
@@ -142,4 +196,6 @@ macro_rules! client {
     };
 }
 
-pub(crate) use {client, echoes, service};
+pub(crate) use {
+    addressing_echoes, client, echoes, encoded_echoes, header_call, header_method, literal_echoes, present, service,
+};

@@ -21,7 +21,7 @@ mod prelude {
     pub(super) use tokio::time::sleep;
 
     pub(super) use super::{NOTICE_PAUSE, NOTICE_TRIES, as_xml, version};
-    pub(super) use crate::operations::{client, echoes, service};
+    pub(super) use crate::operations::{client, echoes, header_call, header_method, literal_echoes, present, service};
     pub(super) use crate::plan::{Case, Job, Outcome, report};
     pub(super) use crate::{REFUSAL_CODE, Service, receipt};
 }
@@ -55,6 +55,11 @@ pub(crate) mod wrapped {
             $response { answer: $value }
         };
     }
+    macro_rules! answer {
+        ($response:ident, $request:expr) => {
+            $response { answer: $request.value }
+        };
+    }
     macro_rules! request {
         ($wrapped:ident $rpc:ident, $value:expr) => {
             $wrapped { value: $value }
@@ -66,8 +71,10 @@ pub(crate) mod wrapped {
         };
     }
 
-    echoes!(service);
-    echoes!(client);
+    pub(super) use {answer, request, request_type, response, response_type, result, value};
+
+    literal_echoes!(service);
+    literal_echoes!(client);
 }
 
 /// Document style: the request is an element of the value's type.
@@ -99,6 +106,11 @@ pub(crate) mod bare {
             $value
         };
     }
+    macro_rules! answer {
+        ($response:ident, $request:expr) => {
+            $request
+        };
+    }
     macro_rules! request {
         ($wrapped:ident $rpc:ident, $value:expr) => {
             $value
@@ -110,8 +122,8 @@ pub(crate) mod bare {
         };
     }
 
-    echoes!(service);
-    echoes!(client);
+    literal_echoes!(service);
+    literal_echoes!(client);
 }
 
 /// Rpc style: the request has a part for the value.
@@ -143,6 +155,11 @@ pub(crate) mod rpc {
             $response { answer: $value }
         };
     }
+    macro_rules! answer {
+        ($response:ident, $request:expr) => {
+            $response { answer: $request.value }
+        };
+    }
     macro_rules! request {
         ($wrapped:ident $rpc:ident, $value:expr) => {
             $rpc { value: $value }
@@ -154,15 +171,100 @@ pub(crate) mod rpc {
         };
     }
 
-    echoes!(service);
-    echoes!(client);
+    literal_echoes!(service);
+    literal_echoes!(client);
+}
+
+/// Rpc style in SOAP encoding: every part may be absent.
+pub(crate) mod encoded {
+    pub(crate) mod contract {
+        castile::include_contract!("encoded");
+    }
+
+    use super::prelude::{
+        Any, CallError, Case, Detail, Error, Fault, Job, NOTICE_PAUSE, NOTICE_TRIES, Outcome, REFUSAL_CODE, Service,
+        Value, as_xml, client, echoes, header_call, header_method, json, receipt, report, service, sleep, version,
+    };
+    use crate::operations::encoded_echoes;
+    use contract::*;
+
+    macro_rules! request_type {
+        ($wrapped:ident $rpc:ident $bare:ident) => {
+            $rpc
+        };
+    }
+    macro_rules! response_type {
+        ($response:ident $bare:ident) => {
+            $response
+        };
+    }
+    macro_rules! value {
+        ($request:expr) => {
+            $request.value.unwrap_or_default()
+        };
+    }
+    macro_rules! response {
+        ($response:ident, $value:expr) => {
+            $response { answer: Some($value) }
+        };
+    }
+    macro_rules! answer {
+        ($response:ident, $request:expr) => {
+            $response { answer: $request.value }
+        };
+    }
+    macro_rules! request {
+        ($wrapped:ident $rpc:ident, $value:expr) => {
+            $rpc { value: Some($value) }
+        };
+    }
+    macro_rules! result {
+        ($response:expr) => {
+            $response.answer.unwrap_or_default()
+        };
+    }
+    macro_rules! present {
+        ($value:expr) => {
+            Some($value)
+        };
+    }
+
+    encoded_echoes!(service);
+    encoded_echoes!(client);
+}
+
+/// Document style as in [`wrapped`], with WS-Addressing: the contract requires it, and that is all it takes.
+pub(crate) mod addressing {
+    pub(crate) mod contract {
+        castile::include_contract!("addressing");
+    }
+
+    use super::prelude::{
+        Any, CallError, Case, Detail, Error, Fault, Job, NOTICE_PAUSE, NOTICE_TRIES, Outcome, REFUSAL_CODE, Service,
+        Value, as_xml, client, json, present, report, service, sleep, version,
+    };
+    use super::wrapped::{answer, request, request_type, response, response_type, result, value};
+    use crate::operations::addressing_echoes;
+    use contract::*;
+
+    macro_rules! header_method {
+        () => {};
+    }
+    macro_rules! header_call {
+        ($client:ident, $case:ident) => {
+            Outcome::Error("the contract has no header blocks".to_owned())
+        };
+    }
+
+    addressing_echoes!(service);
+    addressing_echoes!(client);
 }
 
 /// How often, and after what pause, a client asks for a notice that it has sent: one-way messages may take a while.
 const NOTICE_TRIES: usize = 40;
 const NOTICE_PAUSE: Duration = Duration::from_millis(50);
 
-fn version(job: &Job) -> anyhow::Result<Version> {
+pub(crate) fn version(job: &Job) -> anyhow::Result<Version> {
     match job.version.as_str() {
         "11" => Ok(Version::Soap11),
         "12" => Ok(Version::Soap12),
@@ -171,8 +273,11 @@ fn version(job: &Job) -> anyhow::Result<Version> {
 }
 
 /// A response as the element that it came as.
-fn as_xml<T: ToXml>(operations: &[Operation], name: &str, response: &T) -> Result<Outcome, Box<dyn Error>> {
+pub(crate) fn as_xml<T: ToXml>(operations: &[Operation], name: &str, response: &T) -> Result<Outcome, Box<dyn Error>> {
+    // The prefix of arrays in SOAP encoding is declared by the envelope, whose version says what it stands for.
+    const ARRAYS: &str = " xmlns:soapenc=\"http://schemas.xmlsoap.org/soap/encoding/\">";
     let root = operations.iter().find(|operation| operation.name == name).and_then(|found| found.response.as_ref());
     let root = root.ok_or("the operation has no response")?;
-    Ok(Outcome::Xml(Any::from_value(root.start, response, root.end)?.xml().to_owned()))
+    let start = root.start.trim_end_matches('>').to_owned() + ARRAYS;
+    Ok(Outcome::Xml(Any::from_value(&start, response, root.end)?.xml().to_owned()))
 }

@@ -15,12 +15,13 @@ import sys
 FOLDER = pathlib.Path(__file__).resolve().parent / "contracts"
 NAMESPACE = "urn:castile:interop"
 VERSIONS = {"11": "soap", "12": "soap12"}
+ENCODINGS = {"11": "http://schemas.xmlsoap.org/soap/encoding/", "12": "http://www.w3.org/2003/05/soap-encoding"}
 # Name: style, use, versions.
 CONTRACTS = {
     "wrapped": ("document", "literal", ("11", "12")),
     "bare": ("document", "literal", ("11", "12")),
     "rpc": ("rpc", "literal", ("11", "12")),
-    "encoded": ("rpc", "encoded", ("11",)),
+    "encoded": ("rpc", "encoded", ("11", "12")),
     "mtom": ("document", "literal", ("11", "12")),
     "swa": ("rpc", "literal", ("11",)),
     "addressing": ("document", "literal", ("11", "12")),
@@ -197,7 +198,7 @@ def binding(name, style, use, version, operations):
     namespace = f' namespace="{NAMESPACE}"' if style == "rpc" else ""
     encoding = ""
     if use == "encoded":
-        encoding = f' namespace="{NAMESPACE}" encodingStyle="http://schemas.xmlsoap.org/soap/encoding/"'
+        encoding = f' namespace="{NAMESPACE}" encodingStyle="{ENCODINGS[version]}"'
     yield f'  <wsdl:binding name="{port}" type="tns:Echo">'
     if name == "addressing":
         yield '    <wsaw:UsingAddressing xmlns:wsaw="http://www.w3.org/2006/05/addressing/wsdl" wsdl:required="true"/>'

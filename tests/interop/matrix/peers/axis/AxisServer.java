@@ -6,6 +6,9 @@ import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.apache.axis.MessageContext;
 import org.apache.axis.configuration.FileProvider;
 import org.apache.axis.message.SOAPEnvelope;
@@ -55,7 +58,16 @@ public final class AxisServer {
         String inside = text.substring(text.indexOf("<service"), text.indexOf("</deployment>"));
         String provider = "<parameter name=\"handlerClass\" value=\"" + Echo.class.getName() + "\"/>";
         return inside.replace("provider=\"java:RPC\"", "provider=\"Handler\"")
-            .replace("<parameter name=\"className\"", provider + "<parameter name=\"className\"");
+            .replace("<parameter name=\"className\"", provider + "<parameter name=\"className\"")
+            .replace("</service>", mappingsOfSoap12(inside) + "</service>");
+    }
+
+    /** The mappings of types once more: WSDL2Java makes them for the encoding of SOAP 1.1 alone. */
+    private static String mappingsOfSoap12(String services) {
+        return Pattern.compile("<(?:type|array)Mapping[^>]*/>").matcher(services).results().map(MatchResult::group)
+            .map(mapping -> mapping.replace("http://schemas.xmlsoap.org/soap/encoding/", "http://www.w3.org/2003/05/soap-encoding"))
+            .filter(mapping -> mapping.contains("http://www.w3.org/2003/05/soap-encoding"))
+            .collect(Collectors.joining());
     }
 
     /** Answers all operations of every contract. */

@@ -1,0 +1,93 @@
+//! The service and the client where what is sent is a package: in MTOM, and with attachments.
+
+use std::error::Error;
+
+use castile::datatypes::Base64Binary;
+use castile::mime::{Attachments, ContentId, Part};
+use castile::{Any, Fault};
+use serde_json::json;
+
+use crate::Service;
+use crate::plan::{Case, Job, Outcome, report};
+use crate::styles::{as_xml, version};
+
+/// MTOM: the values are those of any contract, and only the client says that it sends them so.
+pub(crate) mod mtom {
+    pub(crate) mod contract {
+        castile::include_contract!("mtom");
+    }
+
+    use super::*;
+    use contract::{ECHO_OPERATIONS, Echo, EchoClient, EchoData, EchoDataResponse};
+
+    impl Echo for Service {
+        async fn echo_data(&self, request: EchoData) -> Result<EchoDataResponse, Fault> {
+            Ok(EchoDataResponse { answer: request.value })
+        }
+    }
+
+    pub(crate) async fn call(job: &Job) -> anyhow::Result<()> {
+        // Every value goes beside the message, an empty one too.
+        let client = EchoClient::new(&job.url)?.with_version(version(job)?).with_mtom(0);
+        for case in &job.cases {
+            let outcome = outcome(&client, case).await.unwrap_or_else(|error| Outcome::Error(error.to_string()));
+            report(job, case, outcome)?;
+        }
+        Ok(())
+    }
+
+    async fn outcome(client: &EchoClient, case: &Case) -> Result<Outcome, Box<dyn Error>> {
+        let response = client.echo_data(&EchoData { value: Any::parse(&case.xml)?.read()? }).await?;
+        as_xml(&ECHO_OPERATIONS, "echoData", &response)
+    }
+}
+
+/// SOAP messages with attachments, which the binding names.
+pub(crate) mod swa {
+    pub(crate) mod contract {
+        castile::include_contract!("swa");
+    }
+
+    use super::*;
+    use contract::{Echo, EchoClient, EchoFileRequest, EchoFileResponse};
+
+    /// The most that an attachment of the cases may have.
+    const LIMIT: usize = 1 << 20;
+
+    impl Echo for Service {
+        async fn echo_file(
+            &self,
+            request: EchoFileRequest,
+            mut attachments: Attachments,
+        ) -> Result<(EchoFileResponse, Vec<Part>), Fault> {
+            let file = attachments.next().await?.ok_or_else(|| Fault::sender("the attachment is missing"))?;
+            let content = file.collect(LIMIT).await?;
+            let copy = Part::new(id("copy")?, "application/octet-stream", content.into())?;
+            Ok((EchoFileResponse { answer: request.value }, vec![copy]))
+        }
+    }
+
+    pub(crate) async fn call(job: &Job) -> anyhow::Result<()> {
+        let client = EchoClient::new(&job.url)?;
+        for case in &job.cases {
+            let outcome = outcome(&client, case).await.unwrap_or_else(|error| Outcome::Error(error.to_string()));
+            report(job, case, outcome)?;
+        }
+        Ok(())
+    }
+
+    async fn outcome(client: &EchoClient, case: &Case) -> Result<Outcome, Box<dyn Error>> {
+        let content: Base64Binary = case.text("file").parse()?;
+        let file = Part::new(id("file")?, "application/octet-stream", content.0.into())?;
+        let request = EchoFileRequest { value: case.text("value") };
+        let (response, mut attachments) = client.echo_file(&request, vec![file]).await?;
+        let copy = attachments.next().await?.ok_or("the response has no attachment")?;
+        let copy = Base64Binary(copy.collect(LIMIT).await?.to_vec());
+        Ok(Outcome::Value(json!({ "result": response.answer, "file": copy.to_string() })))
+    }
+
+    /// An identifier that says which part of the message the attachment is (Attachments Profile 1.0 §3.8).
+    fn id(part: &str) -> Result<ContentId, castile::mime::Error> {
+        ContentId::parse(&format!("{part}={}", ContentId::random()?.as_str()))
+    }
+}

@@ -305,8 +305,8 @@ fn expected(offset: usize, expected: &str, found: &str) -> Error {
 }
 
 /// Text of strangers for messages, cut where it gets long.
-fn quoted(text: &str) -> String {
-    const SHOWN: usize = 40;
+pub(crate) fn quoted(text: &str) -> String {
+    const SHOWN: usize = 100;
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{:?}…", &text[..end]),
         None => format!("{text:?}"),

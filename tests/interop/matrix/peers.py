@@ -190,7 +190,7 @@ class Java(Peer):
         path = f"{self.folder / 'classes'}{os.pathsep}{self.folder / 'lib'}/*"
         return ["java", *quick, "-Duser.timezone=UTC", "-cp", path, *map(str, arguments)]
 
-    def library(self, name):
+    def release(self, name):
         """The version of a library."""
         return next((self.folder / "lib").glob(f"{name}-[0-9]*.jar")).stem.removeprefix(f"{name}-")
 
@@ -210,7 +210,7 @@ class Cxf(Java):
                       wsdl.FOLDER / f"{contract}.wsdl"))
 
     def version(self):
-        return "CXF " + self.library("cxf-rt-frontend-jaxws")
+        return "CXF " + self.release("cxf-rt-frontend-jaxws")
 
     def path(self, contract, version):
         return f"{contract}{version}"
@@ -227,7 +227,7 @@ class Axis(Java):
         run(self.java("org.apache.axis.wsdl.WSDL2Java", "--server-side", "-p", f"castile.interop.{contract}", "-o", folder, file))
 
     def version(self):
-        return "Axis " + self.library("axis")
+        return "Axis " + self.release("axis")
 
     def path(self, contract, version):
         # One port answers both versions.

@@ -11,6 +11,7 @@ use super::{
     Declared, EndpointReference, FaultKind, Policy, Problem, Properties, Refusal, RelatesTo, Replies, Responses, Usage,
     Version, is_of_addressing, new_message_id, write,
 };
+use crate::envelope::quoted;
 use crate::{Detail, Envelope, Error, Fault, FaultDetail, Operation, Options, Reply, blocks};
 
 /// What the header of a request said, until the reply is on its way.
@@ -82,7 +83,7 @@ impl Exchange {
         let is_other = || !operation.is_some_and(|operation| operation.is_meant_by(soap_action));
         if !soap_action.is_empty() && soap_action != action && is_other() {
             let why =
-                format!("the action is {}, where {} of the protocol was expected", shown(action), shown(soap_action));
+                format!("the action is {}, where {} of the protocol was expected", quoted(action), quoted(soap_action));
             return Err(self.refuse(envelope, FaultKind::ActionMismatch, "Action", why));
         }
         let Some(operation) = operation else {
@@ -121,12 +122,12 @@ impl Exchange {
                 (Destination::Elsewhere(address), _) => address,
             };
             if !is_absolute(address) {
-                let why = format!("the address {} of <{local}> is no absolute URI", shown(address));
+                let why = format!("the address {} of <{local}> is no absolute URI", quoted(address));
                 return Err(self.refuse(envelope, FaultKind::InvalidAddress, local, why));
             }
             if responses == Responses::Anonymous || !self.allows(address) {
                 let anonymous = self.properties.version.anonymous();
-                let why = format!("<{local}> is {}, where {anonymous:?} was expected", shown(address));
+                let why = format!("<{local}> is {}, where {anonymous:?} was expected", quoted(address));
                 return Err(self.refuse(envelope, FaultKind::OnlyAnonymousAddressSupported, local, why));
             }
         }
@@ -157,7 +158,7 @@ impl Exchange {
             [one] => format!("{:?} was expected", one.actions.request),
             _ => "that of an operation was expected".to_owned(),
         };
-        let why = format!("the action is {}, where {expected}", shown(action));
+        let why = format!("the action is {}, where {expected}", quoted(action));
         let kind = FaultKind::ActionNotSupported;
         self.error(envelope, "Action", Refusal { version: self.properties.version, kind, problem: Some(problem) }, why)
     }
@@ -278,15 +279,6 @@ fn is_absolute(address: &str) -> bool {
         && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '.' | '-'))
         && !rest.is_empty()
         && !rest.contains(|c: char| c.is_whitespace() || c.is_control() || matches!(c, '<' | '>' | '"'))
-}
-
-/// What a stranger said, cut where it gets long.
-fn shown(text: &str) -> String {
-    const SHOWN: usize = 100;
-    match text.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{:?}…", &text[..end]),
-        None => format!("{text:?}"),
-    }
 }
 
 impl fmt::Debug for Exchange {

@@ -44,8 +44,8 @@ pub struct Raw {
 
 #[derive(Debug)]
 enum Kind {
-    /// All of a message, and where in it the payload lies.
-    Here { message: Bytes, payload: Range<usize> },
+    /// All of a message, where in it the payload lies, and the limits within which it was read, or is to be.
+    Here { message: Bytes, payload: Range<usize>, limits: Limits },
     /// What comes while it is sent; `None` once that was done.
     Coming(Mutex<Option<Content>>),
 }
@@ -55,7 +55,8 @@ impl Raw {
     /// all prefixes that it uses. It is not looked at: whoever makes it answers for it.
     pub fn new(xml: impl Into<Bytes>) -> Self {
         let message = xml.into();
-        Raw { content: Kind::Here { payload: 0..message.len(), message }, scope: Scope::default() }
+        let content = Kind::Here { payload: 0..message.len(), message, limits: Limits::default() };
+        Raw { content, scope: Scope::default() }
     }
 
     /// The same where it comes while it is sent, which can be done once.
@@ -70,7 +71,7 @@ impl Raw {
     /// The bytes, in UTF-8; `None` of what comes while it is sent.
     pub fn bytes(&self) -> Option<Bytes> {
         match &self.content {
-            Kind::Here { message, payload } => Some(message.slice(payload.clone())),
+            Kind::Here { message, payload, .. } => Some(message.slice(payload.clone())),
             Kind::Coming(_) => None,
         }
     }
@@ -81,13 +82,13 @@ impl Raw {
         self.scope.iter()
     }
 
-    /// The tokens of the payload.
+    /// The tokens of the payload, read within the limits that it came within, the default ones for what was made here.
     ///
     /// # Errors
     /// What comes while it is sent has none yet.
     pub fn tokens(&self) -> Result<Tokens<'_>, Error> {
         match &self.content {
-            Kind::Here { message, payload } => Tokens::new(message, payload.clone()),
+            Kind::Here { message, payload, limits } => Tokens::new(message, payload.clone(), *limits),
             Kind::Coming(_) => Err(unwritable("what comes while it is sent can't be read before")),
         }
     }
@@ -125,7 +126,7 @@ impl Raw {
     /// What is to be sent.
     fn content(&self) -> Result<Content, Error> {
         match &self.content {
-            Kind::Here { message, payload } => Ok(Content::Bytes(message.slice(payload.clone()))),
+            Kind::Here { message, payload, .. } => Ok(Content::Bytes(message.slice(payload.clone()))),
             Kind::Coming(content) => content
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
@@ -163,7 +164,8 @@ impl FromPayload for Raw {
         let text = reader.input().as_bytes();
         let message =
             if text.as_ptr_range() == message.as_ptr_range() { message.clone() } else { Bytes::copy_from_slice(text) };
-        Ok(Raw { content: Kind::Here { message, payload: start..end }, scope })
+        let limits = reader.limits();
+        Ok(Raw { content: Kind::Here { message, payload: start..end, limits }, scope })
     }
 }
 
@@ -203,16 +205,8 @@ fn decode<T>(
     read: impl FnOnce(&mut Decoder<'_>) -> Result<T, castile_databinding::Error>,
 ) -> Result<T, Error> {
     let reader = tokens.into_reader();
-    let input = reader.input().as_bytes();
-    read(&mut Decoder::new(reader)).map_err(|error| Error::from(error).locate(input, again()))
-}
-
-/// Limits for what was read before.
-fn again() -> Limits {
-    let mut limits = Limits::default();
-    (limits.message_size, limits.text_length, limits.markup_length) = (usize::MAX, usize::MAX, usize::MAX);
-    limits.depth = usize::MAX;
-    limits
+    let (input, limits) = (reader.input().as_bytes(), reader.limits());
+    read(&mut Decoder::new(reader)).map_err(|error| Error::from(error).locate(input, limits))
 }
 
 fn unwritable(message: &str) -> Error {

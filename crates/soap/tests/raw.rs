@@ -5,7 +5,7 @@
 use bytes::Bytes;
 use castile_databinding::schema::Element;
 use castile_soap::{Actions, NoDetail, Operation, Options, Raw, Root, SizeHint, client};
-use castile_xml::{Charset, Token};
+use castile_xml::{Charset, Limits, Token};
 
 static OPERATION: Operation = Operation {
     name: "echo",
@@ -109,4 +109,18 @@ fn what_is_to_be_sent_may_be_wrong() {
     assert!(error("<a:b/>").contains("prefix"), "{}", error("<a:b/>"));
     let error = Raw::new("<a>x</a>").read::<i32>().unwrap_err().to_string();
     assert!(error.starts_with("a: "), "{error}");
+}
+
+/// What came within limits of its own is read again within them.
+#[test]
+fn limits_are_those_that_it_came_within() {
+    let attributes: String = (0..300).map(|number| format!(" a{number}=''")).collect();
+    let message = Bytes::from(envelope(&format!("<e:echo{attributes}>x</e:echo>")));
+    let mut limits = Limits::default();
+    limits.attributes = 301;
+    let answer = client::response_with::<Raw, (), NoDetail>(&OPERATION, &message, None, &limits.into());
+    let raw = answer.unwrap().unwrap().0;
+    assert_eq!(raw.name().unwrap().to_string(), "{urn:e}echo");
+    let made = Raw::new(format!("<echo{attributes}>x</echo>"));
+    assert!(made.name().unwrap_err().to_string().contains("256 attributes"), "{:?}", made.name());
 }

@@ -3,9 +3,8 @@
 use std::ops::Range;
 
 use bytes::Bytes;
-use castile_xml::{Reader, StartTag, Token};
+use castile_xml::{Limits, Reader, StartTag, Token};
 
-use super::again;
 use crate::{Error, ErrorKind};
 
 /// The tokens of a payload, one after the other: nothing is kept of them.
@@ -20,8 +19,8 @@ pub struct Tokens<'a> {
 
 impl<'a> Tokens<'a> {
     /// The tokens of what lies there in a message.
-    pub(super) fn new(message: &'a Bytes, payload: Range<usize>) -> Result<Self, Error> {
-        let mut reader = Reader::new(message, again())?;
+    pub(super) fn new(message: &'a Bytes, payload: Range<usize>, limits: Limits) -> Result<Self, Error> {
+        let mut reader = Reader::new(message, limits)?;
         while reader.offset() < payload.start {
             reader.next()?;
         }
@@ -40,7 +39,7 @@ impl<'a> Tokens<'a> {
         match self.reader.next() {
             Ok(Token::End) => Ok(None),
             Ok(token) => Ok(Some(token)),
-            Err(error) => Err(Error::from(error).locate(self.reader.input().as_bytes(), again())),
+            Err(error) => Err(Error::from(error).locate(self.reader.input().as_bytes(), self.reader.limits())),
         }
     }
 

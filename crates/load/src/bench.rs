@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use hdrhistogram::Histogram;
 
-use crate::report::{FLOOR, Latency, Results, Row, Spread, Suite};
+use crate::report::{Client, FLOOR, Latency, Method, Results, Row, Spread, Suite};
 use crate::run::ask;
 use crate::{
     Case, Endpoint, Error, ErrorKind, ExpectedLength, Machine, Outcome, Pace, Placement, Plan, Progress, Recorder, Run,
@@ -238,6 +238,12 @@ impl Tally {
         Row {
             case: case.name.clone(),
             target: target.name.clone(),
+            client: Client::Raw,
+            method: match plan.pace {
+                Pace::Closed => Method::Closed,
+                Pace::Arrivals { .. } => Method::Open,
+            },
+            style: None,
             connections: plan.connections,
             keep_alive: plan.keep_alive,
             rate: match plan.pace {
@@ -250,6 +256,19 @@ impl Tally {
             unsent: self.unsent,
             requests_per_second: Spread::of(self.per_second),
             latency_us: latency(&self.record.latency),
+            service_us: None,
+            distribution: Vec::new(),
+            series: Vec::new(),
+            passes: Vec::new(),
+            curve: Vec::new(),
+            users_at_peak: None,
+            users_at_exit: None,
+            exit_reason: None,
+            failed: None,
+            matches: None,
+            elapsed_s: None,
+            bytes_out: None,
+            bytes_in: None,
             server_cpu_us_per_request: per_request(self.server_cpu),
             server_peak_rss_bytes: self.peak_memory,
             server_cpu_share,

@@ -8,7 +8,7 @@ mod table;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-pub use results::{FLOOR, Latency, Results, Row, Spread, Suite};
+pub use results::{Client, FLOOR, Interval, Latency, Method, Pass, Quantile, Results, Row, Spread, Step, Suite};
 
 use crate::{Error, ErrorKind};
 

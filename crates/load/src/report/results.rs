@@ -45,6 +45,15 @@ pub struct Row {
     pub case: String,
     /// `castile`, `floor`, or the URL of another endpoint.
     pub target: String,
+    /// Who sends requests and reads answers.
+    #[serde(default)]
+    pub client: Client,
+    /// How the load was made.
+    #[serde(default)]
+    pub method: Method,
+    /// How messages are written, where a suite compares that: `document`, `rpc-encoded`, `binary` …
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub style: Option<String>,
     /// Connections open at a time.
     pub connections: usize,
     /// Whether connections served more than one request.
@@ -63,6 +72,45 @@ pub struct Row {
     pub requests_per_second: Spread,
     /// Latency over all measured runs, in microseconds, from the scheduled start when there is a rate.
     pub latency_us: Latency,
+    /// The same from the moment each request was really sent: what coordinated omission leaves of a latency.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service_us: Option<Latency>,
+    /// Latencies in microseconds at rising quantiles (0 to 1), from the first to the largest.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub distribution: Vec<Quantile>,
+    /// What happened from second to second, warm-up excluded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub series: Vec<Interval>,
+    /// Each pass of a method that discards some.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub passes: Vec<Pass>,
+    /// Throughput and latency at each number of users, or at each rate, that was tried.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub curve: Vec<Step>,
+    /// Users at the highest throughput of the curve.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub users_at_peak: Option<usize>,
+    /// Users when a ramp ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub users_at_exit: Option<usize>,
+    /// Why a ramp ended, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_reason: Option<String>,
+    /// Requests that failed before a ramp ended, its reason included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<u64>,
+    /// Items found by all queries of a sequence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matches: Option<u64>,
+    /// Seconds that a whole sequence took, the mean of the runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub elapsed_s: Option<f64>,
+    /// Bytes of all requests of a sequence, HTTP heads excluded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes_out: Option<u64>,
+    /// Bytes of all answers of a sequence, HTTP heads excluded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes_in: Option<u64>,
     /// User and system time of the server process per request; `None` where it can't be measured.
     pub server_cpu_us_per_request: Option<f64>,
     /// The most memory the server process had resident while the row was measured.
@@ -81,6 +129,92 @@ pub struct Row {
     pub response_bytes: usize,
     /// The first few errors, in words.
     pub error_messages: Vec<String>,
+}
+
+/// Who sends requests and reads answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Client {
+    /// Requests written beforehand; of the answers, some are decoded. It shows the server alone.
+    #[default]
+    Raw,
+    /// The generated client: every request is encoded, every answer decoded.
+    Typed,
+}
+
+/// How load is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Method {
+    /// Each connection sends its next request when it has the answer to the last.
+    #[default]
+    Closed,
+    /// Requests are due by the clock, whatever the server does.
+    Open,
+    /// Users who think between requests; raised step by step until throughput stops growing.
+    Users,
+    /// Users are added at a steady rate until an exit.
+    Ramp,
+    /// One client sends each request of a list once, in order.
+    Sequence,
+}
+
+/// One point of a distribution.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Quantile {
+    /// The share of requests that were as fast, 0 to 1.
+    pub quantile: f64,
+    /// Their latency.
+    pub us: f64,
+}
+
+/// One stretch of a run's time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// Seconds from the start of the measurement to the end of the stretch.
+    pub at_s: f64,
+    /// Right answers per second.
+    pub requests_per_second: f64,
+    /// Wrong or missing answers.
+    pub errors: u64,
+    /// Median latency; `None` without an answer.
+    pub p50_us: Option<f64>,
+    /// 99th percentile of the latency.
+    pub p99_us: Option<f64>,
+    /// Users at the end of the stretch, where their number changes.
+    pub users: Option<usize>,
+    /// Share of its cores that the server used; 1 is all of them.
+    pub server_cpu_share: Option<f64>,
+    /// Memory of the server process at the end of the stretch.
+    pub server_rss_bytes: Option<u64>,
+}
+
+/// One pass over a case.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pass {
+    /// Right answers per second.
+    pub requests_per_second: f64,
+    /// Whether the pass was left out of the mean.
+    pub discarded: bool,
+}
+
+/// One step of a search: a number of users, or a rate.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// Users, where they were stepped.
+    pub users: Option<usize>,
+    /// Scheduled requests per second, where the rate was stepped.
+    pub rate: Option<f64>,
+    /// Right answers per second.
+    pub requests_per_second: f64,
+    /// Mean latency in microseconds.
+    pub mean_us: f64,
+    /// 99th percentile of the latency in microseconds.
+    pub p99_us: f64,
+    /// Wrong or missing answers.
+    pub errors: u64,
+    /// Share of its cores that the server used.
+    pub server_cpu_share: Option<f64>,
 }
 
 /// A figure that was measured more than once.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use bytes::Bytes;
-use castile_load::{Bench, Case, Pace, Placement, Plan, Progress, Server, Stop, Target};
+use castile_load::{Arrivals, Bench, Case, Pace, Placement, Plan, Progress, Server, Stop, Target};
 
 use crate::process;
 
@@ -148,9 +148,9 @@ fn loads(arguments: &Arguments, threads: usize) -> anyhow::Result<Vec<(Case, Pla
             let plan = Plan {
                 pace: match arguments.rate {
                     None => Pace::Closed,
-                    Some(per_second) => Pace::Arrivals { per_second },
+                    Some(per_second) => Pace::Arrivals(Arrivals::constant(per_second)),
                 },
-                stop: Stop::After(arguments.duration),
+                stop: Stop::after(arguments.duration),
                 connections: arguments.connections.map_or(published, NonZeroUsize::get),
                 keep_alive: !arguments.no_keepalive,
                 threads,
@@ -180,13 +180,15 @@ fn start(placement: &Placement, name: &str, more: &[std::ffi::OsString]) -> anyh
 }
 
 /// Starts the floor with what the server under test answered.
-fn start_floor(placement: &Placement, answers: &[Bytes]) -> anyhow::Result<Target> {
+fn start_floor(placement: &Placement, answers: &[Vec<Bytes>]) -> anyhow::Result<Target> {
     // The floor has read the files when it listens, so they may go with this function.
     let directory = tempfile::tempdir().context("no place for the answers of the floor")?;
     let mut more = Vec::new();
     for (index, answer) in answers.iter().enumerate() {
         let file = directory.path().join(index.to_string());
-        std::fs::write(&file, answer).with_context(|| file.display().to_string())?;
+        // One answer each so far; a list of requests has no floor.
+        std::fs::write(&file, answer.first().map_or(&[][..], |body| body))
+            .with_context(|| file.display().to_string())?;
         more.extend(["--answer".into(), file.into()]);
     }
     Ok(Target::floor(start(placement, "floor", &more)?))

@@ -5,11 +5,11 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use hdrhistogram::Histogram;
 
+use crate::exchange::ask;
 use crate::report::{Client, FLOOR, Latency, Method, Results, Row, Spread, Suite};
-use crate::run::ask;
 use crate::{
-    Case, Endpoint, Error, ErrorKind, ExpectedLength, Machine, Outcome, Pace, Placement, Plan, Progress, Recorder, Run,
-    Server, Stop, usage,
+    Case, Endpoint, Error, ErrorKind, Expected, Machine, Outcome, Pace, Placement, Plan, Progress, Recorder, Requests,
+    Run, Server, Start, Stop, usage,
 };
 
 /// Above this share of its cores, a side is at its limit.
@@ -93,13 +93,14 @@ impl Bench {
     /// Sends each case once to a target and gives the answers, all found right.
     ///
     /// Cases that are answered wrongly are reported together: there is nothing to measure then.
-    pub async fn ask_each(&self, target: &Target) -> Result<Vec<Bytes>, Error> {
+    pub async fn ask_each(&self, target: &Target) -> Result<Vec<Vec<Bytes>>, Error> {
         let mut answers = Vec::new();
         let mut wrong = Vec::new();
         for (index, (case, plan)) in self.loads.iter().enumerate() {
-            match ask(case, &target.endpoint(index, case), plan.timeout).await {
-                Ok(answer) => answers.push(answer),
-                Err(error) => wrong.push(error.to_string()),
+            let endpoint = target.endpoint(index, case);
+            match ask(case, &endpoint, plan).await {
+                Ok(bodies) => answers.push(bodies),
+                Err(what) => wrong.push(format!("{} {} at {}: {what}", case.suite, case.name, endpoint.authority)),
             }
         }
         match wrong.is_empty() {
@@ -120,10 +121,7 @@ impl Bench {
                 None => suites.push(Suite { suite: suite.clone(), cases: rows }),
             }
         }
-        let duration = self.loads.first().and_then(|(_, plan)| match plan.stop {
-            Stop::After(duration) => Some(duration.as_secs_f64()),
-            Stop::Requests(_) => None,
-        });
+        let duration = self.loads.first().and_then(|(_, plan)| Some(plan.stop.after?.as_secs_f64()));
         let mut results = Results {
             castile: env!("CARGO_PKG_VERSION").to_owned(),
             date,
@@ -143,8 +141,8 @@ impl Bench {
     /// All runs of one case.
     async fn measure(&mut self, index: usize, progress: &mut Progress) -> Result<Vec<Row>, Error> {
         let (case, plan) = &self.loads[index];
-        let mut tallies: Vec<Tally> = self.targets.iter().map(|_| Tally::default()).collect();
-        let warmup = Plan { stop: Stop::After(self.warmup), ..plan.clone() };
+        let mut tallies: Vec<Tally> = self.targets.iter().map(|_| Tally::new(case)).collect();
+        let warmup = Plan { stop: Stop::after(self.warmup), ..plan.clone() };
         for run in 1..=self.runs {
             for (target, tally) in self.targets.iter_mut().zip(&mut tallies) {
                 let endpoint = target.endpoint(index, case);
@@ -158,7 +156,7 @@ impl Bench {
                 }
                 let before = target.cpu_time();
                 let run = Run::start(case, &endpoint, plan, &tally.expected)?;
-                let outcome = progress.watch(run, planned(plan)).await?;
+                let outcome = progress.watch(run, plan.planned()).await?;
                 let server_cpu = target.cpu_time().zip(before).map(|(after, before)| after - before);
                 tally.add(outcome, server_cpu);
                 if let Some(server) = &mut target.server {
@@ -179,24 +177,13 @@ impl Bench {
     /// How long all runs take, as far as it is planned.
     pub fn planned(&self) -> Duration {
         let times = u32::try_from(self.runs * self.targets.len()).unwrap_or(u32::MAX);
-        self.loads.iter().map(|(_, plan)| (self.warmup + planned(plan)) * times).sum()
-    }
-}
-
-fn planned(plan: &Plan) -> Duration {
-    match (plan.stop, plan.pace) {
-        (Stop::After(duration), _) => duration,
-        (Stop::Requests(count), Pace::Arrivals { per_second }) => {
-            Duration::try_from_secs_f64(count as f64 / per_second).unwrap_or_default()
-        }
-        (Stop::Requests(_), Pace::Closed) => Duration::ZERO,
+        self.loads.iter().map(|(_, plan)| (self.warmup + plan.planned()) * times).sum()
     }
 }
 
 /// What the runs of one row add up to.
-#[derive(Default)]
 struct Tally {
-    expected: ExpectedLength,
+    expected: Expected,
     record: Recorder,
     warmup_errors: u64,
     per_second: Vec<f64>,
@@ -208,6 +195,20 @@ struct Tally {
 }
 
 impl Tally {
+    fn new(case: &Case) -> Self {
+        Tally {
+            expected: Expected::of(case),
+            record: Recorder::default(),
+            warmup_errors: 0,
+            per_second: Vec::new(),
+            unsent: 0,
+            elapsed: Duration::ZERO,
+            server_cpu: None,
+            driver_cpu: None,
+            peak_memory: None,
+        }
+    }
+
     /// Nothing of a warm-up counts but its errors: a wrong answer is one whenever it comes.
     fn warm_up(&mut self, outcome: Outcome) {
         let Recorder { errors, messages, .. } = outcome.record;
@@ -231,24 +232,23 @@ impl Tally {
             let time = self.elapsed.as_secs_f64() * cores.max(1) as f64;
             cpu.filter(|_| time > 0.0).map(|cpu| cpu.as_secs_f64() / time)
         };
-        let threads = plan.threads.clamp(1, plan.connections.max(1));
-        let driver_cpu_share = share(self.driver_cpu, threads);
+        let driver_cpu_share = share(self.driver_cpu, plan.threads());
         let server_cpu_share = share(self.server_cpu, placement.server_cores());
         let busy = |share: Option<f64>| share.is_some_and(|share| share >= BUSY);
         Row {
             case: case.name.clone(),
             target: target.name.clone(),
-            client: Client::Raw,
-            method: match plan.pace {
-                Pace::Closed => Method::Closed,
-                Pace::Arrivals { .. } => Method::Open,
+            client: match case.requests {
+                Requests::Raw(_) => Client::Raw,
+                Requests::Typed { .. } => Client::Typed,
             },
-            style: None,
+            method: method(plan),
+            style: case.style.clone(),
             connections: plan.connections,
             keep_alive: plan.keep_alive,
-            rate: match plan.pace {
-                Pace::Closed => None,
-                Pace::Arrivals { per_second } => Some(per_second),
+            rate: match &plan.pace {
+                Pace::Arrivals(arrivals) => arrivals.rate(),
+                Pace::Closed | Pace::Think(_) | Pace::Every(_) => None,
             },
             requests: self.record.requests,
             errors: self.record.errors + self.warmup_errors,
@@ -275,11 +275,25 @@ impl Tally {
             driver_cpu_share,
             driver_cpu_us_per_request: per_request(self.driver_cpu),
             driver_limited: busy(driver_cpu_share) && !busy(server_cpu_share),
-            request_bytes: case.body.len(),
-            response_bytes: self.expected.get().unwrap_or(0),
+            request_bytes: mean(self.record.bytes_out, self.record.requests),
+            response_bytes: mean(self.record.bytes_in, self.record.requests),
             error_messages: self.record.messages,
         }
     }
+}
+
+fn method(plan: &Plan) -> Method {
+    match (&plan.pace, plan.start) {
+        (Pace::Arrivals(_), _) => Method::Open,
+        (_, Start::PerSecond(_)) => Method::Ramp,
+        (Pace::Think(_) | Pace::Every(_), _) => Method::Users,
+        (Pace::Closed, _) => Method::Closed,
+    }
+}
+
+/// Rounded to whole bytes: the answers to one request are all equally long.
+fn mean(bytes: u64, requests: u64) -> usize {
+    bytes.checked_div(requests).unwrap_or(0) as usize
 }
 
 fn sum(a: Option<Duration>, b: Option<Duration>) -> Option<Duration> {

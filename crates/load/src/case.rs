@@ -1,27 +1,52 @@
-//! What is sent, and how its answer is judged.
+//! What is sent, and how its answers are judged.
 
 use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::Endpoint;
+use crate::typed::Connect;
 
 /// Judges the body of a response: decodes it and compares it with what was sent.
-/// The `Err` says what is wrong, in words a person can act on.
-pub type Check = Arc<dyn Fn(&[u8]) -> Result<(), String> + Send + Sync>;
+///
+/// `Ok` is the number of items it holds where a suite counts them, and 0 elsewhere. `Err` says what is wrong, in words a
+/// person can act on.
+pub type Check = Arc<dyn Fn(&[u8]) -> Result<u64, String> + Send + Sync>;
 
-/// One thing to measure: a request and the judge of its answers.
+/// One thing to measure: requests and the judges of their answers.
 ///
 /// This is the seam between the load kit and those who have something to load; the kit knows no suite and no SOAP.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Case {
     /// The suite the case belongs to, as `benchmark1`.
     pub suite: String,
     /// The name of the case within its suite, as `echoInts-100`.
     pub name: String,
+    /// How its messages are written, where a suite compares that: `document`, `rpc-encoded`, `binary` …
+    pub style: Option<String>,
     /// The path of the endpoint, with its leading slash.
     pub path: String,
+    /// What is sent, and by whom.
+    pub requests: Requests,
+}
+
+/// What a case sends. Each user sends the requests of the list in order, and begins it again when it is through.
+#[derive(Clone)]
+pub enum Requests {
+    /// Written beforehand and sent by the driver's own HTTP connection, which costs the least.
+    Raw(Vec<Message>),
+    /// Made by a client of its own: every request is encoded, every answer decoded, over whatever it is that connects them.
+    Typed {
+        /// How many requests the list has, at least one.
+        count: usize,
+        /// Makes the client of one user.
+        connect: Connect,
+    },
+}
+
+/// One request that is written beforehand, and the judge of its answers.
+#[derive(Clone)]
+pub struct Message {
     /// The value of the `SOAPAction` header without its quotes (SOAP 1.1 §6.1.1).
     pub action: String,
     /// The value of the `Content-Type` header.
@@ -33,17 +58,30 @@ pub struct Case {
 }
 
 impl Case {
-    /// The same case at the path of another endpoint.
-    pub(crate) fn at(&self, endpoint: &Endpoint) -> Self {
-        Case { path: endpoint.path.clone(), ..self.clone() }
+    /// How many requests its list has.
+    pub fn count(&self) -> usize {
+        match &self.requests {
+            Requests::Raw(messages) => messages.len(),
+            Requests::Typed { count, .. } => *count,
+        }
     }
 
+    /// The messages of a raw case.
+    pub fn messages(&self) -> &[Message] {
+        match &self.requests {
+            Requests::Raw(messages) => messages,
+            Requests::Typed { .. } => &[],
+        }
+    }
+}
+
+impl Message {
     /// The request as HTTP/1.1 puts it on the wire, head and body in one piece, so that it leaves with one write.
-    pub(crate) fn request(&self, authority: &str, keep_alive: bool) -> Bytes {
+    pub(crate) fn request(&self, path: &str, authority: &str, keep_alive: bool) -> Bytes {
         let connection = if keep_alive { "" } else { "Connection: close\r\n" };
         let mut bytes = format!(
             "POST {} HTTP/1.1\r\nHost: {}\r\nContent-Type: {}\r\nSOAPAction: \"{}\"\r\nContent-Length: {}\r\n{}\r\n",
-            self.path,
+            path,
             authority,
             self.content_type,
             self.action,
@@ -56,12 +94,18 @@ impl Case {
     }
 }
 
-impl fmt::Debug for Case {
+impl fmt::Debug for Requests {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Case")
-            .field("suite", &self.suite)
-            .field("name", &self.name)
-            .field("path", &self.path)
+        match self {
+            Requests::Raw(messages) => f.debug_tuple("Raw").field(messages).finish(),
+            Requests::Typed { count, .. } => f.debug_struct("Typed").field("count", count).finish_non_exhaustive(),
+        }
+    }
+}
+
+impl fmt::Debug for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Message")
             .field("action", &self.action)
             .field("request_bytes", &self.body.len())
             .finish_non_exhaustive()

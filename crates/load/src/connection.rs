@@ -1,16 +1,18 @@
 //! One HTTP/1.1 connection of the driver, opened again when the server closes it.
 
+use std::error::Error as _;
 use std::fmt;
 use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::Sleep;
 
-use crate::Endpoint;
 use crate::response::{Response, ResponseReader};
+use crate::typed::{BoxError, User};
 
 /// How long a server that said it would close may take to do so.
 const CLOSE_LIMIT: Duration = Duration::from_secs(1);
@@ -18,7 +20,8 @@ const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 /// Sends prebuilt requests and reads whole responses, one at a time.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    endpoint: Endpoint,
+    address: SocketAddr,
+    source: Option<IpAddr>,
     timeout: Duration,
     stream: Option<TcpStream>,
     reader: ResponseReader,
@@ -36,28 +39,31 @@ pub(crate) enum Failure {
     Closed(u64),
     Io(io::Error),
     Protocol(String),
+    /// What a client of its own failed with.
+    Client(BoxError),
 }
 
 impl Connection {
     /// Opens nothing yet. Must be called within a tokio runtime.
-    pub(crate) fn new(endpoint: Endpoint, timeout: Duration) -> Self {
+    pub(crate) fn new(user: &User) -> Self {
         Connection {
-            endpoint,
-            timeout,
+            address: user.endpoint.address,
+            source: user.source,
+            timeout: user.timeout,
             stream: None,
             reader: ResponseReader::new(),
             answered: 0,
-            watchdog: Watchdog::new(timeout),
+            watchdog: Watchdog::new(user.timeout),
         }
     }
 
     /// Sends a request and reads its response. After a failure the connection is closed.
     pub(crate) async fn exchange(&mut self, request: &[u8]) -> Result<Response, Failure> {
         let limit = Instant::now() + self.timeout;
-        let Connection { endpoint, stream, reader, answered, watchdog, .. } = self;
+        let Connection { address, source, stream, reader, answered, watchdog, .. } = self;
         let result = tokio::select! {
             biased;
-            result = attempt(endpoint, stream, reader, answered, request) => result,
+            result = attempt(*address, *source, stream, reader, answered, request) => result,
             () = watchdog.bites_at(limit) => Err(Failure::Timeout(self.timeout)),
         };
         if result.is_err() {
@@ -96,7 +102,8 @@ impl Connection {
 }
 
 async fn attempt(
-    endpoint: &Endpoint,
+    address: SocketAddr,
+    source: Option<IpAddr>,
     stream: &mut Option<TcpStream>,
     reader: &mut ResponseReader,
     answered: &mut u64,
@@ -105,8 +112,7 @@ async fn attempt(
     let stream = match stream {
         Some(stream) => stream,
         None => {
-            let opened = TcpStream::connect(endpoint.address).await.map_err(Failure::Connect)?;
-            opened.set_nodelay(true).map_err(Failure::Connect)?;
+            let opened = open(address, source).await.map_err(Failure::Connect)?;
             *answered = 0;
             stream.insert(opened)
         }
@@ -127,8 +133,74 @@ async fn attempt(
     }
 }
 
+async fn open(address: SocketAddr, source: Option<IpAddr>) -> io::Result<TcpStream> {
+    let stream = match source {
+        None => TcpStream::connect(address).await?,
+        Some(source) => {
+            let socket = if source.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+            socket.bind(SocketAddr::new(source, 0))?;
+            socket.connect(address).await?
+        }
+    };
+    stream.set_nodelay(true)?;
+    Ok(stream)
+}
+
+impl Failure {
+    /// Whether nobody listened: trying again at once would only be busy.
+    pub(crate) fn is_of_connecting(&self) -> bool {
+        let refused = |error: &io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
+        matches!(self, Failure::Connect(_)) || self.io_error().is_some_and(refused)
+    }
+
+    /// What this machine ran out of, if that is why: no fault of the server's.
+    pub(crate) fn exhausted(&self) -> Option<&'static str> {
+        exhausted(self.io_error()?)
+    }
+
+    fn io_error(&self) -> Option<&io::Error> {
+        match self {
+            Failure::Connect(error) | Failure::Io(error) => Some(error),
+            Failure::Client(error) => {
+                let mut error: &(dyn std::error::Error + 'static) = &**error;
+                loop {
+                    match error.downcast_ref::<io::Error>() {
+                        // An I/O error may be a wrapper of another.
+                        Some(found) if found.raw_os_error().is_some() || found.source().is_none() => {
+                            return Some(found);
+                        }
+                        _ => error = error.source()?,
+                    }
+                }
+            }
+            Failure::Timeout(_) | Failure::Closed(_) | Failure::Protocol(_) => None,
+        }
+    }
+}
+
+#[cfg(unix)]
+fn exhausted(error: &io::Error) -> Option<&'static str> {
+    use nix::errno::Errno;
+
+    match Errno::from_raw(error.raw_os_error()?) {
+        Errno::EADDRNOTAVAIL => Some("no free local port to connect from"),
+        Errno::EMFILE => Some("no more file descriptors in this process"),
+        Errno::ENFILE => Some("no more file descriptors on this machine"),
+        Errno::ENOBUFS | Errno::ENOMEM => Some("no more memory for sockets"),
+        _ => None,
+    }
+}
+
+#[cfg(not(unix))]
+fn exhausted(_: &io::Error) -> Option<&'static str> {
+    None
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(what) = self.exhausted() {
+            return write!(f, "the driver's own machine has {what}");
+        }
         match self {
             Failure::Connect(error) => write!(f, "no connection: {error}"),
             Failure::Timeout(limit) => {
@@ -139,6 +211,7 @@ impl fmt::Display for Failure {
             }
             Failure::Io(error) => write!(f, "connection lost: {error}"),
             Failure::Protocol(message) => f.write_str(message),
+            Failure::Client(error) => error.fmt(f),
         }
     }
 }

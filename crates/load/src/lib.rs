@@ -6,42 +6,51 @@
 //!
 //! ```no_run
 //! use std::{sync::Arc, time::Duration};
-//! use castile_load::{Case, Endpoint, ExpectedLength, Pace, Plan, Run, Stop};
+//! use castile_load::{Arrivals, Case, Endpoint, Expected, Message, Pace, Plan, Requests, Run, Stop};
 //!
 //! # async fn example() -> Result<(), castile_load::Error> {
-//! let case = Case {
-//!     suite: "mine".into(),
-//!     name: "ping".into(),
-//!     path: "/ping".into(),
+//! let ping = Message {
 //!     action: "ping".into(),
 //!     content_type: "text/xml; charset=utf-8".into(),
 //!     body: "<ping/>".into(),
 //!     check: Arc::new(|body| match body {
-//!         b"<pong/>" => Ok(()),
+//!         b"<pong/>" => Ok(0),
 //!         _ => Err(format!("found {:?}, expected <pong/>", String::from_utf8_lossy(body))),
 //!     }),
 //! };
+//! let case = Case {
+//!     suite: "mine".into(),
+//!     name: "ping".into(),
+//!     style: None,
+//!     path: "/ping".into(),
+//!     requests: Requests::Raw(vec![ping]),
+//! };
 //! let endpoint = Endpoint::resolve("http://127.0.0.1:8080/ping")?;
 //! let plan = Plan {
-//!     pace: Pace::Arrivals { per_second: 500.0 },
-//!     stop: Stop::After(Duration::from_secs(30)),
+//!     pace: Pace::Arrivals(Arrivals::constant(500.0)),
+//!     stop: Stop::after(Duration::from_secs(30)),
 //!     connections: 25,
 //!     ..Plan::default()
 //! };
-//! let outcome = Run::start(&case, &endpoint, &plan, &ExpectedLength::default())?.finish().await?;
+//! let outcome = Run::start(&case, &endpoint, &plan, &Expected::of(&case))?.finish().await?;
 //! println!("{:.0} requests per second", outcome.requests_per_second());
 //! # Ok(())
 //! # }
 //! ```
 
 mod alarm;
+mod arrivals;
 mod bench;
 mod case;
+mod clock;
 mod connection;
+mod drive;
 mod endpoint;
 mod error;
+mod exchange;
 mod machine;
 mod placement;
+mod plan;
 mod progress;
 mod recorder;
 pub mod report;
@@ -49,16 +58,22 @@ mod response;
 mod run;
 mod schedule;
 mod server;
+mod timeline;
+mod typed;
 mod usage;
 
+pub use arrivals::{Arrivals, Spacing, Stage, WhenBusy};
 pub use bench::{Bench, Target};
-pub use case::{Case, Check};
+pub use case::{Case, Check, Message, Requests};
 pub use endpoint::Endpoint;
 pub use error::{Error, ErrorKind};
+pub use exchange::Expected;
 pub use machine::Machine;
 pub use placement::Placement;
+pub use plan::{End, Pace, Plan, Start, Stop, Think};
 pub use progress::Progress;
 pub use recorder::Recorder;
-pub use run::{Counter, ExpectedLength, Outcome, Plan, Run};
-pub use schedule::{Pace, Stop};
+pub use run::{Counter, Outcome, Run};
 pub use server::Server;
+pub use timeline::Timeline;
+pub use typed::{Answer, BoxError, Call, Connect, TypedClient, User};

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
+use crate::exchange::Judged;
+
 /// How many errors are kept as text; the rest are only counted.
 const KEPT_MESSAGES: usize = 5;
 
@@ -18,37 +20,68 @@ pub struct Recorder {
     pub verified: u64,
     /// The first few errors, in words.
     pub messages: Vec<String>,
+    /// Bytes of the bodies of requests that were answered rightly.
+    pub bytes_out: u64,
+    /// Bytes of the bodies of right answers.
+    pub bytes_in: u64,
+    /// Items found by right answers, where a suite counts them.
+    pub matches: u64,
+    /// What the driver's own machine ran out of, if anything: errors are its fault then.
+    pub exhausted: Option<&'static str>,
     /// Nanoseconds from the scheduled start of a request to the last byte of its answer, for right answers.
     pub latency: Histogram<u64>,
+    /// The same from the time at which each request was really sent.
+    pub service: Histogram<u64>,
+    /// Nanoseconds by which the driver was late when it woke to send a request.
+    pub lag: Histogram<u64>,
 }
 
 impl Default for Recorder {
     fn default() -> Self {
         // Three digits from 1 µs to an hour: an error of 0.1 %, in about 200 KB.
-        let latency = Histogram::new_with_bounds(1_000, 3_600_000_000_000, 3);
+        let histogram = || {
+            let histogram = Histogram::new_with_bounds(1_000, 3_600_000_000_000, 3);
+            histogram.expect("bounds and digits are within those of a histogram")
+        };
         Recorder {
             requests: 0,
             errors: 0,
             verified: 0,
             messages: Vec::new(),
-            latency: latency.expect("bounds and digits are within those of a histogram"),
+            bytes_out: 0,
+            bytes_in: 0,
+            matches: 0,
+            exhausted: None,
+            latency: histogram(),
+            service: histogram(),
+            lag: histogram(),
         }
     }
 }
 
 impl Recorder {
     /// Notes a right answer.
-    pub fn answer(&mut self, latency: Duration) {
+    pub(crate) fn answer(&mut self, judged: &Judged, latency: Duration, service: Duration) {
         self.requests += 1;
-        self.latency.saturating_record(u64::try_from(latency.as_nanos()).unwrap_or(u64::MAX));
+        self.verified += u64::from(judged.verified);
+        self.bytes_out += judged.answer.bytes_out;
+        self.bytes_in += judged.answer.bytes_in;
+        self.matches += judged.answer.matches;
+        self.latency.saturating_record(nanoseconds(latency));
+        self.service.saturating_record(nanoseconds(service));
     }
 
     /// Notes a failure; the text is only made when it is kept.
-    pub fn error(&mut self, message: impl FnOnce() -> String) {
+    pub(crate) fn error(&mut self, message: impl FnOnce() -> String) {
         self.errors += 1;
         if self.messages.len() < KEPT_MESSAGES {
             self.messages.push(message());
         }
+    }
+
+    /// Notes by how much the driver woke late.
+    pub(crate) fn woken(&mut self, late: Duration) {
+        self.lag.saturating_record(nanoseconds(late));
     }
 
     /// Adds what another recorder noted.
@@ -58,6 +91,18 @@ impl Recorder {
         self.verified += other.verified;
         self.messages.extend(other.messages);
         self.messages.truncate(KEPT_MESSAGES);
-        self.latency.add(&other.latency).expect("all recorders have the same bounds");
+        self.bytes_out += other.bytes_out;
+        self.bytes_in += other.bytes_in;
+        self.matches += other.matches;
+        self.exhausted = self.exhausted.or(other.exhausted);
+        for (own, others) in
+            [(&mut self.latency, other.latency), (&mut self.service, other.service), (&mut self.lag, other.lag)]
+        {
+            own.add(&others).expect("all recorders have the same bounds");
+        }
     }
+}
+
+pub(crate) fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

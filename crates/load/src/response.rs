@@ -58,7 +58,8 @@ struct Chunks {
 impl ResponseReader {
     pub(crate) fn new() -> Self {
         ResponseReader {
-            buffer: vec![0; FIRST_BUFFER],
+            // Made when the first answer comes: of many users, some may never have one.
+            buffer: Vec::new(),
             filled: 0,
             head: None,
             last_head: None,
@@ -84,7 +85,7 @@ impl ResponseReader {
             if self.filled >= MAX_RESPONSE {
                 return Err(format!("response of more than {MAX_RESPONSE} bytes"));
             }
-            self.buffer.resize(self.filled * 2, 0);
+            self.buffer.resize((self.filled * 2).max(FIRST_BUFFER), 0);
         }
         Ok(&mut self.buffer[self.filled..])
     }

@@ -1,131 +1,221 @@
-//! When requests are sent, and when to stop: the two axes of a load, each a value.
+//! When requests are due, and when a run is over.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Instant;
 
-/// When the next request is due.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Pace {
-    /// A *closed* workload: each connection sends its next request when it has the answer to the last.
-    Closed,
-    /// An *open* workload: requests are due at even distances, whatever the server does.
-    /// Latency counts from the time a request was due, so a stall shows in every request it delayed.
-    Arrivals {
-        /// The rate over all connections.
-        per_second: f64,
-    },
-}
+use tokio::sync::Notify;
 
-/// When to stop sending. Requests that are under way are always finished, within their time limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Stop {
-    /// After this time.
-    After(Duration),
-    /// After this many requests over all connections.
-    Requests(u64),
-}
+use crate::arrivals::Course;
+use crate::{End, Pace, Plan, Stop};
 
-/// Hands out the requests of one run to its connections. There is one for all threads of the driver.
+/// What all users of a run, on whichever thread, agree about: the arrivals they share out among each other, and the end.
 #[derive(Debug)]
 pub(crate) struct Schedule {
-    pace: Pace,
+    pub(crate) start: Instant,
     stop: Stop,
-    start: Instant,
+    arrivals: Option<Mutex<Course>>,
     taken: AtomicU64,
-    cancelled: AtomicBool,
+    errors: AtomicU64,
+    users: AtomicUsize,
+    end: OnceLock<(End, Instant)>,
+    /// Told when the run is over, for those who wait for their next turn.
+    over: Notify,
 }
 
 impl Schedule {
-    pub(crate) fn new(pace: Pace, stop: Stop, start: Instant) -> Self {
-        Schedule { pace, stop, start, taken: AtomicU64::new(0), cancelled: AtomicBool::new(false) }
+    pub(crate) fn new(plan: &Plan, start: Instant) -> Self {
+        let arrivals = match &plan.pace {
+            Pace::Arrivals(arrivals) => Some(Mutex::new(Course::new(arrivals.clone(), plan.seed))),
+            Pace::Closed | Pace::Think(_) | Pace::Every(_) => None,
+        };
+        Schedule {
+            start,
+            stop: plan.stop,
+            arrivals,
+            taken: AtomicU64::new(0),
+            errors: AtomicU64::new(0),
+            users: AtomicUsize::new(0),
+            end: OnceLock::new(),
+            over: Notify::new(),
+        }
     }
 
-    /// The time at which the next request is due, for a connection that is free at `now`; `None` when the run is over.
-    pub(crate) fn next(&self, now: Instant) -> Option<Instant> {
-        if self.cancelled.load(Ordering::Relaxed) {
-            return None;
+    /// Lets a user take a request that is due at this time; not when the run is over by then.
+    pub(crate) fn take(&self, due: Instant) -> bool {
+        if self.end.get().is_some() {
+            return false;
         }
-        if let Stop::After(duration) = self.stop
-            && now.duration_since(self.start) >= duration
-        {
-            return None;
+        if self.time_is_up(due) {
+            return false;
         }
         let index = self.taken.fetch_add(1, Ordering::Relaxed);
-        if let Stop::Requests(count) = self.stop
-            && index >= count
-        {
-            return None;
-        }
-        let due = match self.pace {
-            Pace::Closed => return Some(now),
-            Pace::Arrivals { per_second } => self.start + Duration::from_secs_f64(index as f64 / per_second),
-        };
-        match self.stop {
-            Stop::After(duration) if due >= self.start + duration => None,
-            _ => Some(due),
-        }
-    }
-
-    /// How many requests have been handed out so far.
-    pub(crate) fn taken(&self) -> u64 {
-        match self.stop {
-            Stop::Requests(count) => self.taken.load(Ordering::Relaxed).min(count),
-            Stop::After(_) => self.taken.load(Ordering::Relaxed),
-        }
-    }
-
-    /// How many requests were due within the run but found no free connection before its end.
-    pub(crate) fn unsent(&self) -> u64 {
-        match (self.pace, self.stop) {
-            (Pace::Arrivals { per_second }, Stop::After(duration)) => {
-                let due = (duration.as_secs_f64() * per_second).ceil() as u64;
-                due.saturating_sub(self.taken())
+        match self.stop.requests {
+            Some(count) if index >= count => {
+                self.taken.fetch_sub(1, Ordering::Relaxed);
+                false
             }
-            _ => 0,
+            _ => true,
         }
     }
 
-    /// Hands out nothing more.
-    pub(crate) fn cancel(&self) {
-        self.cancelled.store(true, Ordering::Relaxed);
+    /// The next arrival, for a user who is free since `free`; `None` when the run is over.
+    pub(crate) fn arrival(&self, free: Instant) -> Option<Instant> {
+        let mut course = self.course()?;
+        loop {
+            let due = self.start.checked_add(course.next()?)?;
+            if !course.waits() && due < free && !self.time_is_up(due) {
+                course.drop_one();
+                continue;
+            }
+            if !self.take(due.max(free)) {
+                return None;
+            }
+            course.advance();
+            return Some(due);
+        }
+    }
+
+    /// Notes that a user has begun.
+    pub(crate) fn user_begins(&self) {
+        self.users.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Users who have begun.
+    pub(crate) fn users(&self) -> usize {
+        self.users.load(Ordering::Relaxed)
+    }
+
+    /// Notes a failed request, which may end the run.
+    pub(crate) fn error(&self, now: Instant) {
+        let errors = self.errors.fetch_add(1, Ordering::Relaxed) + 1;
+        if self.stop.errors.is_some_and(|most| errors >= most) {
+            self.finish(End::Errors(errors), now);
+        }
+    }
+
+    /// Notes what share of its cores the server used lately, which may end the run.
+    pub(crate) fn server_cpu(&self, share: f64, now: Instant) {
+        if self.stop.server_cpu.is_some_and(|most| share >= most) {
+            self.finish(End::ServerCpu(share), now);
+        }
+    }
+
+    /// Ends the run, unless it is over.
+    pub(crate) fn finish(&self, end: End, now: Instant) {
+        let _ = self.end.set((end, now));
+        self.over.notify_waiters();
+    }
+
+    /// Why the run was ended before its time, if it was.
+    pub(crate) fn ended(&self) -> Option<End> {
+        self.end.get().map(|(end, _)| *end)
+    }
+
+    /// When the time is up, if it ever is.
+    pub(crate) fn time_limit(&self) -> Option<Instant> {
+        self.start.checked_add(self.stop.after?)
+    }
+
+    /// Ready when the run is ended before its time.
+    pub(crate) async fn over(&self) {
+        let notified = self.over.notified();
+        if self.end.get().is_none() {
+            notified.await;
+        }
+    }
+
+    /// Requests that users have taken so far.
+    pub(crate) fn taken(&self) -> u64 {
+        self.taken.load(Ordering::Relaxed)
+    }
+
+    /// Requests that failed so far.
+    pub(crate) fn errors(&self) -> u64 {
+        self.errors.load(Ordering::Relaxed)
+    }
+
+    /// Arrivals that were due within a run that is over, and found no free user: those that waited until its end, and
+    /// those that were dropped.
+    pub(crate) fn missed(&self) -> (u64, u64) {
+        let Some(course) = self.course() else { return (0, 0) };
+        let limit = match self.end.get() {
+            Some((_, at)) => Some(*at),
+            None => self.time_limit(),
+        };
+        let left = limit.map_or(0, |limit| course.due_before(limit - self.start));
+        if course.waits() { (left, 0) } else { (0, course.dropped() + left) }
+    }
+
+    fn time_is_up(&self, due: Instant) -> bool {
+        self.stop.after.is_some_and(|after| due.duration_since(self.start) >= after)
+    }
+
+    fn course(&self) -> Option<MutexGuard<'_, Course>> {
+        // Whoever panicked had changed nothing halfway: each change is one assignment.
+        Some(self.arrivals.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::{Arrivals, WhenBusy};
+
+    fn schedule(pace: Pace, stop: Stop) -> Schedule {
+        Schedule::new(&Plan { pace, stop, ..Plan::default() }, Instant::now())
+    }
 
     #[test]
-    fn a_closed_workload_is_due_at_once_until_the_time_is_up() {
-        let start = Instant::now();
-        let schedule = Schedule::new(Pace::Closed, Stop::After(Duration::from_secs(2)), start);
-        let soon = start + Duration::from_secs(1);
-        assert_eq!(schedule.next(soon), Some(soon));
-        assert_eq!(schedule.next(start + Duration::from_secs(2)), None);
-        assert_eq!((schedule.taken(), schedule.unsent()), (1, 0));
+    fn requests_are_taken_until_the_time_is_up() {
+        let schedule = schedule(Pace::Closed, Stop::after(Duration::from_secs(2)));
+        assert!(schedule.take(schedule.start + Duration::from_secs(1)));
+        assert!(!schedule.take(schedule.start + Duration::from_secs(2)));
+        assert_eq!((schedule.taken(), schedule.missed()), (1, (0, 0)));
     }
 
     #[test]
     fn arrivals_are_due_by_the_clock_and_not_by_the_answers() {
-        let start = Instant::now();
-        let pace = Pace::Arrivals { per_second: 10.0 };
-        let schedule = Schedule::new(pace, Stop::After(Duration::from_secs(1)), start);
-        // The one connection comes back late each time; its requests keep their times.
-        let late = start + Duration::from_millis(900);
+        let stop = Stop::after(Duration::from_secs(1));
+        let schedule = schedule(Pace::Arrivals(Arrivals::constant(10.0)), stop);
+        // The one user comes back late each time; its requests keep their times.
+        let late = schedule.start + Duration::from_millis(900);
         for index in 0..4 {
-            assert_eq!(schedule.next(late), Some(start + Duration::from_millis(100 * index)));
+            assert_eq!(schedule.arrival(late), Some(schedule.start + Duration::from_millis(100 * index)));
         }
-        assert_eq!(schedule.next(start + Duration::from_secs(1)), None);
-        assert_eq!(schedule.unsent(), 6);
+        assert_eq!((schedule.taken(), schedule.missed()), (4, (6, 0)));
+        assert_eq!(schedule.arrival(schedule.start + Duration::from_secs(1)), None);
+    }
+
+    #[test]
+    fn what_nobody_is_free_for_is_dropped_where_that_is_asked_for() {
+        let arrivals = Arrivals { when_busy: WhenBusy::Drop, ..Arrivals::constant(10.0) };
+        let schedule = schedule(Pace::Arrivals(arrivals), Stop::after(Duration::from_secs(1)));
+        let at = |milliseconds| schedule.start + Duration::from_millis(milliseconds);
+        assert_eq!(schedule.arrival(at(0)), Some(at(0)));
+        assert_eq!(schedule.arrival(at(250)), Some(at(300)));
+        assert_eq!(schedule.arrival(at(650)), Some(at(700)));
+        assert_eq!((schedule.taken(), schedule.missed()), (3, (0, 7)), "two, three, and the last two");
     }
 
     #[test]
     fn a_number_of_requests_is_met_exactly() {
-        let start = Instant::now();
-        let schedule = Schedule::new(Pace::Closed, Stop::Requests(3), start);
-        let handed_out = (0..10).filter(|_| schedule.next(start).is_some()).count();
-        assert_eq!((handed_out, schedule.taken()), (3, 3));
+        let schedule = schedule(Pace::Closed, Stop::requests(3));
+        let taken = (0..10).filter(|_| schedule.take(schedule.start)).count();
+        assert_eq!((taken, schedule.taken()), (3, 3));
+    }
+
+    #[test]
+    fn the_first_reason_ends_a_run() {
+        let schedule = schedule(Pace::Closed, Stop::default().or_errors(2).or_server_cpu(0.5));
+        schedule.server_cpu(0.4, schedule.start);
+        schedule.error(schedule.start);
+        assert_eq!(schedule.ended(), None);
+        schedule.server_cpu(0.6, schedule.start);
+        schedule.error(schedule.start);
+        assert_eq!(schedule.ended(), Some(End::ServerCpu(0.6)));
+        assert!(!schedule.take(schedule.start));
     }
 }

@@ -2,6 +2,34 @@
 
 use std::time::Duration;
 
+/// What a process uses.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Usage {
+    /// User and system time since it began, all threads.
+    pub(crate) cpu: Duration,
+    /// Resident memory in bytes.
+    pub(crate) memory: Option<u64>,
+}
+
+impl Usage {
+    pub(crate) fn of(process: u32) -> Option<Self> {
+        Some(Usage { cpu: cpu_time(process)?, memory: memory(process) })
+    }
+}
+
+/// Lets this process, and those it starts, have as many file descriptors as the system allows: a user is one, or two.
+/// Where the system refuses, running out of them is told when it happens.
+#[cfg(target_os = "linux")]
+pub(crate) fn allow_descriptors() {
+    use nix::sys::resource::{Resource, getrlimit, setrlimit};
+
+    if let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE)
+        && soft < hard
+    {
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
+    }
+}
+
 /// User and system time of this process, all threads.
 #[cfg(target_os = "linux")]
 pub(crate) fn own_cpu_time() -> Option<Duration> {
@@ -19,8 +47,20 @@ pub(crate) fn cpu_time(process: u32) -> Option<Duration> {
 /// The most memory a process has had resident, in bytes, since it began or since [`forget_peak_memory`].
 #[cfg(target_os = "linux")]
 pub(crate) fn peak_memory(process: u32) -> Option<u64> {
+    status(process, "VmHWM:")
+}
+
+/// The memory a process has resident, in bytes.
+#[cfg(target_os = "linux")]
+fn memory(process: u32) -> Option<u64> {
+    status(process, "VmRSS:")
+}
+
+/// A field of `/proc/PID/status` that is in kilobytes, as bytes.
+#[cfg(target_os = "linux")]
+fn status(process: u32, field: &str) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix(field))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kilobytes * 1024)
 }
@@ -42,6 +82,8 @@ fn pid(process: u32) -> Option<nix::unistd::Pid> {
 mod unmeasured {
     use super::Duration;
 
+    pub(crate) fn allow_descriptors() {}
+
     pub(crate) fn own_cpu_time() -> Option<Duration> {
         None
     }
@@ -51,6 +93,10 @@ mod unmeasured {
     }
 
     pub(crate) fn peak_memory(_process: u32) -> Option<u64> {
+        None
+    }
+
+    pub(crate) fn memory(_process: u32) -> Option<u64> {
         None
     }
 
@@ -68,6 +114,7 @@ mod tests {
         let process = std::process::id();
         assert!(cpu_time(process).unwrap() > Duration::ZERO);
         assert!(own_cpu_time().unwrap() > Duration::ZERO);
-        assert!(peak_memory(process).unwrap() > 100_000);
+        assert!(peak_memory(process).unwrap() >= memory(process).unwrap());
+        assert!(memory(process).unwrap() > 100_000);
     }
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 use support::{Act, Server, case, pong, response};
 
 fn bench(server: &Server, pace: Pace) -> Bench {
-    let plan = Plan { pace, stop: Stop::After(Duration::from_millis(100)), connections: 2, ..Plan::default() };
+    let plan = Plan { pace, stop: Stop::after(Duration::from_millis(100)), connections: 2, ..Plan::default() };
     Bench {
         loads: vec![(case(), plan)],
         targets: vec![Target::url(&server.url()).unwrap()],

@@ -4,11 +4,11 @@ mod support;
 
 use std::time::Duration;
 
-use castile_load::{Case, Endpoint, ExpectedLength, Pace, Plan, Run, Stop};
-use support::{Act, Server, case, pong, response};
+use castile_load::{Arrivals, Endpoint, Expected, Pace, Plan, Run, Stop};
+use support::{Act, Server, case, case_checked_by, pong, response};
 
 fn requests(count: u64) -> Plan {
-    Plan { stop: Stop::Requests(count), ..Plan::default() }
+    Plan { stop: Stop::requests(count), ..Plan::default() }
 }
 
 #[tokio::test]
@@ -38,7 +38,7 @@ async fn without_keep_alive_each_request_has_a_connection() {
 #[tokio::test]
 async fn a_run_ends_in_time() {
     let server = Server::start(|_| pong());
-    let stop = Stop::After(Duration::from_millis(100));
+    let stop = Stop::after(Duration::from_millis(100));
     let outcome = server.drive(&Plan { stop, connections: 2, ..Plan::default() }).await;
     assert_eq!(outcome.record.requests, server.requests());
     assert!(outcome.elapsed >= Duration::from_millis(100));
@@ -60,13 +60,13 @@ async fn a_wrong_length_is_an_error() {
 async fn wrong_content_is_an_error() {
     let server = Server::start(|_| Act::Say(response("gong")));
     let endpoint = Endpoint::resolve(&server.url()).unwrap();
-    let expected = ExpectedLength::default();
+    let expected = Expected::of(&case());
     let run = Run::start(&case(), &endpoint, &requests(5), &expected).unwrap();
     let record = run.finish().await.unwrap().record;
     // Until an answer was right, each is looked at.
     assert_eq!((record.requests, record.errors, record.verified), (0, 5, 0));
     assert_eq!(record.messages[0], "found \"gong\", expected \"pong\"");
-    assert_eq!(expected.get(), None);
+    assert_eq!(expected.length(0), None);
 }
 
 #[tokio::test]
@@ -115,8 +115,8 @@ async fn no_server_is_an_error_and_not_a_busy_loop() {
     // Bound and dropped at once, so that nothing listens there.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let endpoint = Endpoint::resolve(&format!("http://127.0.0.1:{port}/")).unwrap();
-    let plan = Plan { stop: Stop::After(Duration::from_millis(100)), ..Plan::default() };
-    let run = Run::start(&case(), &endpoint, &plan, &ExpectedLength::default()).unwrap();
+    let plan = Plan { stop: Stop::after(Duration::from_millis(100)), ..Plan::default() };
+    let run = Run::start(&case(), &endpoint, &plan, &Expected::of(&case())).unwrap();
     let record = run.finish().await.unwrap().record;
     assert_eq!(record.requests, 0);
     assert!((1..=11).contains(&record.errors), "{}", record.errors);
@@ -140,8 +140,8 @@ async fn other_framings() {
 async fn a_panicking_check_ends_the_run_with_an_error() {
     let server = Server::start(|_| pong());
     let endpoint = Endpoint::resolve(&server.url()).unwrap();
-    let case = Case { check: std::sync::Arc::new(|_| panic!("a bug in a check")), ..case() };
-    let run = Run::start(&case, &endpoint, &requests(1), &ExpectedLength::default()).unwrap();
+    let case = case_checked_by(std::sync::Arc::new(|_| panic!("a bug in a check")));
+    let run = Run::start(&case, &endpoint, &requests(1), &Expected::of(&case)).unwrap();
     assert!(run.finish().await.is_err());
 }
 
@@ -162,7 +162,7 @@ async fn a_stall_shows_in_every_request_that_was_due_meanwhile() {
             .sum::<u64>()
     };
     let server = Server::start(behaviour);
-    let pace = Pace::Arrivals { per_second: 200.0 };
+    let pace = Pace::Arrivals(Arrivals::constant(200.0));
     let open = server.drive(&Plan { pace, ..requests(150) }).await;
     assert_eq!((open.record.requests, open.record.errors), (150, 0));
     // 80 requests were due in those 400 ms, 60 of them more than 100 ms before its end.
@@ -180,8 +180,8 @@ async fn a_stall_shows_in_every_request_that_was_due_meanwhile() {
 async fn a_rate_that_is_not_reached_is_told() {
     let server = Server::start(|_| Act::SayAfter(Duration::from_millis(20), response("pong")));
     let plan = Plan {
-        pace: Pace::Arrivals { per_second: 1_000.0 },
-        stop: Stop::After(Duration::from_millis(200)),
+        pace: Pace::Arrivals(Arrivals::constant(1_000.0)),
+        stop: Stop::after(Duration::from_millis(200)),
         ..Plan::default()
     };
     let outcome = server.drive(&plan).await;
@@ -195,8 +195,8 @@ async fn a_rate_that_is_not_reached_is_told() {
 async fn a_rate_that_can_be_reached_is_kept() {
     let server = Server::start(|_| pong());
     let plan = Plan {
-        pace: Pace::Arrivals { per_second: 500.0 },
-        stop: Stop::After(Duration::from_millis(200)),
+        pace: Pace::Arrivals(Arrivals::constant(500.0)),
+        stop: Stop::after(Duration::from_millis(200)),
         connections: 4,
         threads: 2,
         ..Plan::default()
@@ -210,8 +210,8 @@ async fn a_rate_that_can_be_reached_is_kept() {
 async fn a_dropped_run_stops() {
     let server = Server::start(|_| pong());
     let endpoint = Endpoint::resolve(&server.url()).unwrap();
-    let plan = Plan { stop: Stop::After(Duration::from_secs(60)), ..Plan::default() };
-    let run = Run::start(&case(), &endpoint, &plan, &ExpectedLength::default()).unwrap();
+    let plan = Plan { stop: Stop::after(Duration::from_secs(60)), ..Plan::default() };
+    let run = Run::start(&case(), &endpoint, &plan, &Expected::of(&case())).unwrap();
     let counter = run.counter();
     while counter.sent() == 0 {
         tokio::time::sleep(Duration::from_millis(1)).await;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use castile::codegen::{FromXml, NoDetail, Operation, SoapVersion, ToXml};
 use castile::soap::Options;
-use castile_load::Case;
+use castile_load::{Case, Message, Requests};
 
 /// The operation of this name in a contract's table.
 ///
@@ -49,18 +49,16 @@ pub(crate) fn of_body<R: FromXml + 'static>(
         None,
         &Options::default(),
     ) {
-        Ok(Ok(response)) if is_right(&response) => Ok(()),
+        Ok(Ok(response)) if is_right(&response) => Ok(0),
         Ok(Ok(_)) => Err("the answer is not what was sent".to_owned()),
         Ok(Err(fault)) => Err(format!("a fault, where an answer was expected: {fault}")),
         Err(error) => Err(error.to_string()),
     };
-    Case {
-        suite: suite.into(),
-        name,
-        path: path.into(),
+    let message = Message {
         action: operation.action.into(),
         content_type: "text/xml; charset=utf-8".into(),
         body,
         check: Arc::new(check),
-    }
+    };
+    Case { suite: suite.into(), name, style: None, path: path.into(), requests: Requests::Raw(vec![message]) }
 }

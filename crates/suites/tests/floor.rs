@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use castile_load::{Case, Endpoint, ExpectedLength, Plan, Recorder, Run, Stop};
+use castile_load::{Case, Endpoint, Expected, Message, Plan, Recorder, Requests, Run, Stop};
 use tokio::net::TcpListener;
 
 /// Drives a floor with two answers; the case expects `answer`.
@@ -15,21 +15,25 @@ async fn drive(path: &str, request: usize, answer: &'static [u8]) -> Recorder {
     let floor = tokio::spawn(castile_suites::floor::serve(listener, answers, async {
         let _ = stopped.await;
     }));
-    let case = Case {
-        suite: "floor".into(),
-        name: "answer".into(),
-        path: path.into(),
+    let message = Message {
         action: String::new(),
         content_type: "text/xml; charset=utf-8".into(),
         body: vec![b'a'; request].into(),
         check: Arc::new(move |body| match body == answer {
-            true => Ok(()),
+            true => Ok(0),
             false => Err(format!("found {} bytes", body.len())),
         }),
     };
-    let plan = Plan { stop: Stop::Requests(20), connections: 3, ..Plan::default() };
+    let case = Case {
+        suite: "floor".into(),
+        name: "answer".into(),
+        style: None,
+        path: path.into(),
+        requests: Requests::Raw(vec![message]),
+    };
+    let plan = Plan { stop: Stop::requests(20), connections: 3, ..Plan::default() };
     let endpoint = Endpoint::resolve(&url).unwrap();
-    let run = Run::start(&case, &endpoint, &plan, &ExpectedLength::default()).unwrap();
+    let run = Run::start(&case, &endpoint, &plan, &Expected::of(&case)).unwrap();
     let record = run.finish().await.unwrap().record;
     drop(stop);
     floor.await.unwrap();

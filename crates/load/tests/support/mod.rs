@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use castile_load::{Case, Endpoint, ExpectedLength, Outcome, Plan, Run};
+use castile_load::{Case, Check, Endpoint, Expected, Message, Outcome, Plan, Requests, Run};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -66,23 +66,28 @@ impl Server {
     /// Drives the server with a request that expects `pong`.
     pub(crate) async fn drive(&self, plan: &Plan) -> Outcome {
         let endpoint = Endpoint::resolve(&self.url()).unwrap();
-        Run::start(&case(), &endpoint, plan, &ExpectedLength::default()).unwrap().finish().await.unwrap()
+        let case = case();
+        Run::start(&case, &endpoint, plan, &Expected::of(&case)).unwrap().finish().await.unwrap()
     }
 }
 
 /// Sends `ping`; only `pong` is right.
 pub(crate) fn case() -> Case {
+    case_checked_by(Arc::new(|body| match body {
+        b"pong" => Ok(0),
+        other => Err(format!("found {:?}, expected \"pong\"", String::from_utf8_lossy(other))),
+    }))
+}
+
+pub(crate) fn case_checked_by(check: Check) -> Case {
+    let ping =
+        Message { action: "ping".into(), content_type: "text/xml; charset=utf-8".into(), body: "ping".into(), check };
     Case {
         suite: "tests".into(),
         name: "ping".into(),
+        style: None,
         path: "/service".into(),
-        action: "ping".into(),
-        content_type: "text/xml; charset=utf-8".into(),
-        body: "ping".into(),
-        check: Arc::new(|body| match body {
-            b"pong" => Ok(()),
-            other => Err(format!("found {:?}, expected \"pong\"", String::from_utf8_lossy(other))),
-        }),
+        requests: Requests::Raw(vec![ping]),
     }
 }
 

@@ -1,0 +1,235 @@
+//! Open workloads: when requests arrive, by a rate that may change.
+
+use std::time::Duration;
+
+use crate::plan::exponential;
+
+/// When requests arrive, whatever the server does.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Arrivals {
+    /// The rate over all users, stage by stage; the last stage's rate goes on until the run stops.
+    pub stages: Vec<Stage>,
+    /// How arrivals lie between each other.
+    pub spacing: Spacing,
+    /// What becomes of an arrival when every user has a request under way.
+    pub when_busy: WhenBusy,
+}
+
+/// A stretch of time in which the rate changes evenly. A ramp goes from one rate to another, a step has the same at both
+/// ends, a spike is a short step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stage {
+    /// How long it lasts.
+    pub time: Duration,
+    /// Requests per second at its beginning.
+    pub from: f64,
+    /// Requests per second at its end.
+    pub to: f64,
+}
+
+/// How arrivals lie between each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Spacing {
+    /// At even distances.
+    Even,
+    /// As those of many people who don't know of each other: a Poisson process.
+    Poisson,
+}
+
+/// What becomes of an arrival when every user has a request under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WhenBusy {
+    /// It waits until a user is free, and the time it waited is part of its latency.
+    Wait,
+    /// It is dropped, and counted.
+    Drop,
+}
+
+impl Arrivals {
+    /// Arrivals at even distances, at one rate; they wait for free users.
+    pub fn constant(per_second: f64) -> Self {
+        let stage = Stage { time: Duration::ZERO, from: per_second, to: per_second };
+        Arrivals { stages: vec![stage], spacing: Spacing::Even, when_busy: WhenBusy::Wait }
+    }
+
+    /// The rate, if it is always the same.
+    pub fn rate(&self) -> Option<f64> {
+        let first = self.stages.first()?.from;
+        self.stages.iter().all(|stage| stage.from == first && stage.to == first).then_some(first)
+    }
+
+    /// How long all stages take.
+    pub fn planned(&self) -> Duration {
+        self.stages.iter().map(|stage| stage.time).sum()
+    }
+
+    /// The time by which `count` arrivals are expected; `None` when there are never so many.
+    fn time_of(&self, count: f64) -> Option<f64> {
+        let (mut time, mut left, mut last) = (0.0, count, 0.0);
+        for stage in &self.stages {
+            let expected = stage.expected();
+            if left < expected {
+                return Some(time + stage.time_of(left));
+            }
+            (time, left, last) = (time + stage.time.as_secs_f64(), left - expected, stage.to);
+        }
+        match (left, last) {
+            (0.0, _) => Some(time),
+            (_, 0.0) => None,
+            _ => Some(time + left / last),
+        }
+    }
+
+    /// How many arrivals are expected by a time in seconds.
+    fn count_by(&self, time: f64) -> f64 {
+        let (mut left, mut count, mut last) = (time, 0.0, 0.0);
+        for stage in &self.stages {
+            let length = stage.time.as_secs_f64();
+            if left < length {
+                return count + left * (stage.from + (stage.to - stage.from) * left / length / 2.0);
+            }
+            (left, count, last) = (left - length, count + stage.expected(), stage.to);
+        }
+        count + left * last
+    }
+}
+
+impl Stage {
+    fn expected(&self) -> f64 {
+        (self.from + self.to) / 2.0 * self.time.as_secs_f64()
+    }
+
+    /// The time within the stage by which `count` arrivals are expected, which it has: where the area under the line is `count`.
+    fn time_of(&self, count: f64) -> f64 {
+        let slope = (self.to - self.from) / self.time.as_secs_f64();
+        let root = (self.from * self.from + 2.0 * slope * count).max(0.0).sqrt();
+        // The usual form of the solution would divide by a slope of 0.
+        if count == 0.0 { 0.0 } else { 2.0 * count / (self.from + root) }
+    }
+}
+
+/// Where a run is in its arrivals.
+#[derive(Debug)]
+pub(crate) struct Course {
+    arrivals: Arrivals,
+    random: fastrand::Rng,
+    /// Arrivals at rate 1 that lie before the next one: even or random distances, stretched by the rate.
+    position: f64,
+    dropped: u64,
+}
+
+impl Course {
+    pub(crate) fn new(arrivals: Arrivals, seed: u64) -> Self {
+        let mut course = Course { arrivals, random: fastrand::Rng::with_seed(seed), position: 0.0, dropped: 0 };
+        if course.arrivals.spacing == Spacing::Poisson {
+            course.advance();
+        }
+        course
+    }
+
+    /// When the next arrival is due, from the start of the run.
+    pub(crate) fn next(&self) -> Option<Duration> {
+        Duration::try_from_secs_f64(self.arrivals.time_of(self.position)?).ok()
+    }
+
+    pub(crate) fn advance(&mut self) {
+        self.position += match self.arrivals.spacing {
+            Spacing::Even => 1.0,
+            Spacing::Poisson => exponential(&mut self.random),
+        };
+    }
+
+    /// Whether arrivals wait for free users.
+    pub(crate) fn waits(&self) -> bool {
+        self.arrivals.when_busy == WhenBusy::Wait
+    }
+
+    pub(crate) fn drop_one(&mut self) {
+        self.dropped += 1;
+        self.advance();
+    }
+
+    pub(crate) fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// How many arrivals, from the next one, are due before a time; the expected number where they are random.
+    pub(crate) fn due_before(&self, time: Duration) -> u64 {
+        let count = self.arrivals.count_by(time.as_secs_f64()) - self.position;
+        match self.arrivals.spacing {
+            // The rate times the time, which should be whole, may be a little more.
+            Spacing::Even => (count - 1e-6).ceil() as u64,
+            Spacing::Poisson => count.round() as u64,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn times(arrivals: Arrivals, count: usize) -> Vec<f64> {
+        let mut course = Course::new(arrivals, 5);
+        let mut next = || {
+            let due = course.next().unwrap().as_secs_f64();
+            course.advance();
+            due
+        };
+        (0..count).map(|_| next()).collect()
+    }
+
+    #[test]
+    fn a_profile_has_as_many_arrivals_as_lie_under_it() {
+        let seconds = Duration::from_secs;
+        let stages = vec![
+            Stage { time: seconds(10), from: 0.0, to: 100.0 },
+            Stage { time: seconds(5), from: 100.0, to: 100.0 },
+            Stage { time: seconds(1), from: 1_000.0, to: 1_000.0 },
+            Stage { time: seconds(10), from: 100.0, to: 0.0 },
+        ];
+        for spacing in [Spacing::Even, Spacing::Poisson] {
+            let profile = Arrivals { stages: stages.clone(), spacing, when_busy: WhenBusy::Wait };
+            assert_eq!((profile.planned(), profile.rate()), (seconds(26), None));
+            let times = times(profile.clone(), 2_300);
+            assert!(times.is_sorted());
+            for (from, to, expected) in
+                [(0.0, 5.0, 125.0), (0.0, 10.0, 500.0), (10.0, 15.0, 500.0), (15.0, 16.0, 1_000.0)]
+            {
+                let found = times.iter().filter(|time| (from..to).contains(*time)).count() as f64;
+                // Four standard deviations of a Poisson distribution.
+                let tolerance: f64 = if spacing == Spacing::Even { 1.0 } else { 4.0 * f64::sqrt(expected) };
+                assert!((found - expected).abs() <= tolerance, "{spacing:?} {from}..{to}: {found}");
+            }
+        }
+        // What ends at nothing is over.
+        let profile = Arrivals { stages, spacing: Spacing::Even, when_busy: WhenBusy::Wait };
+        let mut course = Course::new(profile, 5);
+        let count = std::iter::from_fn(|| course.next().inspect(|_| course.advance())).count();
+        assert_eq!(count, 2_501);
+    }
+
+    #[test]
+    fn distances_of_a_poisson_process_are_exponential() {
+        let arrivals = Arrivals { spacing: Spacing::Poisson, ..Arrivals::constant(100.0) };
+        assert_eq!(arrivals.rate(), Some(100.0));
+        let times = times(arrivals.clone(), 20_001);
+        let distances: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let mean = distances.iter().sum::<f64>() / 20_000.0;
+        assert!((mean - 0.01).abs() < 0.01 * 0.03, "{mean}");
+        // The share of those longer than the mean is 1/e.
+        let long = distances.iter().filter(|distance| **distance > 0.01).count() as f64 / 20_000.0;
+        assert!((long - 0.368).abs() < 0.015, "{long}");
+        assert_eq!(times[..100], super::tests::times(arrivals, 100)[..], "a seed gives the same again");
+    }
+
+    #[test]
+    fn what_is_left_of_a_course_is_known() {
+        let mut course = Course::new(Arrivals::constant(0.3), 5);
+        assert_eq!(course.due_before(Duration::from_secs(10)), 3);
+        assert_eq!(course.due_before(Duration::from_secs(11)), 4);
+        course.advance();
+        assert_eq!(course.due_before(Duration::from_secs(11)), 3);
+    }
+}

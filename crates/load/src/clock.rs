@@ -1,0 +1,154 @@
+//! Time as a run sees it: the machine's own, or one that tests move.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::future::{Future, poll_fn};
+use std::io;
+use std::rc::Rc;
+use std::task::{Poll, Waker};
+use std::time::Instant;
+
+use tokio::sync::Notify;
+
+use crate::alarm::Alarm;
+
+/// Says what time it is, and wakes those who wait.
+pub(crate) trait Clock {
+    fn now(&self) -> Instant;
+
+    /// Returns at `due`, at once when that is past.
+    fn wait_until(&self, due: Instant) -> impl Future<Output = ()>;
+}
+
+/// The machine's clock, for the users of one thread, who share one alarm: a file descriptor each would be too many.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SystemClock(Rc<Sleepers>);
+
+#[derive(Debug, Default)]
+struct Sleepers {
+    /// In the order in which they are due; those due at once in the order in which they came.
+    waiting: RefCell<BTreeMap<(Instant, u64), Waker>>,
+    came: Cell<u64>,
+    /// Told when somebody is due before all others.
+    earlier: Notify,
+}
+
+impl SystemClock {
+    /// Wakes those who wait, until it can't any more. Must run beside them, within a tokio runtime.
+    pub(crate) async fn run(&self) -> io::Error {
+        let mut alarm = Alarm::default();
+        loop {
+            let result = match self.0.wake(Instant::now()) {
+                None => {
+                    self.0.earlier.notified().await;
+                    Ok(())
+                }
+                Some(next) => tokio::select! {
+                    result = alarm.wait_until(next) => result,
+                    () = self.0.earlier.notified() => Ok(()),
+                },
+            };
+            if let Err(error) = result {
+                return error;
+            }
+        }
+    }
+}
+
+impl Clock for SystemClock {
+    fn now(&self) -> Instant {
+        Instant::now()
+    }
+
+    async fn wait_until(&self, due: Instant) {
+        let place = Place { sleepers: &self.0, key: (due, self.0.came.replace(self.0.came.get() + 1)) };
+        poll_fn(|cx| {
+            if Instant::now() >= due {
+                return Poll::Ready(());
+            }
+            place.sleepers.wait(place.key, cx.waker());
+            Poll::Pending
+        })
+        .await;
+    }
+}
+
+impl Sleepers {
+    /// Wakes all who are due and says when the next one is.
+    fn wake(&self, now: Instant) -> Option<Instant> {
+        loop {
+            let (due, waker) = {
+                let mut waiting = self.waiting.borrow_mut();
+                let first = waiting.first_entry()?;
+                (first.key().0, (first.key().0 <= now).then(|| first.remove()))
+            };
+            match waker {
+                Some(waker) => waker.wake(),
+                None => return Some(due),
+            }
+        }
+    }
+
+    fn wait(&self, key: (Instant, u64), waker: &Waker) {
+        let mut waiting = self.waiting.borrow_mut();
+        waiting.insert(key, waker.clone());
+        if waiting.first_key_value().is_some_and(|(first, _)| *first == key) {
+            self.earlier.notify_one();
+        }
+    }
+}
+
+/// One who waits; gone when nobody waits for it any more.
+struct Place<'a> {
+    sleepers: &'a Sleepers,
+    key: (Instant, u64),
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.sleepers.waiting.borrow_mut().remove(&self.key);
+    }
+}
+
+/// The clock of tokio, which its tests stop and move on when nobody has anything to do; it counts milliseconds.
+#[cfg(test)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SimulatedClock;
+
+#[cfg(test)]
+impl Clock for SimulatedClock {
+    fn now(&self) -> Instant {
+        tokio::time::Instant::now().into_std()
+    }
+
+    async fn wait_until(&self, due: Instant) {
+        tokio::time::sleep_until(due.into()).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn sleepers_wake_in_the_order_in_which_they_are_due() {
+        let clock = SystemClock::default();
+        let woken = RefCell::new(Vec::new());
+        let start = clock.now();
+        let sleeper = |milliseconds: u64| {
+            let (clock, woken) = (&clock, &woken);
+            async move {
+                clock.wait_until(start + Duration::from_millis(milliseconds)).await;
+                assert!(clock.now() >= start + Duration::from_millis(milliseconds));
+                woken.borrow_mut().push(milliseconds);
+            }
+        };
+        tokio::select! {
+            error = clock.run() => panic!("{error}"),
+            _ = async { tokio::join!(sleeper(6), sleeper(2), sleeper(0), sleeper(4)) } => {}
+        }
+        assert_eq!(*woken.borrow(), [0, 2, 4, 6]);
+    }
+}

@@ -1,0 +1,222 @@
+//! The request loop: one user, from its first request to its last.
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::oneshot;
+
+use crate::clock::Clock;
+use crate::exchange::Exchange;
+use crate::schedule::Schedule;
+use crate::timeline::{Timeline, Window};
+use crate::{Pace, Plan, Recorder, Start};
+
+/// A connection that was refused is not tried again at once: a closed loop would do nothing else.
+const RECONNECT_PAUSE: Duration = Duration::from_millis(10);
+
+/// What the users of one thread have in common.
+pub(crate) struct Thread<C> {
+    clock: C,
+    schedule: Arc<Schedule>,
+    plan: Plan,
+    /// How many requests the list of the case has.
+    count: usize,
+    recorder: RefCell<Recorder>,
+    window: RefCell<Window>,
+    gate: Gate,
+}
+
+impl<C: Clock> Thread<C> {
+    pub(crate) fn new(clock: C, schedule: Arc<Schedule>, plan: Plan, count: usize, timeline: Arc<Timeline>) -> Self {
+        Thread {
+            window: RefCell::new(Window::new(schedule.start, timeline)),
+            clock,
+            schedule,
+            plan,
+            count,
+            recorder: RefCell::default(),
+            gate: Gate::default(),
+        }
+    }
+
+    /// What was noted of all its users.
+    pub(crate) fn finish(&self) -> Recorder {
+        self.window.borrow_mut().close();
+        self.recorder.take()
+    }
+
+    /// Drives one user; its exchange is made when it is first needed.
+    pub(crate) async fn drive<E: Exchange>(&self, number: usize, connect: impl FnOnce() -> E) {
+        if let Some(mut user) = self.begin(number).await {
+            let mut connect = Some(connect);
+            let mut exchange = None;
+            let mut sent = 0;
+            while let Some(turn) = self.next(&mut user).await {
+                let exchange = match (&mut exchange, connect.take()) {
+                    (Some(exchange), _) => exchange,
+                    (none, Some(connect)) => none.insert(connect()),
+                    (None, None) => return,
+                };
+                user.free = self.request(exchange, sent % self.count, turn).await;
+                sent += 1;
+            }
+        }
+        // A run takes its whole time, also when nothing more is due in it.
+        if let Some(limit) = self.schedule.time_limit() {
+            self.wait_until(limit).await;
+        }
+    }
+
+    /// Waits until the user begins.
+    async fn begin(&self, number: usize) -> Option<User> {
+        let Plan { start, connections, seed, pace, .. } = &self.plan;
+        let begin = self.schedule.start.checked_add(start.of(number, *connections)?)?;
+        if self.schedule.time_limit().is_some_and(|limit| begin >= limit) || !self.wait_until(begin).await {
+            return None;
+        }
+        self.schedule.user_begins();
+        // Who is free counts from when the user is there, but a rhythm from when it should have been.
+        let free = if *start == Start::Together && *pace == Pace::Closed { self.clock.now() } else { begin };
+        // Seeds that differ by one would begin alike.
+        let random = fastrand::Rng::with_seed(seed.wrapping_add(1 + number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        Some(User { free, due: None, random })
+    }
+
+    /// Waits until the next request of a user is due; `None` when there is none before the run is over.
+    async fn next(&self, user: &mut User) -> Option<Turn> {
+        let free = user.free;
+        let (due, _pass) = match &self.plan.pace {
+            Pace::Closed => (self.taken(free, free)?, None),
+            Pace::Think(think) => (self.taken(free + think.next(&mut user.random), free)?, None),
+            Pace::Every(period) => (self.taken(user.due.map_or(free, |due| due + *period), free)?, None),
+            Pace::Arrivals(_) => {
+                let pass = tokio::select! {
+                    biased;
+                    () = self.schedule.over() => return None,
+                    pass = self.gate.enter() => pass,
+                };
+                (self.schedule.arrival(free)?, Some(pass))
+            }
+        };
+        user.due = Some(due);
+        let now = self.clock.now();
+        if due <= now {
+            return Some(Turn { due, sent: now });
+        }
+        if !self.wait_until(due).await {
+            return None;
+        }
+        let sent = self.clock.now();
+        self.recorder.borrow_mut().woken(sent.saturating_duration_since(due));
+        Some(Turn { due, sent })
+    }
+
+    /// A request that is due at this time can't be sent before the user is free.
+    fn taken(&self, due: Instant, free: Instant) -> Option<Instant> {
+        self.schedule.take(due.max(free)).then_some(due)
+    }
+
+    /// Sends a request, notes what came of it, and says since when the user is free again.
+    async fn request<E: Exchange>(&self, exchange: &mut E, number: usize, turn: Turn) -> Instant {
+        let result = exchange.send(number).await;
+        let now = self.clock.now();
+        let pause = matches!(&result, Err(failure) if failure.is_of_connecting());
+        {
+            let mut recorder = self.recorder.borrow_mut();
+            let mut window = self.window.borrow_mut();
+            let judged = match &result {
+                Ok(()) => {
+                    let counted = recorder.requests + recorder.errors;
+                    exchange.judge(number, counted.is_multiple_of(self.plan.verify_one_in.max(1)))
+                }
+                Err(failure) => {
+                    recorder.exhausted = recorder.exhausted.or(failure.exhausted());
+                    Err(failure.to_string())
+                }
+            };
+            match judged {
+                Ok(judged) => {
+                    let latency = now.saturating_duration_since(turn.due);
+                    recorder.answer(&judged, latency, now.saturating_duration_since(turn.sent));
+                    window.answer(now, latency);
+                }
+                Err(message) => {
+                    recorder.error(|| message);
+                    window.error(now);
+                    self.schedule.error(now);
+                }
+            }
+        }
+        // Neither judging nor closing nor pausing is part of the next request.
+        exchange.rest().await;
+        if pause {
+            self.wait_until(self.clock.now() + RECONNECT_PAUSE).await;
+        }
+        self.clock.now()
+    }
+
+    /// Whether the time came before the run was over.
+    async fn wait_until(&self, due: Instant) -> bool {
+        tokio::select! {
+            biased;
+            () = self.schedule.over() => false,
+            () = self.clock.wait_until(due) => true,
+        }
+    }
+}
+
+/// How far a user is.
+struct User {
+    /// Since when it waits for its next turn.
+    free: Instant,
+    /// When its last request was due.
+    due: Option<Instant>,
+    random: fastrand::Rng,
+}
+
+/// A request to send now.
+#[derive(Clone, Copy)]
+struct Turn {
+    due: Instant,
+    sent: Instant,
+}
+
+/// Lets one user of a thread wait for the next arrival; the one that was free last is the next to come in, so that there
+/// are no more connections than are needed, and the warmest is used.
+#[derive(Default)]
+struct Gate {
+    taken: Cell<bool>,
+    waiting: RefCell<Vec<oneshot::Sender<()>>>,
+}
+
+impl Gate {
+    async fn enter(&self) -> Pass<'_> {
+        while self.taken.get() {
+            let (sender, turn) = oneshot::channel();
+            self.waiting.borrow_mut().push(sender);
+            // The sender is dropped only with the gate.
+            let _ = turn.await;
+        }
+        self.taken.set(true);
+        Pass(self)
+    }
+}
+
+/// The right to wait for the next arrival; over when the arrival is there.
+struct Pass<'a>(&'a Gate);
+
+impl Drop for Pass<'_> {
+    fn drop(&mut self) {
+        self.0.taken.set(false);
+        // Some may have stopped waiting.
+        while let Some(next) = self.0.waiting.borrow_mut().pop() {
+            if next.send(()).is_ok() {
+                break;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

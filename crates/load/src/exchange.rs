@@ -1,0 +1,231 @@
+//! One user's way to the server: what the request loop needs of a client, whichever it is.
+
+use std::future::Future;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bytes::Bytes;
+
+use crate::connection::{Connection, Failure};
+use crate::response::Response;
+use crate::typed::{Answer, Connect, TypedClient, User};
+use crate::{Case, Endpoint, Plan, Requests};
+
+/// Sends the requests of one user, one at a time.
+pub(crate) trait Exchange {
+    /// Sends the request of this number and waits for the whole answer.
+    fn send(&mut self, number: usize) -> impl Future<Output = Result<(), Failure>>;
+
+    /// Judges the last answer; no part of the time that is measured. Where `in_full` is not asked for, less may do.
+    fn judge(&mut self, number: usize, in_full: bool) -> Result<Judged, String>;
+
+    /// What is to do before the next request and is no part of it: closing a connection that served its last.
+    fn rest(&mut self) -> impl Future<Output = ()>;
+}
+
+/// A right answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Judged {
+    pub(crate) answer: Answer,
+    /// Whether its content was decoded and compared.
+    pub(crate) verified: bool,
+}
+
+/// What the answers to the raw requests of a case must be like: as the first of each that was found right.
+/// It is shared by all runs of one case against one target.
+#[derive(Clone, Debug)]
+pub struct Expected(Arc<[ExpectedAnswer]>);
+
+#[derive(Debug)]
+struct ExpectedAnswer {
+    length: AtomicU64,
+    matches: AtomicU64,
+}
+
+impl Expected {
+    const UNKNOWN: u64 = u64::MAX;
+
+    /// Nothing is known yet of the answers of a case.
+    pub fn of(case: &Case) -> Self {
+        let unknown = |_| ExpectedAnswer { length: AtomicU64::new(Self::UNKNOWN), matches: AtomicU64::new(0) };
+        Expected((0..case.count()).map(unknown).collect())
+    }
+
+    /// Bytes of the body of the answer to the request of this number, once they are known.
+    pub fn length(&self, number: usize) -> Option<u64> {
+        self.get(number).map(|(length, _)| length)
+    }
+
+    fn get(&self, number: usize) -> Option<(u64, u64)> {
+        let answer = self.0.get(number)?;
+        let length = answer.length.load(Ordering::Acquire);
+        (length != Self::UNKNOWN).then(|| (length, answer.matches.load(Ordering::Relaxed)))
+    }
+
+    pub(crate) fn learn(&self, number: usize, length: u64, matches: u64) {
+        let Some(answer) = self.0.get(number) else { return };
+        // Whoever comes first decides; the others compare. All who come at once found the same number.
+        if answer.length.load(Ordering::Acquire) == Self::UNKNOWN {
+            answer.matches.store(matches, Ordering::Relaxed);
+            let _ = answer.length.compare_exchange(Self::UNKNOWN, length, Ordering::Release, Ordering::Relaxed);
+        }
+    }
+}
+
+/// What the raw users of one thread have in common.
+pub(crate) struct RawRequests {
+    case: Case,
+    requests: Vec<Bytes>,
+    expected: Expected,
+    keep_alive: bool,
+}
+
+impl RawRequests {
+    pub(crate) fn new(case: &Case, endpoint: &Endpoint, plan: &Plan, expected: &Expected) -> Self {
+        let write = |message: &crate::Message| message.request(&endpoint.path, &endpoint.authority, plan.keep_alive);
+        RawRequests {
+            requests: case.messages().iter().map(write).collect(),
+            case: case.clone(),
+            expected: expected.clone(),
+            keep_alive: plan.keep_alive,
+        }
+    }
+}
+
+/// Sends what is written already.
+pub(crate) struct RawExchange {
+    requests: Rc<RawRequests>,
+    connection: Connection,
+    last: Option<Response>,
+}
+
+impl RawExchange {
+    pub(crate) fn new(requests: Rc<RawRequests>, user: &User) -> Self {
+        RawExchange { requests, connection: Connection::new(user), last: None }
+    }
+}
+
+impl Exchange for RawExchange {
+    async fn send(&mut self, number: usize) -> Result<(), Failure> {
+        self.last = None;
+        let request = &self.requests.requests[number];
+        self.last = Some(self.connection.exchange(request).await?);
+        Ok(())
+    }
+
+    fn judge(&mut self, number: usize, in_full: bool) -> Result<Judged, String> {
+        let RawRequests { case, expected, .. } = &*self.requests;
+        let Some(response) = &self.last else { return Err("no answer".to_owned()) };
+        let message = &case.messages()[number];
+        let body = self.connection.body(response);
+        if response.status != 200 {
+            return Err(wrong_status(response, body));
+        }
+        let known = expected.get(number);
+        let length = body.len() as u64;
+        if let Some((expected, _)) = known
+            && expected != length
+        {
+            return Err(format!("body of {length} bytes, expected {expected}"));
+        }
+        let (matches, verified) = match known {
+            Some((_, matches)) if !in_full && !self.connection.is_first_response() => (matches, false),
+            _ => ((message.check)(body)?, true),
+        };
+        expected.learn(number, length, matches);
+        let answer = Answer { bytes_out: message.body.len() as u64, bytes_in: length, matches };
+        Ok(Judged { answer, verified })
+    }
+
+    async fn rest(&mut self) {
+        if let Some(response) = &self.last
+            && (response.close || !self.requests.keep_alive)
+        {
+            self.connection.close(response).await;
+        }
+    }
+}
+
+impl RawExchange {
+    /// The body of the last answer, for who asks once.
+    fn body(&self) -> Bytes {
+        self.last.as_ref().map(|response| Bytes::copy_from_slice(self.connection.body(response))).unwrap_or_default()
+    }
+}
+
+fn wrong_status(response: &Response, body: &[u8]) -> String {
+    let start = String::from_utf8_lossy(&body[..body.len().min(300)]);
+    format!("status {}, expected 200: {start}", response.status)
+}
+
+/// Lets a client of its own send.
+pub(crate) struct TypedExchange {
+    connect: Connect,
+    user: User,
+    keep_alive: bool,
+    client: Option<Box<dyn TypedClient>>,
+    last: Option<Answer>,
+}
+
+impl TypedExchange {
+    pub(crate) fn new(connect: Connect, user: User, keep_alive: bool) -> Self {
+        TypedExchange { connect, user, keep_alive, client: None, last: None }
+    }
+}
+
+impl Exchange for TypedExchange {
+    async fn send(&mut self, number: usize) -> Result<(), Failure> {
+        self.last = None;
+        let client = match &mut self.client {
+            Some(client) => client,
+            None => self.client.insert((self.connect)(&self.user).map_err(Failure::Client)?),
+        };
+        match tokio::time::timeout(self.user.timeout, client.call(number)).await {
+            Ok(result) => self.last = Some(result.map_err(Failure::Client)?),
+            Err(_) => {
+                self.client = None;
+                return Err(Failure::Timeout(self.user.timeout));
+            }
+        }
+        Ok(())
+    }
+
+    fn judge(&mut self, _: usize, _: bool) -> Result<Judged, String> {
+        let answer = self.last.take().ok_or("no answer")?;
+        Ok(Judged { answer, verified: true })
+    }
+
+    async fn rest(&mut self) {
+        if !self.keep_alive {
+            self.client = None;
+        }
+    }
+}
+
+/// Sends every request of a case once and gives the bodies of the raw answers, or says what was wrong.
+pub(crate) async fn ask(case: &Case, endpoint: &Endpoint, plan: &Plan) -> Result<Vec<Bytes>, String> {
+    let user = User { number: 0, endpoint: endpoint.clone(), source: None, timeout: plan.timeout };
+    let mut bodies = Vec::new();
+    match &case.requests {
+        Requests::Raw(_) => {
+            let plan = Plan { keep_alive: false, ..plan.clone() };
+            let requests = RawRequests::new(case, endpoint, &plan, &Expected::of(case));
+            let mut exchange = RawExchange::new(Rc::new(requests), &user);
+            for number in 0..case.count() {
+                exchange.send(number).await.map_err(|failure| failure.to_string())?;
+                exchange.judge(number, true)?;
+                bodies.push(exchange.body());
+                exchange.rest().await;
+            }
+        }
+        Requests::Typed { connect, .. } => {
+            let mut exchange = TypedExchange::new(connect.clone(), user, true);
+            for number in 0..case.count() {
+                exchange.send(number).await.map_err(|failure| failure.to_string())?;
+                exchange.judge(number, true)?;
+            }
+        }
+    }
+    Ok(bodies)
+}

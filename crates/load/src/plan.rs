@@ -1,0 +1,214 @@
+//! How a case is driven: the axes of a load, each a value.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::Arrivals;
+
+/// How a case is driven.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// When each request is due.
+    pub pace: Pace,
+    /// When the run ends.
+    pub stop: Stop,
+    /// How many users there are at most, each with a connection of its own and at most one request under way.
+    pub connections: usize,
+    /// When users begin.
+    pub start: Start,
+    /// Whether a connection serves more than one request.
+    pub keep_alive: bool,
+    /// The addresses that users connect from, in turn; the system chooses when there are none.
+    pub sources: Arc<[IpAddr]>,
+    /// Threads of the driver; the users are shared out among them.
+    pub threads: usize,
+    /// How long a request may take, its connection included.
+    pub timeout: Duration,
+    /// One of this many answers is decoded and compared, beside the first of each connection.
+    pub verify_one_in: u64,
+    /// What all that is random begins with, so that a run can be repeated.
+    pub seed: u64,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Plan {
+            pace: Pace::Closed,
+            stop: Stop::after(Duration::from_secs(1)),
+            connections: 1,
+            start: Start::Together,
+            keep_alive: true,
+            sources: Arc::new([]),
+            threads: 1,
+            timeout: Duration::from_secs(10),
+            verify_one_in: 1000,
+            seed: 5,
+        }
+    }
+}
+
+/// When the next request is due.
+///
+/// Latency always counts from that time, so that a stall shows in every request it delayed.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Pace {
+    /// A *closed* workload: each user sends the next request when the answer to the last is there.
+    Closed,
+    /// The same with a pause before each request, the first included.
+    Think(Think),
+    /// A closed workload with pacing: each user's requests are due at this distance, start to start.
+    /// One that is late is sent at once, and the next is due as if it had not been.
+    Every(Duration),
+    /// An *open* workload: requests are due by the clock, whatever the server does.
+    Arrivals(Arrivals),
+}
+
+impl Pace {
+    /// How long a user takes from request to request, at least, in the mean.
+    pub fn period(&self) -> Duration {
+        match self {
+            Pace::Closed | Pace::Arrivals(_) => Duration::ZERO,
+            Pace::Think(think) => think.mean(),
+            Pace::Every(period) => *period,
+        }
+    }
+}
+
+/// How long a user thinks between requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Think {
+    /// The same time always.
+    Fixed(Duration),
+    /// Any time between these, all equally likely.
+    Uniform(Duration, Duration),
+    /// Times of this mean, as of people who don't know of each other: most are short and some very long.
+    Exponential(Duration),
+}
+
+impl Think {
+    /// The mean.
+    pub fn mean(&self) -> Duration {
+        match *self {
+            Think::Fixed(time) | Think::Exponential(time) => time,
+            Think::Uniform(shortest, longest) => (shortest + longest) / 2,
+        }
+    }
+
+    pub(crate) fn next(&self, random: &mut fastrand::Rng) -> Duration {
+        match *self {
+            Think::Fixed(time) => time,
+            Think::Uniform(shortest, longest) => shortest + longest.saturating_sub(shortest).mul_f64(random.f64()),
+            Think::Exponential(mean) => mean.mul_f64(exponential(random)),
+        }
+    }
+}
+
+/// A value of the exponential distribution with mean 1.
+pub(crate) fn exponential(random: &mut fastrand::Rng) -> f64 {
+    // The random number is less than 1, so the logarithm is finite.
+    -(1.0 - random.f64()).ln()
+}
+
+/// When users begin.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Start {
+    /// All at once.
+    Together,
+    /// At even distances within this time, so that users with the same rhythm are not in step.
+    Within(Duration),
+    /// This many each second: a ramp.
+    PerSecond(f64),
+}
+
+impl Start {
+    /// When the user of this number begins, of so many; `None` is never.
+    pub(crate) fn of(&self, number: usize, users: usize) -> Option<Duration> {
+        match *self {
+            Start::Together => Some(Duration::ZERO),
+            Start::Within(time) => Some(time.mul_f64(number as f64 / users.max(1) as f64)),
+            Start::PerSecond(rate) => Duration::try_from_secs_f64(number as f64 / rate).ok(),
+        }
+    }
+}
+
+/// When to stop sending: at the first of these. Requests that are under way are always finished, within their time limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Stop {
+    /// After this time.
+    pub after: Option<Duration>,
+    /// After this many requests of all users.
+    pub requests: Option<u64>,
+    /// After this many failed requests.
+    pub errors: Option<u64>,
+    /// When the server has used this share of its cores for an interval of the [`Timeline`](crate::Timeline); 1 is all of them.
+    pub server_cpu: Option<f64>,
+}
+
+impl Stop {
+    /// After this time.
+    pub fn after(time: Duration) -> Self {
+        Stop { after: Some(time), ..Stop::default() }
+    }
+
+    /// After this many requests of all users.
+    pub fn requests(count: u64) -> Self {
+        Stop { requests: Some(count), ..Stop::default() }
+    }
+
+    /// Or after this many failed requests.
+    pub fn or_errors(self, count: u64) -> Self {
+        Stop { errors: Some(count), ..self }
+    }
+
+    /// Or when the server has used this share of its cores.
+    pub fn or_server_cpu(self, share: f64) -> Self {
+        Stop { server_cpu: Some(share), ..self }
+    }
+}
+
+/// Why a run ended before all that was planned was done.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum End {
+    /// So many requests had failed.
+    Errors(u64),
+    /// The server used this share of its cores.
+    ServerCpu(f64),
+    /// Nobody wanted it any more.
+    Cancelled,
+}
+
+impl fmt::Display for End {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            End::Errors(1) => f.write_str("the first failed transaction"),
+            End::Errors(count) => write!(f, "{count} failed transactions"),
+            End::ServerCpu(share) => write!(f, "the server used {:.0} % of its cores", share * 100.0),
+            End::Cancelled => f.write_str("cancelled"),
+        }
+    }
+}
+
+impl Plan {
+    /// How many threads of the driver have users.
+    pub fn threads(&self) -> usize {
+        self.threads.clamp(1, self.connections.max(1))
+    }
+
+    /// How long a run takes, as far as it is planned.
+    pub fn planned(&self) -> Duration {
+        match (self.stop.after, self.stop.requests, &self.pace) {
+            (Some(time), ..) => time,
+            (None, Some(count), Pace::Arrivals(arrivals)) => match arrivals.rate() {
+                Some(rate) => Duration::try_from_secs_f64(count as f64 / rate).unwrap_or_default(),
+                None => arrivals.planned(),
+            },
+            (None, ..) => Duration::ZERO,
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! What happens from second to second.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use hdrhistogram::Histogram;
+
+use crate::recorder::nanoseconds;
+use crate::report::Interval;
+use crate::usage::Usage;
+
+/// A run of this length or more is told by the second, a shorter one by the tenth of a second.
+const LONG: Duration = Duration::from_secs(10);
+/// More intervals than this are more than a chart can show: two become one then.
+const MOST_INTERVALS: usize = 600;
+
+/// A run, interval by interval. There is one for all threads of the driver.
+#[derive(Debug)]
+pub struct Timeline(Mutex<Intervals>);
+
+#[derive(Debug)]
+struct Intervals {
+    length: Duration,
+    /// How many times the intervals that come in have been doubled.
+    doubled: u32,
+    slots: Vec<Slot>,
+}
+
+/// One interval.
+#[derive(Clone, Debug, Default)]
+struct Slot {
+    requests: u64,
+    errors: u64,
+    /// How many answers had which latency, in nanoseconds as far as two digits tell.
+    latencies: BTreeMap<u64, u64>,
+    users: Option<usize>,
+    server_cpu_share: Option<f64>,
+    server_memory: Option<u64>,
+}
+
+impl Timeline {
+    /// For a run of this length, if that is known.
+    pub(crate) fn new(planned: Option<Duration>) -> Self {
+        let length = match planned {
+            Some(time) if time < LONG => Duration::from_millis(100),
+            _ => Duration::from_secs(1),
+        };
+        Timeline(Mutex::new(Intervals { length, doubled: 0, slots: Vec::new() }))
+    }
+
+    /// How long an interval is, as they come in.
+    pub(crate) fn tick(&self) -> Duration {
+        let intervals = self.lock();
+        intervals.length / 2u32.pow(intervals.doubled)
+    }
+
+    /// Notes what there was at the end of the interval of this number.
+    pub(crate) fn sample(&self, number: usize, users: usize, usage: Option<Usage>, server_cpu_share: Option<f64>) {
+        let mut intervals = self.lock();
+        let slot = intervals.slot(number);
+        slot.users = Some(users);
+        slot.server_memory = usage.and_then(|usage| usage.memory).or(slot.server_memory);
+        slot.server_cpu_share = match (slot.server_cpu_share, server_cpu_share) {
+            (Some(a), Some(b)) => Some((a + b) / 2.0),
+            (one, None) | (None, one) => one,
+        };
+    }
+
+    /// Right answers, errors, and latency at some quantiles in the last interval that is complete: what a live view shows.
+    pub fn last(&self) -> Option<Interval> {
+        let intervals = self.lock();
+        let number = intervals.slots.len().checked_sub(2)?;
+        Some(intervals.slots[number].interval(number, intervals.length))
+    }
+
+    /// The intervals that have been.
+    pub fn series(&self) -> Vec<Interval> {
+        let intervals = self.lock();
+        let slots = intervals.slots.iter().enumerate();
+        slots.map(|(number, slot)| slot.interval(number, intervals.length)).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Intervals> {
+        // Numbers only: a panic leaves at worst one interval with less in it.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Intervals {
+    fn slot(&mut self, number: usize) -> &mut Slot {
+        let mut number = number >> self.doubled;
+        while number >= MOST_INTERVALS {
+            self.double();
+            number /= 2;
+        }
+        if number >= self.slots.len() {
+            self.slots.resize_with(number + 1, Slot::default);
+        }
+        &mut self.slots[number]
+    }
+
+    fn double(&mut self) {
+        let mut slots = std::mem::take(&mut self.slots).into_iter();
+        while let Some(mut slot) = slots.next() {
+            if let Some(other) = slots.next() {
+                slot.add(other);
+            }
+            self.slots.push(slot);
+        }
+        self.length *= 2;
+        self.doubled += 1;
+    }
+}
+
+impl Slot {
+    fn add(&mut self, later: Slot) {
+        self.requests += later.requests;
+        self.errors += later.errors;
+        for (latency, count) in later.latencies {
+            *self.latencies.entry(latency).or_default() += count;
+        }
+        self.users = later.users.or(self.users);
+        self.server_memory = later.server_memory.or(self.server_memory);
+        self.server_cpu_share = match (self.server_cpu_share, later.server_cpu_share) {
+            (Some(a), Some(b)) => Some((a + b) / 2.0),
+            (one, None) | (None, one) => one,
+        };
+    }
+
+    fn interval(&self, number: usize, length: Duration) -> Interval {
+        Interval {
+            at_s: (length * (number as u32 + 1)).as_secs_f64(),
+            requests_per_second: self.requests as f64 / length.as_secs_f64(),
+            errors: self.errors,
+            p50_us: self.quantile(0.5),
+            p99_us: self.quantile(0.99),
+            users: self.users,
+            server_cpu_share: self.server_cpu_share,
+            server_rss_bytes: self.server_memory,
+        }
+    }
+
+    fn quantile(&self, quantile: f64) -> Option<f64> {
+        let rank = ((quantile * self.requests as f64).ceil() as u64).max(1);
+        let mut count = 0;
+        self.latencies.iter().find_map(|(latency, times)| {
+            count += times;
+            (count >= rank).then_some(*latency as f64 / 1e3)
+        })
+    }
+}
+
+/// One thread's part of the interval that it is in.
+#[derive(Debug)]
+pub(crate) struct Window {
+    start: Instant,
+    length: Duration,
+    number: usize,
+    requests: u64,
+    errors: u64,
+    latencies: Histogram<u64>,
+    timeline: Arc<Timeline>,
+}
+
+impl Window {
+    pub(crate) fn new(start: Instant, timeline: Arc<Timeline>) -> Self {
+        // Two digits from 1 µs to an hour, in about 30 KB.
+        let latencies = Histogram::new_with_bounds(1_000, 3_600_000_000_000, 2);
+        Window {
+            start,
+            length: timeline.tick(),
+            number: 0,
+            requests: 0,
+            errors: 0,
+            latencies: latencies.expect("bounds and digits are within those of a histogram"),
+            timeline,
+        }
+    }
+
+    pub(crate) fn answer(&mut self, now: Instant, latency: Duration) {
+        self.move_to(now);
+        self.requests += 1;
+        self.latencies.saturating_record(nanoseconds(latency));
+    }
+
+    pub(crate) fn error(&mut self, now: Instant) {
+        self.move_to(now);
+        self.errors += 1;
+    }
+
+    fn move_to(&mut self, now: Instant) {
+        let number = number(now - self.start, self.length);
+        if number != self.number {
+            self.close();
+            self.number = number;
+        }
+    }
+
+    /// Hands over what was noted.
+    pub(crate) fn close(&mut self) {
+        let mut intervals = self.timeline.lock();
+        let slot = intervals.slot(self.number);
+        slot.requests += std::mem::take(&mut self.requests);
+        slot.errors += std::mem::take(&mut self.errors);
+        for value in self.latencies.iter_recorded() {
+            *slot.latencies.entry(value.value_iterated_to()).or_default() += value.count_at_value();
+        }
+        drop(intervals);
+        self.latencies.reset();
+    }
+}
+
+/// Which interval a time lies in.
+pub(crate) fn number(time: Duration, length: Duration) -> usize {
+    (time.as_nanos() / length.as_nanos().max(1)) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_have_what_happened_in_them() {
+        let timeline = Arc::new(Timeline::new(None));
+        let start = Instant::now();
+        let mut threads = [Window::new(start, timeline.clone()), Window::new(start, timeline.clone())];
+        for thread in &mut threads {
+            for millisecond in (0..3_000).step_by(10) {
+                let latency = Duration::from_millis(if millisecond >= 1_000 { 20 } else { 10 });
+                thread.answer(start + Duration::from_millis(millisecond), latency);
+            }
+            thread.error(start + Duration::from_millis(2_999));
+            thread.close();
+        }
+        timeline.sample(1, 7, Some(Usage { cpu: Duration::ZERO, memory: Some(5) }), Some(0.5));
+        let series = timeline.series();
+        assert_eq!(series.iter().map(|interval| interval.at_s).collect::<Vec<_>>(), [1.0, 2.0, 3.0]);
+        assert!(series.iter().all(|interval| interval.requests_per_second == 200.0));
+        assert_eq!(series.iter().map(|interval| interval.errors).collect::<Vec<_>>(), [0, 0, 2]);
+        let medians: Vec<_> = series.iter().map(|interval| interval.p50_us.unwrap() / 1e3).collect();
+        for (median, expected) in medians.iter().zip([10.0, 20.0, 20.0]) {
+            assert!((median - expected).abs() <= expected * 0.01, "{medians:?}");
+        }
+        assert_eq!(
+            (series[1].users, series[1].server_cpu_share, series[1].server_rss_bytes),
+            (Some(7), Some(0.5), Some(5))
+        );
+        assert_eq!(timeline.last().unwrap(), series[1]);
+    }
+
+    #[test]
+    fn a_long_run_has_longer_intervals_and_not_more() {
+        let timeline = Arc::new(Timeline::new(None));
+        let start = Instant::now();
+        let mut window = Window::new(start, timeline.clone());
+        for second in 0..3_600 {
+            window.answer(start + Duration::from_secs(second), Duration::from_millis(1));
+        }
+        window.close();
+        let series = timeline.series();
+        assert_eq!((series.len(), series[0].at_s), (450, 8.0));
+        let requests: f64 = series.iter().map(|interval| interval.requests_per_second * 8.0).sum();
+        assert_eq!(requests, 3_600.0);
+    }
+}

@@ -38,6 +38,7 @@ mod alarm;
 mod bench;
 mod case;
 mod connection;
+mod criterion;
 mod endpoint;
 mod error;
 mod machine;
@@ -53,6 +54,7 @@ mod usage;
 
 pub use bench::{Bench, Target};
 pub use case::{Case, Check};
+pub use criterion::{Comparison, Criterion, Metric};
 pub use endpoint::Endpoint;
 pub use error::{Error, ErrorKind};
 pub use machine::Machine;

@@ -8,7 +8,10 @@ mod table;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-pub use results::{Client, FLOOR, Interval, Latency, Method, Pass, Quantile, Results, Row, Spread, Step, Suite};
+pub use results::{
+    Client, FLOOR, Interval, Latency, Method, Pass, Published, PublishedFigure, Quantile, Results, Row, Spread, Step,
+    Suite,
+};
 
 use crate::{Error, ErrorKind};
 

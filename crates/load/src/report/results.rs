@@ -282,25 +282,32 @@ impl Results {
 }
 
 impl Suite {
-    /// Each case with the row of the target that was measured and, when there is one, the row of the floor.
+    /// Each row that was measured and, when there is one, the row of the floor to compare it with.
     pub(crate) fn against_floor(&self) -> impl Iterator<Item = (&Row, Option<&Row>)> {
-        self.cases.iter().filter(|row| row.target != FLOOR).map(|row| {
-            let floor = self.cases.iter().find(|other| {
-                other.target == FLOOR
-                    && other.case == row.case
-                    && other.connections == row.connections
-                    && other.keep_alive == row.keep_alive
-            });
-            (row, floor)
-        })
+        self.cases.iter().filter(|row| row.target != FLOOR).map(|row| (row, self.floor_of(row)))
+    }
+
+    /// The floor's row of the same case, or one that was driven alike and moved as many bytes: to the floor, content is
+    /// nothing but its length.
+    pub(crate) fn floor_of(&self, row: &Row) -> Option<&Row> {
+        let alike = |other: &&Row| {
+            other.target == FLOOR
+                && other.method == row.method
+                && (other.connections, other.keep_alive, other.rate) == (row.connections, row.keep_alive, row.rate)
+        };
+        let size = |row: &Row| (row.request_bytes, row.response_bytes);
+        let mut floors = self.cases.iter().filter(alike);
+        let same = floors.clone().find(|other| other.case == row.case && other.style == row.style);
+        same.or_else(|| floors.find(|other| size(other) == size(row)))
     }
 }
 
 impl Row {
-    /// The share of the floor's throughput that this row reaches.
+    /// The share of the floor's throughput that this row reaches; `None` where clients differ, for then they are
+    /// compared, and not the servers.
     pub fn share_of(&self, floor: &Row) -> Option<f64> {
-        let (own, floor) = (self.requests_per_second.mean, floor.requests_per_second.mean);
-        (floor > 0.0).then(|| own / floor)
+        let (own, most) = (self.requests_per_second.mean, floor.requests_per_second.mean);
+        (most > 0.0 && self.client == floor.client).then(|| own / most)
     }
 
     /// The latency in microseconds that this share of requests (0 to 1) stayed within: that of the next point of the

@@ -118,7 +118,7 @@ impl Bench {
             let suite = &self.loads[index].0.suite;
             match suites.iter_mut().find(|known| known.suite == *suite) {
                 Some(known) => known.cases.extend(rows),
-                None => suites.push(Suite { suite: suite.clone(), cases: rows }),
+                None => suites.push(Suite { suite: suite.clone(), cases: rows, published: Vec::new() }),
             }
         }
         let duration = self.loads.first().and_then(|(_, plan)| Some(plan.stop.after?.as_secs_f64()));
@@ -305,7 +305,8 @@ fn sum(a: Option<Duration>, b: Option<Duration>) -> Option<Duration> {
 
 fn latency(nanoseconds: &Histogram<u64>) -> Latency {
     let at = |quantile| nanoseconds.value_at_quantile(quantile) as f64 / 1e3;
-    Latency { p50: at(0.5), p90: at(0.9), p99: at(0.99), p999: at(0.999), max: nanoseconds.max() as f64 / 1e3 }
+    let mean = Some(nanoseconds.mean() / 1e3);
+    Latency { mean, p50: at(0.5), p90: at(0.9), p99: at(0.99), p999: at(0.999), max: nanoseconds.max() as f64 / 1e3 }
 }
 
 /// What a reader must know before believing the figures.

@@ -1,6 +1,10 @@
 //! The report: data first ([`Results`]), then a table for a terminal, a page for a browser, JSON for programs.
 
+mod csv;
 pub(crate) mod format;
+mod judge;
+mod junit;
+mod label;
 mod page;
 mod results;
 mod table;
@@ -8,7 +12,11 @@ mod table;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-pub use results::{Client, FLOOR, Interval, Latency, Method, Pass, Quantile, Results, Row, Spread, Step, Suite};
+pub use judge::Failed;
+pub use results::{
+    Client, FLOOR, Interval, Latency, Method, Pass, Published, PublishedFigure, Quantile, Results, Row, Spread, Step,
+    Suite,
+};
 
 use crate::{Error, ErrorKind};
 

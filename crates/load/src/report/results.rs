@@ -34,8 +34,36 @@ pub struct Results {
 pub struct Suite {
     /// Its name, as `benchmark1`.
     pub suite: String,
-    /// One row per case, target, connections and keep-alive.
+    /// One row per case, target, client, method, style, connections and keep-alive.
     pub cases: Vec<Row>,
+    /// What was published of the suite's cases, shown beside as history and never as a ratio.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub published: Vec<Published>,
+}
+
+/// The figures that somebody published of one system.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Published {
+    /// What was measured, as `JAX-WS RI 2.1`.
+    pub system: String,
+    /// Who published it, and when.
+    pub source: String,
+    /// The machines that it was measured on, in words.
+    pub machine: String,
+    /// The figures, in the order of the source.
+    pub figures: Vec<PublishedFigure>,
+}
+
+/// One figure of an article.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PublishedFigure {
+    /// The name of the case, as in [`Row::case`].
+    pub case: String,
+    /// Requests per second.
+    pub requests_per_second: f64,
+    /// Their standard deviation over the runs, where it was published.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stddev: Option<f64>,
 }
 
 /// One case against one target.
@@ -228,10 +256,12 @@ pub struct Spread {
     pub runs: Vec<f64>,
 }
 
-/// Percentiles in microseconds.
+/// Mean and percentiles in microseconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names say it all")]
 pub struct Latency {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean: Option<f64>,
     pub p50: f64,
     pub p90: f64,
     pub p99: f64,
@@ -252,25 +282,44 @@ impl Results {
 }
 
 impl Suite {
-    /// Each case with the row of the target that was measured and, when there is one, the row of the floor.
+    /// Each row that was measured and, when there is one, the row of the floor to compare it with.
     pub(crate) fn against_floor(&self) -> impl Iterator<Item = (&Row, Option<&Row>)> {
-        self.cases.iter().filter(|row| row.target != FLOOR).map(|row| {
-            let floor = self.cases.iter().find(|other| {
-                other.target == FLOOR
-                    && other.case == row.case
-                    && other.connections == row.connections
-                    && other.keep_alive == row.keep_alive
-            });
-            (row, floor)
-        })
+        self.cases.iter().filter(|row| row.target != FLOOR).map(|row| (row, self.floor_of(row)))
+    }
+
+    /// The floor's row of the same case, or one that was driven alike and moved as many bytes: to the floor, content is
+    /// nothing but its length.
+    pub(crate) fn floor_of(&self, row: &Row) -> Option<&Row> {
+        let alike = |other: &&Row| {
+            other.target == FLOOR
+                && other.method == row.method
+                && (other.connections, other.keep_alive, other.rate) == (row.connections, row.keep_alive, row.rate)
+        };
+        let size = |row: &Row| (row.request_bytes, row.response_bytes);
+        let mut floors = self.cases.iter().filter(alike);
+        let same = floors.clone().find(|other| other.case == row.case && other.style == row.style);
+        same.or_else(|| floors.find(|other| size(other) == size(row)))
     }
 }
 
 impl Row {
-    /// The share of the floor's throughput that this row reaches.
+    /// The share of the floor's throughput that this row reaches; `None` where clients differ, for then they are
+    /// compared, and not the servers.
     pub fn share_of(&self, floor: &Row) -> Option<f64> {
-        let (own, floor) = (self.requests_per_second.mean, floor.requests_per_second.mean);
-        (floor > 0.0).then(|| own / floor)
+        let (own, most) = (self.requests_per_second.mean, floor.requests_per_second.mean);
+        (most > 0.0 && self.client == floor.client).then(|| own / most)
+    }
+
+    /// The latency in microseconds that this share of requests (0 to 1) stayed within: that of the next point of the
+    /// distribution, so never too low; `None` where too little is known.
+    pub fn latency_at(&self, quantile: f64) -> Option<f64> {
+        let latency = &self.latency_us;
+        let known = [(0.5, latency.p50), (0.9, latency.p90), (0.99, latency.p99), (0.999, latency.p999)];
+        let same = |known: f64| (known - quantile).abs() < 1e-9;
+        match known.into_iter().find(|(known, _)| same(*known)) {
+            Some((_, figure)) => Some(figure),
+            None => self.distribution.iter().find(|point| point.quantile > quantile - 1e-9).map(|point| point.us),
+        }
     }
 
     /// How many times the floor's CPU time a request takes.

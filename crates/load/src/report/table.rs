@@ -3,6 +3,7 @@
 use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 
 use super::format::{bytes, count, figure, percent, ratio};
+use super::label::driven;
 use super::{FLOOR, Results, Row};
 
 /// Numbers in columns need no lines between them.
@@ -73,7 +74,7 @@ impl Results {
         let narrowest = self.table_of_rank(0);
         let table = (1..=highest).rev().map(|rank| self.table_of_rank(rank)).find(fits).unwrap_or(narrowest);
         let methods =
-            self.suites.iter().filter_map(|suite| Some(format!("{}: {}", suite.suite, method(suite.cases.first()?))));
+            self.suites.iter().filter_map(|suite| Some(format!("{}: {}", suite.suite, driven(suite.cases.first()?))));
         format!("{table}\n{}", methods.collect::<Vec<_>>().join("; "))
     }
 
@@ -104,18 +105,5 @@ impl Results {
             }
         }
         table
-    }
-}
-
-/// How a row was driven, in words.
-pub(super) fn method(row: &Row) -> String {
-    let connections = match row.connections {
-        1 => "1 connection".to_owned(),
-        many => format!("{many} connections"),
-    };
-    let keep_alive = if row.keep_alive { "kept alive" } else { "one request each" };
-    match row.rate {
-        Some(rate) => format!("{connections}, {keep_alive}, {} req/s scheduled", figure(rate)),
-        None => format!("{connections}, {keep_alive}"),
     }
 }

@@ -1,0 +1,298 @@
+//! Conditions on what was measured, as a person writes them: `p99>200ms`, `errors>0`, `rps<500`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::report::{Row, format};
+use crate::{Error, ErrorKind};
+
+/// A condition on one figure of a measurement.
+///
+/// It decides when a search has gone too far, and whether a measurement counts as failed. Parsed from a metric, a
+/// comparison (`>`, `>=`, `<`, `<=`) and a value in the metric's unit:
+///
+/// ```
+/// use castile_load::{Criterion, Metric};
+///
+/// let criterion: Criterion = "p99 > 200ms".parse()?;
+/// assert_eq!(criterion.metric, Metric::Latency { quantile: 0.99 });
+/// assert!(criterion.holds(250_000.0), "latencies are microseconds");
+/// # Ok::<(), castile_load::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Criterion {
+    /// What is looked at.
+    pub metric: Metric,
+    /// How it is compared.
+    pub comparison: Comparison,
+    /// With what, in the unit of the metric.
+    pub value: f64,
+}
+
+/// A figure that a [`Criterion`] can be about.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Metric {
+    /// Mean latency in microseconds: `mean`.
+    MeanLatency,
+    /// The latency that this share of requests stays within, in microseconds: `p50`, `p99`, `p999` or `p99.9`.
+    Latency {
+        /// The share, above 0 and below 1.
+        quantile: f64,
+    },
+    /// The longest latency in microseconds: `max`.
+    MaxLatency,
+    /// The number of wrong or missing answers: `errors`.
+    Errors,
+    /// Their share of all requests, 0 to 1: `error-rate`, or `errors` compared with a percentage.
+    ErrorRate,
+    /// Right answers per second: `rps`.
+    RequestsPerSecond,
+    /// The share of its cores that the server used, 0 to 1: `cpu`.
+    ServerCpu,
+}
+
+/// How a figure is compared with a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it all")]
+pub enum Comparison {
+    Above,
+    AtLeast,
+    Below,
+    AtMost,
+}
+
+impl Criterion {
+    /// Whether a figure in the unit of the metric is as the criterion says.
+    pub fn holds(&self, figure: f64) -> bool {
+        match self.comparison {
+            Comparison::Above => figure > self.value,
+            Comparison::AtLeast => figure >= self.value,
+            Comparison::Below => figure < self.value,
+            Comparison::AtMost => figure <= self.value,
+        }
+    }
+}
+
+impl Metric {
+    /// This figure of a row, in the metric's unit; `None` where it was not measured.
+    pub fn of(self, row: &Row) -> Option<f64> {
+        let latency = |figure: Option<f64>| figure.filter(|_| row.requests > 0);
+        match self {
+            Metric::MeanLatency => latency(row.latency_us.mean),
+            Metric::Latency { quantile } => latency(row.latency_at(quantile)),
+            Metric::MaxLatency => latency(Some(row.latency_us.max)),
+            Metric::Errors => Some(row.errors as f64),
+            Metric::ErrorRate => {
+                let all = row.requests + row.errors;
+                (all > 0).then(|| row.errors as f64 / all as f64)
+            }
+            Metric::RequestsPerSecond => Some(row.requests_per_second.mean),
+            Metric::ServerCpu => row.server_cpu_share,
+        }
+    }
+
+    /// A figure of this metric as a person reads it.
+    pub(crate) fn text(self, figure: f64) -> String {
+        match self {
+            Metric::MeanLatency | Metric::Latency { .. } | Metric::MaxLatency => format::microseconds(figure),
+            Metric::Errors => format::count(figure),
+            Metric::ErrorRate | Metric::ServerCpu => format!("{} %", format::figure(figure * 100.0)),
+            Metric::RequestsPerSecond => format!("{} requests/s", format::figure(figure)),
+        }
+    }
+
+    fn parse(name: &str) -> Option<Self> {
+        match name {
+            "mean" => Some(Metric::MeanLatency),
+            "max" => Some(Metric::MaxLatency),
+            "errors" => Some(Metric::Errors),
+            "error-rate" => Some(Metric::ErrorRate),
+            "rps" => Some(Metric::RequestsPerSecond),
+            "cpu" => Some(Metric::ServerCpu),
+            _ => percentile(name.strip_prefix('p')?).map(|quantile| Metric::Latency { quantile }),
+        }
+    }
+
+    /// A number and its unit, in the unit of the metric.
+    fn value(self, number: f64, unit: &str) -> Option<f64> {
+        let (zero_to_one, per_second) = (matches!(unit, "" | "%"), matches!(unit, "" | "/s"));
+        let factor = match (self, unit) {
+            (Metric::MeanLatency | Metric::Latency { .. } | Metric::MaxLatency, unit) => match unit {
+                "us" | "µs" => 1.0,
+                "ms" => 1e3,
+                "s" => 1e6,
+                _ => return None,
+            },
+            (Metric::Errors, "") => 1.0,
+            (Metric::ErrorRate | Metric::ServerCpu, unit) if zero_to_one => {
+                if unit == "%" {
+                    0.01
+                } else {
+                    1.0
+                }
+            }
+            (Metric::RequestsPerSecond, _) if per_second => 1.0,
+            _ => return None,
+        };
+        Some(number * factor)
+    }
+
+    fn unit(self) -> &'static str {
+        match self {
+            Metric::MeanLatency | Metric::Latency { .. } | Metric::MaxLatency => "a time in us, ms or s, as 200ms",
+            Metric::Errors => "a number, as 0, or a percentage, as 1%",
+            Metric::ErrorRate | Metric::ServerCpu => "a percentage, as 80%, or a share, as 0.8",
+            Metric::RequestsPerSecond => "requests per second, as 500",
+        }
+    }
+}
+
+/// `99` and `99.9` are percentages, and so is `999`, which people write for the latter.
+fn percentile(digits: &str) -> Option<f64> {
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
+        return None;
+    }
+    let percent: f64 = match digits.split_at_checked(2) {
+        Some((whole, rest)) if !digits.contains('.') => format!("{whole}.{rest}").parse().ok()?,
+        _ => digits.parse().ok()?,
+    };
+    // Divided as decimals are read, so that p999 is the same number as 0.999.
+    let quantile: f64 = format!("{percent}e-2").parse().ok()?;
+    // p100 would be read as 10.0 and mean something else.
+    (quantile > 0.0 && quantile < 1.0 && digits != "100").then_some(quantile)
+}
+
+impl FromStr for Criterion {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let wrong = |what: String| Error::new(ErrorKind::Input, format!("found {text:?}, expected {what}"));
+        let Some(at) = text.find(['>', '<']) else {
+            return Err(wrong("a metric, one of > >= < <=, and a value, as p99>200ms".to_owned()));
+        };
+        let (name, rest) = text.split_at(at);
+        let (comparison, value) = if let Some(value) = rest.strip_prefix(">=") {
+            (Comparison::AtLeast, value)
+        } else if let Some(value) = rest.strip_prefix("<=") {
+            (Comparison::AtMost, value)
+        } else if let Some(value) = rest.strip_prefix('>') {
+            (Comparison::Above, value)
+        } else {
+            (Comparison::Below, &rest[1..])
+        };
+        let mut metric = Metric::parse(name.trim())
+            .ok_or_else(|| wrong("a metric: p50 to p999, mean, max, errors, error-rate, rps or cpu".to_owned()))?;
+        let value = value.trim();
+        let unit_at = value.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(value.len());
+        let (number, unit) = value.split_at(unit_at);
+        let unit = unit.trim();
+        if metric == Metric::Errors && unit == "%" {
+            metric = Metric::ErrorRate;
+        }
+        let value = number.parse().ok().and_then(|number: f64| metric.value(number, unit));
+        let value = value.ok_or_else(|| wrong(format!("{} behind {}", metric.unit(), name.trim())))?;
+        Ok(Criterion { metric, comparison, value })
+    }
+}
+
+impl fmt::Display for Criterion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {}", self.metric, self.comparison, self.metric.text(self.value))
+    }
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Metric::MeanLatency => f.write_str("mean"),
+            // Rounded, since 0.999 times 100 is not quite 99.9.
+            Metric::Latency { quantile } => write!(f, "p{}", (quantile * 1e8).round() / 1e6),
+            Metric::MaxLatency => f.write_str("max"),
+            Metric::Errors => f.write_str("errors"),
+            Metric::ErrorRate => f.write_str("error-rate"),
+            Metric::RequestsPerSecond => f.write_str("rps"),
+            Metric::ServerCpu => f.write_str("cpu"),
+        }
+    }
+}
+
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Comparison::Above => ">",
+            Comparison::AtLeast => ">=",
+            Comparison::Below => "<",
+            Comparison::AtMost => "<=",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn criteria_are_read_as_people_write_them() {
+        use Comparison::{Above, AtLeast, AtMost, Below};
+        let latency = |quantile| Metric::Latency { quantile };
+        let table = [
+            ("p99>200ms", latency(0.99), Above, 200_000.0, "p99 > 200 ms"),
+            ("p999 >= 1.5s", latency(0.999), AtLeast, 1_500_000.0, "p99.9 >= 1.50 s"),
+            ("p99.99>3 ms", latency(0.9999), Above, 3_000.0, "p99.99 > 3,000 µs"),
+            ("p5<300us", latency(0.05), Below, 300.0, "p5 < 300 µs"),
+            ("mean<=300µs", Metric::MeanLatency, AtMost, 300.0, "mean <= 300 µs"),
+            ("max>1s", Metric::MaxLatency, Above, 1e6, "max > 1.00 s"),
+            ("errors>0", Metric::Errors, Above, 0.0, "errors > 0"),
+            ("errors>1%", Metric::ErrorRate, Above, 0.01, "error-rate > 1.00 %"),
+            ("error-rate>0.05", Metric::ErrorRate, Above, 0.05, "error-rate > 5.00 %"),
+            ("rps<500", Metric::RequestsPerSecond, Below, 500.0, "rps < 500 requests/s"),
+            ("rps<500/s", Metric::RequestsPerSecond, Below, 500.0, "rps < 500 requests/s"),
+            ("cpu>80%", Metric::ServerCpu, Above, 0.8, "cpu > 80.0 %"),
+        ];
+        for (text, metric, comparison, value, shown) in table {
+            let criterion: Criterion = text.parse().unwrap();
+            assert_eq!((criterion.metric, criterion.comparison), (metric, comparison), "{text}");
+            assert!((criterion.value - value).abs() < 1e-9, "{text}: {}", criterion.value);
+            assert_eq!(criterion.to_string(), shown);
+        }
+    }
+
+    #[test]
+    fn what_is_no_criterion_is_told_what_was_expected() {
+        let table = [
+            ("", "as p99>200ms"),
+            ("p99", "as p99>200ms"),
+            ("p99=3ms", "as p99>200ms"),
+            ("speed>3", "p50 to p999, mean"),
+            ("p100>3ms", "p50 to p999, mean"),
+            ("p0>3ms", "p50 to p999, mean"),
+            ("p>3ms", "p50 to p999, mean"),
+            ("p-1>3ms", "p50 to p999, mean"),
+            ("p99>200", "a time in us, ms or s"),
+            ("p99>", "a time in us, ms or s"),
+            ("p99>-2ms", "a time in us, ms or s"),
+            ("p99>1.2.3ms", "a time in us, ms or s"),
+            ("errors>1s", "a number, as 0"),
+            ("cpu>80ms", "a percentage, as 80%"),
+            ("rps<1ms", "requests per second"),
+        ];
+        for (text, expected) in table {
+            let error = text.parse::<Criterion>().unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Input);
+            let message = error.to_string();
+            assert!(message.starts_with(&format!("found {text:?}, expected ")), "{message}");
+            assert!(message.contains(expected), "{message}");
+        }
+    }
+
+    #[test]
+    fn comparisons_differ_at_the_value() {
+        let holds = |text: &str, figure| text.parse::<Criterion>().unwrap().holds(figure);
+        assert_eq!(
+            ["errors>1", "errors>=1", "errors<1", "errors<=1"].map(|text| holds(text, 1.0)),
+            [false, true, false, true]
+        );
+        assert!(holds("errors>1", 2.0) && holds("errors<1", 0.0));
+    }
+}

@@ -1,0 +1,103 @@
+//! The results as comma-separated values (RFC 4180), one line a row, for spreadsheets.
+
+use super::label;
+use super::{Results, Row, Suite};
+
+/// A column: its name, which has the unit, and its text.
+type Column = (&'static str, fn(&Suite, &Row) -> String);
+
+const COLUMNS: [Column; 37] = [
+    ("suite", |suite, _| text(&suite.suite)),
+    ("case", |_, row| text(&row.case)),
+    ("target", |_, row| text(&row.target)),
+    ("client", |_, row| label::client(row.client).to_owned()),
+    ("method", |_, row| label::method(row.method).to_owned()),
+    ("style", |_, row| row.style.as_deref().map(text).unwrap_or_default()),
+    ("connections", |_, row| row.connections.to_string()),
+    ("keep_alive", |_, row| row.keep_alive.to_string()),
+    ("rate", |_, row| number(row.rate)),
+    ("requests", |_, row| row.requests.to_string()),
+    ("errors", |_, row| row.errors.to_string()),
+    ("verified", |_, row| row.verified.to_string()),
+    ("unsent", |_, row| row.unsent.to_string()),
+    ("requests_per_second", |_, row| number(Some(row.requests_per_second.mean))),
+    ("requests_per_second_stddev", |_, row| match row.requests_per_second.runs.len() {
+        0 | 1 => String::new(),
+        _ => number(Some(row.requests_per_second.stddev)),
+    }),
+    ("latency_mean_us", |_, row| number(row.latency_us.mean)),
+    ("latency_p50_us", |_, row| number(Some(row.latency_us.p50))),
+    ("latency_p90_us", |_, row| number(Some(row.latency_us.p90))),
+    ("latency_p99_us", |_, row| number(Some(row.latency_us.p99))),
+    ("latency_p999_us", |_, row| number(Some(row.latency_us.p999))),
+    ("latency_max_us", |_, row| number(Some(row.latency_us.max))),
+    ("users_at_peak", |_, row| integer(row.users_at_peak.map(|users| users as u64))),
+    ("users_at_exit", |_, row| integer(row.users_at_exit.map(|users| users as u64))),
+    ("exit_reason", |_, row| row.exit_reason.as_deref().map(text).unwrap_or_default()),
+    ("failed", |_, row| integer(row.failed)),
+    ("matches", |_, row| integer(row.matches)),
+    ("elapsed_s", |_, row| number(row.elapsed_s)),
+    ("bytes_out", |_, row| integer(row.bytes_out)),
+    ("bytes_in", |_, row| integer(row.bytes_in)),
+    ("server_cpu_us_per_request", |_, row| number(row.server_cpu_us_per_request)),
+    ("server_peak_rss_bytes", |_, row| integer(row.server_peak_rss_bytes)),
+    ("server_cpu_share", |_, row| number(row.server_cpu_share)),
+    ("driver_cpu_share", |_, row| number(row.driver_cpu_share)),
+    ("driver_cpu_us_per_request", |_, row| number(row.driver_cpu_us_per_request)),
+    ("driver_limited", |_, row| row.driver_limited.to_string()),
+    ("request_bytes", |_, row| row.request_bytes.to_string()),
+    ("response_bytes", |_, row| row.response_bytes.to_string()),
+];
+
+impl Results {
+    /// The rows as comma-separated values, with the names of the columns first; what was not measured is empty.
+    pub fn csv(&self) -> String {
+        let mut csv = COLUMNS.map(|(name, _)| name).join(",") + "\r\n";
+        for suite in &self.suites {
+            for row in &suite.cases {
+                csv += &COLUMNS.map(|(_, text)| text(suite, row)).join(",");
+                csv += "\r\n";
+            }
+        }
+        csv
+    }
+}
+
+fn number(number: Option<f64>) -> String {
+    number.map(|number| number.to_string()).unwrap_or_default()
+}
+
+fn integer(integer: Option<u64>) -> String {
+    integer.map(|integer| integer.to_string()).unwrap_or_default()
+}
+
+/// Quoted where it must be. Names come from contracts and URLs of strangers: spreadsheets would run what begins like a formula,
+/// and show what begins with an apostrophe as it is.
+fn text(text: &str) -> String {
+    let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    let text = if formula { format!("'{text}") } else { text.to_owned() };
+    match text.contains(['"', ',', '\r', '\n']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_quoted_and_is_no_formula() {
+        let table = [
+            ("echoVoid", "echoVoid"),
+            ("a,b", "\"a,b\""),
+            ("say \"so\"", "\"say \"\"so\"\"\""),
+            ("two\nlines", "\"two\nlines\""),
+            ("=cmd()", "'=cmd()"),
+            (".01x200", ".01x200"),
+        ];
+        for (given, expected) in table {
+            assert_eq!(text(given), expected);
+        }
+    }
+}

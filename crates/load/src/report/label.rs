@@ -1,0 +1,113 @@
+//! What rows are called: by what tells one from the others around it.
+
+use super::format::figure;
+use super::{Client, FLOOR, Method, Row};
+
+/// What tells rows of one case apart.
+#[derive(Clone, Copy, Debug)]
+enum Part {
+    Target,
+    Client,
+    Style,
+    Connections,
+    KeepAlive,
+    Rate,
+}
+
+const PARTS: [Part; 6] = [Part::Target, Part::Client, Part::Style, Part::Connections, Part::KeepAlive, Part::Rate];
+
+impl Part {
+    /// This part of a row in words; `None` where it says nothing.
+    fn of(self, row: &Row) -> Option<String> {
+        match self {
+            Part::Target => Some(row.target.clone()),
+            // The floor knows no types.
+            Part::Client if row.target == FLOOR => None,
+            Part::Client => Some(client(row.client).to_owned()),
+            Part::Style => row.style.clone(),
+            Part::Connections => Some(connections(row.connections)),
+            Part::KeepAlive => Some(keep_alive(row).to_owned()),
+            Part::Rate => row.rate.map(|rate| format!("{} req/s scheduled", figure(rate))),
+        }
+    }
+}
+
+/// Names rows by the parts in which they differ.
+#[derive(Debug)]
+pub(super) struct Labels(Vec<Part>);
+
+impl Labels {
+    /// For all these rows.
+    pub(super) fn among<'a>(rows: impl Iterator<Item = &'a Row> + Clone) -> Self {
+        let varies = |part: &Part| {
+            let mut found = rows.clone().filter_map(|row| part.of(row));
+            let first = found.next();
+            found.any(|other| Some(other) != first)
+        };
+        Labels(PARTS.into_iter().filter(varies).collect())
+    }
+
+    /// The parts that vary: `castile · typed`; the target where nothing does.
+    pub(super) fn of(&self, row: &Row) -> String {
+        let parts: Vec<_> = self.0.iter().filter_map(|part| part.of(row)).collect();
+        match parts.is_empty() {
+            true => row.target.clone(),
+            false => parts.join(" · "),
+        }
+    }
+
+    /// The same without the target of our own servers, for where nothing else is listed.
+    pub(super) fn beside_castile(&self, row: &Row) -> Option<String> {
+        let parts = self.0.iter().filter(|part| !(matches!(part, Part::Target) && row.target == "castile"));
+        let parts: Vec<_> = parts.filter_map(|part| part.of(row)).collect();
+        (!parts.is_empty()).then(|| parts.join(" · "))
+    }
+}
+
+/// All parts of a row, for where it stands alone.
+pub(super) fn full(row: &Row) -> String {
+    let parts = PARTS.into_iter().filter_map(|part| part.of(row));
+    parts.chain([method(row.method).to_owned()]).collect::<Vec<_>>().join(", ")
+}
+
+/// How a row was driven, in words.
+pub(super) fn driven(row: &Row) -> String {
+    let connections = connections(row.connections);
+    let keep_alive = keep_alive(row);
+    match (row.method, row.rate) {
+        (Method::Closed, _) => format!("{connections}, {keep_alive}"),
+        (Method::Open, Some(rate)) => format!("{connections}, {keep_alive}, {} req/s scheduled", figure(rate)),
+        (Method::Open, None) => format!("{connections}, {keep_alive}, scheduled arrivals"),
+        (Method::Users, _) => format!("thinking users, {keep_alive}, raised until throughput stops growing"),
+        (Method::Ramp, _) => format!("users added at a steady rate until an exit, {keep_alive}"),
+        (Method::Sequence, _) => format!("one list of requests in order, {connections}, {keep_alive}"),
+    }
+}
+
+pub(super) fn method(method: Method) -> &'static str {
+    match method {
+        Method::Closed => "closed",
+        Method::Open => "open",
+        Method::Users => "users",
+        Method::Ramp => "ramp",
+        Method::Sequence => "sequence",
+    }
+}
+
+pub(super) fn client(client: Client) -> &'static str {
+    match client {
+        Client::Raw => "raw",
+        Client::Typed => "typed",
+    }
+}
+
+fn connections(connections: usize) -> String {
+    match connections {
+        1 => "1 connection".to_owned(),
+        many => format!("{many} connections"),
+    }
+}
+
+fn keep_alive(row: &Row) -> &'static str {
+    if row.keep_alive { "kept alive" } else { "one request each" }
+}

@@ -1,0 +1,171 @@
+//! Axes: where figures stand, in percent of a chart's width or height, and the round figures beside it.
+
+use serde::Serialize;
+
+use crate::report::format::count;
+
+/// A line of figures between two ends.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Axis {
+    low: f64,
+    high: f64,
+    logarithmic: bool,
+}
+
+/// A round figure on an axis.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Tick {
+    /// In percent from the axis's start.
+    pub(super) position: f64,
+    pub(super) text: String,
+}
+
+impl Axis {
+    /// From 0 to the highest of these figures.
+    pub(super) fn linear(figures: impl Iterator<Item = f64>) -> Self {
+        let high = figures.filter(|figure| figure.is_finite()).fold(0.0, f64::max);
+        Axis { low: 0.0, high: if high > 0.0 { high } else { 1.0 }, logarithmic: false }
+    }
+
+    /// Over all these figures, for what spans decades: equal distances are equal factors.
+    pub(super) fn logarithmic(figures: impl Iterator<Item = f64>) -> Self {
+        let (low, high) = figures
+            .filter(|figure| *figure > 0.0 && figure.is_finite())
+            .fold((f64::MAX, 0.0_f64), |(low, high), figure| (low.min(figure), high.max(figure)));
+        if high <= 0.0 {
+            return Axis { low: 1.0, high: 10.0, logarithmic: true };
+        }
+        // Some room at both ends; and never less than a factor of two, so that it can be divided.
+        Axis { low: low / 1.15, high: (high * 1.15).max(low * 2.0), logarithmic: true }
+    }
+
+    /// The same axis, as long as its last round figure needs it.
+    pub(super) fn rounded(self) -> Self {
+        let step = self.step();
+        Axis { high: (self.high / step - 1e-9).ceil() * step, ..self }
+    }
+
+    pub(super) fn position(&self, figure: f64) -> f64 {
+        let position = match self.logarithmic {
+            true => (figure / self.low).ln() / (self.high / self.low).ln(),
+            false => (figure - self.low) / (self.high - self.low),
+        };
+        // A figure of 0 has no place on a logarithmic axis but its start.
+        if position.is_finite() { (position * 100.0).clamp(0.0, 100.0) } else { 0.0 }
+    }
+
+    /// Round figures within the axis, in words.
+    pub(super) fn ticks(&self, text: fn(f64) -> String) -> Vec<Tick> {
+        let figures = if self.logarithmic { self.decades() } else { self.steps() };
+        figures.into_iter().map(|figure| Tick { position: self.position(figure), text: text(figure) }).collect()
+    }
+
+    /// As few as fit on a phone.
+    fn decades(&self) -> Vec<f64> {
+        let steps: &[f64] = match self.high / self.low {
+            short if short < 30.0 => &[1.0, 2.0, 5.0],
+            long if long < 2_000.0 => &[1.0, 3.0],
+            _ => &[1.0],
+        };
+        let decades = (self.low.log10().floor() as i32)..=(self.high.log10().ceil() as i32);
+        decades
+            .flat_map(|decade| steps.iter().map(move |step| step * 10_f64.powi(decade)))
+            .filter(|figure| (self.low..=self.high).contains(figure))
+            .collect()
+    }
+
+    fn steps(&self) -> Vec<f64> {
+        let step = self.step();
+        let last = (self.high / step + 1e-9).floor() as usize;
+        (0..=last).map(|index| index as f64 * step).collect()
+    }
+
+    /// A round distance of which three to six fit.
+    fn step(&self) -> f64 {
+        let rough = self.high / 5.0;
+        let decade = 10_f64.powf(rough.log10().floor());
+        let factor = [1.0, 2.0, 5.0, 10.0].into_iter().find(|factor| factor * decade >= rough * 0.999).unwrap_or(10.0);
+        factor * decade
+    }
+}
+
+/// A round time in microseconds: `50 µs`, `2 ms`, `1 s`.
+pub(super) fn time(microseconds: f64) -> String {
+    match microseconds {
+        time if time < 1e3 => format!("{} µs", plain(time)),
+        time if time < 1e6 => format!("{} ms", plain(time / 1e3)),
+        time => format!("{} s", plain(time / 1e6)),
+    }
+}
+
+/// A round number without needless digits: `0.5`, `20`, `15,000`.
+pub(super) fn plain(number: f64) -> String {
+    match number {
+        large if large >= 1_000.0 => count(large),
+        // Sums and products of steps are rounded to what was meant.
+        small => format!("{}", (small * 1e9).round() / 1e9),
+    }
+}
+
+/// A round share as a percentage.
+pub(super) fn share(share: f64) -> String {
+    format!("{} %", plain(share * 100.0))
+}
+
+/// A round size: `20 MB`.
+pub(super) fn size(bytes: f64) -> String {
+    match bytes {
+        bytes if bytes < 1e3 => format!("{} B", plain(bytes)),
+        bytes if bytes < 1e6 => format!("{} KB", plain(bytes / 1e3)),
+        bytes if bytes < 1e9 => format!("{} MB", plain(bytes / 1e6)),
+        bytes => format!("{} GB", plain(bytes / 1e9)),
+    }
+}
+
+/// A round time in seconds: `30 s`, `2 min`.
+pub(super) fn seconds(seconds: f64) -> String {
+    match seconds {
+        long if long >= 120.0 && long % 60.0 == 0.0 => format!("{} min", plain(long / 60.0)),
+        short => format!("{} s", plain(short)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(ticks: Vec<Tick>) -> Vec<String> {
+        ticks.into_iter().map(|tick| tick.text).collect()
+    }
+
+    #[test]
+    fn an_axis_of_time() {
+        let axis = Axis::logarithmic([100.0, 10_000.0].into_iter());
+        assert!((axis.position(1_000.0) - 50.0).abs() < 1e-9);
+        assert_eq!(axis.position(0.0), 0.0);
+        assert_eq!(texts(axis.ticks(time)), ["100 µs", "300 µs", "1 ms", "3 ms", "10 ms"]);
+        let short = Axis::logarithmic([150.0, 600.0].into_iter());
+        assert_eq!(texts(short.ticks(time)), ["200 µs", "500 µs"]);
+    }
+
+    #[test]
+    fn an_axis_from_nothing() {
+        let table = [
+            (1.0, vec!["0", "0.2", "0.4", "0.6", "0.8", "1"]),
+            (37.0, vec!["0", "10", "20", "30", "40"]),
+            (23_400.0, vec!["0", "5,000", "10,000", "15,000", "20,000", "25,000"]),
+            (0.0, vec!["0", "0.2", "0.4", "0.6", "0.8", "1"]),
+        ];
+        for (high, expected) in table {
+            let axis = Axis::linear([high].into_iter()).rounded();
+            assert_eq!(texts(axis.ticks(plain)), expected);
+        }
+        assert_eq!(Axis::linear([200.0].into_iter()).position(50.0), 25.0);
+    }
+
+    #[test]
+    fn round_figures() {
+        assert_eq!([seconds(30.0), seconds(120.0), seconds(90.0)], ["30 s", "2 min", "90 s"]);
+        assert_eq!([size(2e7), size(500.0), share(0.5)], ["20 MB", "500 B", "50 %"]);
+    }
+}

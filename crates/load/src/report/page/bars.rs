@@ -1,0 +1,247 @@
+//! Bars of a block: relative to a chosen target, CPU time, and percentiles of latency.
+
+use serde::Serialize;
+
+use super::axis::{Axis, Tick, plain, share, time};
+use super::block::{Case, Material};
+use crate::report::format::{figure, microseconds, percent, ratio};
+use crate::report::{FLOOR, Row};
+
+/// Bars of all cases on one axis.
+#[derive(Debug, Serialize)]
+pub(super) struct Chart {
+    /// What the bars are relative to.
+    baseline: Option<String>,
+    ticks: Vec<Tick>,
+    groups: Vec<Group>,
+}
+
+/// The bars of one case.
+#[derive(Debug, Serialize)]
+struct Group {
+    case: String,
+    bars: Vec<Bar>,
+}
+
+/// One bar, with positions in percent of the chart's width.
+#[derive(Debug, Serialize)]
+struct Bar {
+    series: usize,
+    is_floor: bool,
+    name: String,
+    shape: Option<Shape>,
+    value: String,
+    /// In words, beside the value.
+    beside: Option<String>,
+    marks: Vec<Mark>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+enum Shape {
+    Bar {
+        width: f64,
+        /// One standard deviation to each side.
+        spread: Option<[f64; 2]>,
+    },
+    /// Percentiles on an axis of time.
+    Strip { p50: f64, p99: f64, p999: f64, max: f64 },
+}
+
+/// What a reader must know before believing a row.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Mark {
+    bad: bool,
+    text: String,
+}
+
+/// The marks of a row.
+pub(super) fn marks(row: &Row) -> Vec<Mark> {
+    let mut marks = Vec::new();
+    let mut mark = |holds: bool, bad: bool, text: String| {
+        if holds {
+            marks.push(Mark { bad, text });
+        }
+    };
+    mark(row.errors > 0, true, format!("{} wrong or missing", plain(row.errors as f64)));
+    mark(row.driver_limited, false, "the driver was the limit".to_owned());
+    mark(row.unsent > 0, false, format!("{} due but not sent", plain(row.unsent as f64)));
+    marks
+}
+
+/// What the bars can be relative to.
+enum Baseline<'a> {
+    /// A target: each row is compared with the row of this target that is equal otherwise.
+    Target(&'a str),
+    /// A series: each row is compared with that of the series.
+    Series(usize),
+}
+
+/// As many as there are styles for.
+const BASELINES: usize = 8;
+
+/// The bars of the block's measure once for each thing that they can be relative to, the floor first.
+pub(super) fn normalised(material: &Material<'_>) -> Vec<Chart> {
+    let rows = || material.cases.iter().flat_map(|case| &case.rows).map(|(_, row)| *row);
+    let mut targets: Vec<&str> = Vec::new();
+    for row in rows().filter(|row| row.target == FLOOR).chain(rows()) {
+        if !targets.contains(&&*row.target) {
+            targets.push(&row.target);
+        }
+    }
+    let measured: Vec<_> = material.series.iter().filter(|series| !series.is_floor).collect();
+    // Where targets differ in nothing else, the series are the targets.
+    let by_series = measured.len() > 1 && material.series.len() > targets.len();
+    let targets = targets.into_iter().map(|target| (target_name(target), Baseline::Target(target)));
+    let series = measured.into_iter().filter(|_| by_series);
+    let series = series.map(|series| (series.name.clone(), Baseline::Series(series.index)));
+    targets.chain(series).take(BASELINES).map(|(name, baseline)| relative(material, name, &baseline)).collect()
+}
+
+fn target_name(target: &str) -> String {
+    if target == FLOOR { "HTTP floor".to_owned() } else { target.to_owned() }
+}
+
+fn relative(material: &Material<'_>, name: String, baseline: &Baseline<'_>) -> Chart {
+    let of = material.measure.of;
+    let against = |case: &Case<'_>, row: &Row| {
+        let base = match baseline {
+            Baseline::Target(FLOOR) if row.target == FLOOR => of(row),
+            Baseline::Target(FLOOR) => of(material.suite.floor_of(row)?),
+            Baseline::Target(target) => {
+                let equal = |other: &Row, client: bool| {
+                    other.target == *target
+                        && other.style == row.style
+                        && (other.connections, other.keep_alive) == (row.connections, row.keep_alive)
+                        && (!client || other.client == row.client)
+                };
+                let rows = || case.rows.iter().map(|(_, row)| *row);
+                let same = rows().find(|other| equal(other, true)).or_else(|| rows().find(|other| equal(other, false)));
+                of(same?)
+            }
+            Baseline::Series(series) => {
+                case.rows.iter().find(|(known, _)| known == series).and_then(|(_, row)| of(row))
+            }
+        };
+        base.filter(|(mean, _)| *mean > 0.0)
+    };
+    let shares: Vec<Vec<_>> = material
+        .cases
+        .iter()
+        .map(|case| {
+            let share = |row: &Row| {
+                let (own, own_spread) = of(row)?;
+                let (base, base_spread) = against(case, row)?;
+                Some(quotient((own, own_spread), (base, base_spread)))
+            };
+            case.rows.iter().map(|(_, row)| share(row)).collect()
+        })
+        .collect();
+    let ends = shares.iter().flatten().flatten().map(|(share, spread)| share + spread.unwrap_or(0.0));
+    let axis = Axis::linear(ends).rounded();
+    let groups = material.cases.iter().zip(&shares).map(|(case, shares)| {
+        let bars = case.rows.iter().zip(shares).map(|((series, row), share)| {
+            let (value, beside) = values(material, row, *share);
+            bar(material, *series, row, share.map(|share| solid(&axis, share)), value, beside)
+        });
+        Group { case: case.name.to_owned(), bars: bars.collect() }
+    });
+    Chart { baseline: Some(name), ticks: axis.ticks(self::share), groups: groups.collect() }
+}
+
+/// A quotient and its standard deviation, of what was measured apart.
+fn quotient(own: (f64, Option<f64>), base: (f64, Option<f64>)) -> (f64, Option<f64>) {
+    let quotient = own.0 / base.0;
+    let relative = |(mean, spread): (f64, Option<f64>)| Some(spread? / mean);
+    let spread = relative(own).zip(relative(base)).map(|(own, base)| quotient * own.hypot(base));
+    (quotient, spread.filter(|spread| spread.is_finite()))
+}
+
+fn values(material: &Material<'_>, row: &Row, share: Option<(f64, Option<f64>)>) -> (String, Option<String>) {
+    let measure = &material.measure;
+    let value = match (measure.of)(row) {
+        None => "–".to_owned(),
+        Some((mean, None)) => (measure.text)(mean),
+        Some((mean, Some(spread))) => format!("{} ± {}", (measure.text)(mean), (measure.text)(spread)),
+    };
+    let beside = share.map(|(share, spread)| match spread {
+        Some(spread) => format!("{} ± {}", percent(share), percent(spread)),
+        None => percent(share),
+    });
+    (value, beside)
+}
+
+fn solid(axis: &Axis, (figure, spread): (f64, Option<f64>)) -> Shape {
+    let spread = spread.filter(|spread| *spread > 0.0);
+    Shape::Bar {
+        width: axis.position(figure),
+        spread: spread.map(|spread| [axis.position(figure - spread), axis.position(figure + spread)]),
+    }
+}
+
+fn bar(
+    material: &Material<'_>,
+    series: usize,
+    row: &Row,
+    shape: Option<Shape>,
+    value: String,
+    beside: Option<String>,
+) -> Bar {
+    let name = material.series[series].name.clone();
+    Bar { series, is_floor: row.target == FLOOR, name, shape, value, beside, marks: marks(row) }
+}
+
+/// CPU time of the server per request; nothing where it was not measured.
+pub(super) fn cpu(material: &Material<'_>) -> Option<Chart> {
+    let figures =
+        material.cases.iter().flat_map(|case| &case.rows).filter_map(|(_, row)| row.server_cpu_us_per_request);
+    let axis = Axis::linear(figures).rounded();
+    let chart = rows(material, &axis, |series, row| {
+        let cpu = row.server_cpu_us_per_request?;
+        let multiple =
+            material.suite.floor_of(row).filter(|_| row.target != FLOOR).and_then(|floor| row.cpu_ratio(floor));
+        let beside = multiple.map(|multiple| format!("{} × floor", ratio(multiple)));
+        Some(bar(material, series, row, Some(solid(&axis, (cpu, None))), format!("{} µs", figure(cpu)), beside))
+    });
+    (!chart.groups.is_empty()).then_some(chart)
+}
+
+/// Percentiles of latency; nothing where no request was answered.
+pub(super) fn latency(material: &Material<'_>) -> Option<Chart> {
+    let figures = material.cases.iter().flat_map(|case| &case.rows).filter(|(_, row)| row.requests > 0);
+    let axis = Axis::logarithmic(figures.flat_map(|(_, row)| [row.latency_us.p50, row.latency_us.max]));
+    let chart = rows(material, &axis, |series, row| {
+        let latency = Some(&row.latency_us).filter(|_| row.requests > 0)?;
+        let shape = Shape::Strip {
+            p50: axis.position(latency.p50),
+            p99: axis.position(latency.p99),
+            p999: axis.position(latency.p999),
+            max: axis.position(latency.max),
+        };
+        let beside = format!("99 %: {}", microseconds(latency.p99));
+        Some(bar(material, series, row, Some(shape), microseconds(latency.p50), Some(beside)))
+    });
+    (!chart.groups.is_empty()).then_some(chart)
+}
+
+/// A chart of all rows that have a bar.
+fn rows(material: &Material<'_>, axis: &Axis, bar: impl Fn(usize, &Row) -> Option<Bar>) -> Chart {
+    let groups = material.cases.iter().map(|case| Group {
+        case: case.name.to_owned(),
+        bars: case.rows.iter().filter_map(|(series, row)| bar(*series, row)).collect(),
+    });
+    Chart { baseline: None, ticks: axis.ticks(time), groups: groups.filter(|group| !group.bars.is_empty()).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_spread_of_a_quotient_is_that_of_both() {
+        let (share, spread) = quotient((30.0, Some(3.0)), (40.0, Some(4.0)));
+        assert_eq!(share, 0.75);
+        assert!((spread.unwrap() - 0.75 * 0.02_f64.sqrt()).abs() < 1e-12);
+        assert_eq!(quotient((1.0, None), (2.0, Some(1.0))), (0.5, None));
+    }
+}

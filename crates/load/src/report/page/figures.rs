@@ -1,0 +1,287 @@
+//! Tables: what stands behind the charts, with every figure and its unit.
+
+use serde::Serialize;
+
+use super::block::{Material, Series};
+use crate::report::format::{bytes, count, figure, microseconds, percent};
+use crate::report::label::{client, driven};
+use crate::report::{FLOOR, Interval, Row, Spread, Step};
+
+/// A table of texts.
+#[derive(Debug, Serialize)]
+pub(super) struct Table {
+    caption: String,
+    /// The heading of the first column, then of the others.
+    headings: Vec<String>,
+    lines: Vec<Line>,
+}
+
+#[derive(Debug, Serialize)]
+struct Line {
+    name: String,
+    /// Whether the line stands below one of the same name and is less important.
+    quiet: bool,
+    cells: Vec<Cell>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct Cell {
+    text: String,
+    bad: bool,
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Cell { text, bad: false }
+    }
+}
+
+/// A figure of a row: its name with its unit, and its text, where there is one.
+type Figure = (&'static str, fn(&Row) -> Option<Cell>);
+
+fn cell(text: String) -> Option<Cell> {
+    Some(Cell { text, bad: false })
+}
+
+/// All figures of a row. Where no row of a table has one, the table leaves it out.
+const FIGURES: [Figure; 35] = [
+    ("requests/s", |row| cell(count(row.requests_per_second.mean))),
+    ("± standard deviation", |row| cell(deviation(&row.requests_per_second)?)),
+    ("users at the peak", |row| cell(count(row.users_at_peak? as f64))),
+    ("users at the exit", |row| cell(count(row.users_at_exit? as f64))),
+    ("failed requests", |row| cell(count(row.failed? as f64))),
+    ("whole list", |row| cell(format!("{} s", figure(row.elapsed_s?)))),
+    ("matches", |row| cell(count(row.matches? as f64))),
+    ("sent", |row| cell(bytes(row.bytes_out? as f64))),
+    ("received", |row| cell(bytes(row.bytes_in? as f64))),
+    ("latency mean", |row| cell(microseconds(answered(row)?.latency_us.mean?))),
+    ("p50", |row| cell(microseconds(answered(row)?.latency_us.p50))),
+    ("p90", |row| cell(microseconds(answered(row)?.latency_us.p90))),
+    ("p99", |row| cell(microseconds(answered(row)?.latency_us.p99))),
+    ("p99.9", |row| cell(microseconds(answered(row)?.latency_us.p999))),
+    ("max", |row| cell(microseconds(answered(row)?.latency_us.max))),
+    ("service time p50", |row| cell(microseconds(row.service_us.as_ref()?.p50))),
+    ("service time p99", |row| cell(microseconds(row.service_us.as_ref()?.p99))),
+    ("service time max", |row| cell(microseconds(row.service_us.as_ref()?.max))),
+    ("server CPU per request", |row| cell(format!("{} µs", figure(row.server_cpu_us_per_request?)))),
+    ("server peak memory", |row| cell(bytes(row.server_peak_rss_bytes? as f64))),
+    ("server busy", |row| cell(percent(row.server_cpu_share?))),
+    ("driver busy", |row| Some(Cell { text: percent(row.driver_cpu_share?), bad: row.driver_limited })),
+    ("driver CPU per request", |row| cell(format!("{} µs", figure(row.driver_cpu_us_per_request?)))),
+    ("request", |row| cell(length(row.request_bytes)?)),
+    ("response", |row| cell(length(row.response_bytes)?)),
+    ("right answers", |row| cell(count(row.requests as f64))),
+    ("of them verified", |row| cell(count(row.verified as f64))),
+    ("due but not sent", |row| cell(count(Some(row.unsent).filter(|unsent| *unsent > 0)? as f64))),
+    ("errors", |row| Some(Cell { text: count(row.errors as f64), bad: row.errors > 0 })),
+    ("client", |row| cell(client(row.client).to_owned()).filter(|_| row.target != FLOOR)),
+    ("style", |row| cell(row.style.clone()?)),
+    ("driven by", |row| cell(driven(row))),
+    ("each run, requests/s", |row| cell(each_run(&row.requests_per_second)?)),
+    ("each pass, requests/s", |row| cell(each_pass(row)?)),
+    ("why it ended", |row| cell(row.exit_reason.clone()?)),
+];
+
+/// How many of the figures stand in wide tables; the others are words.
+const NUMBERS: usize = 29;
+
+fn answered(row: &Row) -> Option<&Row> {
+    (row.requests > 0).then_some(row)
+}
+
+fn deviation(spread: &Spread) -> Option<String> {
+    (spread.runs.len() > 1).then(|| count(spread.stddev))
+}
+
+fn length(bytes: usize) -> Option<String> {
+    (bytes > 0).then(|| format!("{} B", count(bytes as f64)))
+}
+
+fn each_run(spread: &Spread) -> Option<String> {
+    let runs: Vec<_> = spread.runs.iter().map(|run| count(*run)).collect();
+    (runs.len() > 1).then(|| runs.join("; "))
+}
+
+fn each_pass(row: &Row) -> Option<String> {
+    let passes = row.passes.iter().map(|pass| {
+        let discarded = if pass.discarded { " (discarded)" } else { "" };
+        format!("{}{discarded}", count(pass.requests_per_second))
+    });
+    let passes: Vec<_> = passes.collect();
+    (!passes.is_empty()).then(|| passes.join("; "))
+}
+
+fn none() -> Cell {
+    Cell { text: "–".to_owned(), bad: false }
+}
+
+/// All rows of a block, one line each.
+pub(super) fn all(suite: &str, material: &Material<'_>) -> Table {
+    let rows = || material.cases.iter().flat_map(|case| case.rows.iter().enumerate().map(move |row| (case, row)));
+    let figures: Vec<&Figure> =
+        FIGURES[..NUMBERS].iter().filter(|(_, of)| rows().any(|(_, (_, (_, row)))| of(row).is_some())).collect();
+    let lines = rows().map(|(case, (index, (series, row)))| Line {
+        name: case.name.to_owned(),
+        quiet: index > 0,
+        cells: std::iter::once(material.series[*series].name.clone().into())
+            .chain(figures.iter().map(|(_, of)| of(row).unwrap_or_else(none)))
+            .collect(),
+    });
+    Table {
+        caption: format!("All figures of {suite}"),
+        headings: ["case", ""].into_iter().chain(figures.iter().map(|(name, _)| *name)).map(str::to_owned).collect(),
+        lines: lines.collect(),
+    }
+}
+
+/// The rows of one case as columns.
+pub(super) fn one_case(case: &str, rows: &[(&Series, &Row)]) -> Table {
+    let lines = FIGURES.iter().filter_map(|(name, of)| {
+        let cells: Vec<_> = rows.iter().map(|(_, row)| of(row)).collect();
+        cells.iter().any(Option::is_some).then(|| Line {
+            name: (*name).to_owned(),
+            quiet: false,
+            cells: cells.into_iter().map(|cell| cell.unwrap_or_else(none)).collect(),
+        })
+    });
+    Table { caption: format!("Figures of {case}"), headings: heads("", rows), lines: lines.collect() }
+}
+
+fn heads(first: &str, rows: &[(&Series, &Row)]) -> Vec<String> {
+    std::iter::once(first.to_owned()).chain(rows.iter().map(|(series, _)| series.name.clone())).collect()
+}
+
+/// The shares of requests that a table of a distribution names.
+const SHARES: [f64; 9] = [0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999, 1.0];
+
+/// Points of the distributions; nothing where there are none.
+pub(super) fn distribution_points(case: &str, rows: &[(&Series, &Row)]) -> Option<Table> {
+    let rows: Vec<_> = rows.iter().copied().filter(|(_, row)| !row.distribution.is_empty()).collect();
+    let lines = SHARES.iter().map(|share| Line {
+        name: if *share < 1.0 { format!("{} %", (share * 1e6).round() / 1e4) } else { "slowest".to_owned() },
+        quiet: false,
+        cells: rows
+            .iter()
+            .map(|(_, row)| {
+                // What N requests can't tell is not told.
+                let told = *share >= 1.0 || (1.0 - share) * row.requests as f64 >= 1.0;
+                row.latency_at(*share).filter(|_| told).map_or_else(none, |us| microseconds(us).into())
+            })
+            .collect(),
+    });
+    (!rows.is_empty()).then(|| Table {
+        caption: format!("Latency distribution of {case}"),
+        headings: heads("share of requests", &rows),
+        lines: lines.collect(),
+    })
+}
+
+/// Lines of points, of which all figures that any has are columns.
+fn points<T>(
+    caption: String,
+    first: &str,
+    points: &[T],
+    name: impl Fn(&T) -> String,
+    figures: &[(&str, fn(&T) -> Option<String>)],
+) -> Table {
+    let figures: Vec<_> = figures.iter().filter(|(_, of)| points.iter().any(|point| of(point).is_some())).collect();
+    Table {
+        caption,
+        headings: std::iter::once(first).chain(figures.iter().map(|(name, _)| *name)).map(str::to_owned).collect(),
+        lines: points
+            .iter()
+            .map(|point| Line {
+                name: name(point),
+                quiet: false,
+                cells: figures.iter().map(|(_, of)| of(point).map_or_else(none, Cell::from)).collect(),
+            })
+            .collect(),
+    }
+}
+
+/// The course of time of one row.
+pub(super) fn series_points(case: &str, series: &Series, intervals: &[Interval]) -> Table {
+    let caption = format!("{case}, {}: from stretch to stretch", series.name);
+    points(
+        caption,
+        "until",
+        intervals,
+        |interval| format!("{} s", figure(interval.at_s)),
+        &[
+            ("requests/s", |interval| Some(count(interval.requests_per_second))),
+            ("errors", |interval| Some(count(interval.errors as f64))),
+            ("p50", |interval| interval.p50_us.map(microseconds)),
+            ("p99", |interval| interval.p99_us.map(microseconds)),
+            ("users", |interval| interval.users.map(|users| count(users as f64))),
+            ("server busy", |interval| interval.server_cpu_share.map(percent)),
+            ("server memory", |interval| interval.server_rss_bytes.map(|size| bytes(size as f64))),
+        ],
+    )
+}
+
+/// The curve of one row.
+pub(super) fn curve_points(case: &str, series: &Series, steps: &[Step]) -> Table {
+    let caption = format!("{case}, {}: step by step", series.name);
+    let load = |step: &Step| match (step.users, step.rate) {
+        (Some(users), _) => format!("{} users", count(users as f64)),
+        (None, Some(rate)) => format!("{} req/s", count(rate)),
+        (None, None) => none().text,
+    };
+    points(
+        caption,
+        "load",
+        steps,
+        load,
+        &[
+            ("requests/s", |step| Some(count(step.requests_per_second))),
+            ("mean latency", |step| Some(microseconds(step.mean_us))),
+            ("p99", |step| Some(microseconds(step.p99_us))),
+            ("errors", |step| Some(count(step.errors as f64))),
+            ("server busy", |step| step.server_cpu_share.map(percent)),
+        ],
+    )
+}
+
+/// What was published, beside what was measured here: figures of other machines, and no comparison.
+pub(super) fn history(suite: &crate::report::Suite) -> Option<Table> {
+    let cases = suite.published.iter().flat_map(|published| &published.figures).map(|figure| &*figure.case);
+    let mut names: Vec<&str> = Vec::new();
+    for case in cases {
+        if !names.contains(&case) {
+            names.push(case);
+        }
+    }
+    let own = |case: &str| {
+        let row = suite.cases.iter().find(|row| row.case == case && row.target != FLOOR)?;
+        Some(with_deviation(row.requests_per_second.mean, deviation(&row.requests_per_second)))
+    };
+    let lines = names.iter().map(|case| Line {
+        name: (*case).to_owned(),
+        quiet: false,
+        cells: suite
+            .published
+            .iter()
+            .map(|published| {
+                let figure = published.figures.iter().find(|figure| figure.case == *case)?;
+                Some(with_deviation(figure.requests_per_second, figure.stddev.map(crate::report::format::figure)))
+            })
+            .chain([own(case)])
+            .map(|text| text.map_or_else(none, Cell::from))
+            .collect(),
+    });
+    (!names.is_empty()).then(|| Table {
+        caption: "Requests per second, ± standard deviation".to_owned(),
+        headings: std::iter::once("case".to_owned())
+            .chain(suite.published.iter().map(|published| published.system.clone()))
+            .chain(["here".to_owned()])
+            .collect(),
+        lines: lines.collect(),
+    })
+}
+
+fn with_deviation(mean: f64, deviation: Option<String>) -> String {
+    match deviation {
+        Some(deviation) => format!("{} ± {deviation}", count(mean)),
+        None => count(mean),
+    }
+}

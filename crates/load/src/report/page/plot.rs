@@ -1,0 +1,135 @@
+//! Lines over an axis: what a course of time, a curve and a distribution have in common.
+
+use serde::Serialize;
+
+use super::axis::{Axis, Tick};
+
+/// One chart of lines.
+#[derive(Debug, Serialize)]
+pub(super) struct Plot {
+    pub(super) title: &'static str,
+    /// What else a reader must know, the unit first.
+    pub(super) note: String,
+    /// The name of the horizontal axis.
+    pub(super) x_name: &'static str,
+    x_ticks: Vec<Tick>,
+    y_ticks: Vec<Tick>,
+    lines: Vec<Line>,
+    /// Both ends of each line in words, for who can't see them.
+    pub(super) spoken: String,
+}
+
+/// What a line shows, before there are axes.
+#[derive(Debug)]
+pub(super) struct Course {
+    /// The number of its series, which decides how it looks.
+    pub(super) series: usize,
+    /// What it is called.
+    pub(super) name: String,
+    /// Whether it is the lesser of two lines of its series.
+    pub(super) dashed: bool,
+    /// From left to right; where there is no figure, the line is interrupted.
+    pub(super) points: Vec<(f64, Option<f64>)>,
+}
+
+#[derive(Debug, Serialize)]
+struct Line {
+    series: usize,
+    name: String,
+    dashed: bool,
+    /// Unbroken pieces.
+    pieces: Vec<Vec<[f64; 2]>>,
+    /// Whether its points are few enough to be seen.
+    dots: bool,
+}
+
+/// The texts of an axis.
+pub(super) type Text = fn(f64) -> String;
+
+/// Up to this many points of a line are marked.
+const DOTTED: usize = 30;
+
+/// What a chart is called, and what its axes are.
+#[derive(Debug)]
+pub(super) struct Frame {
+    pub(super) title: &'static str,
+    pub(super) note: String,
+    pub(super) x_name: &'static str,
+    pub(super) x: Axis,
+    pub(super) x_ticks: Vec<Tick>,
+    pub(super) y: Axis,
+    pub(super) y_text: Text,
+}
+
+impl Plot {
+    /// Nothing if no line has a point.
+    pub(super) fn of(frame: Frame, courses: &[Course]) -> Option<Self> {
+        let spoken: Vec<_> = courses.iter().filter_map(|course| spoken(course, frame.y_text)).collect();
+        if spoken.is_empty() {
+            return None;
+        }
+        let place = |(x, y): (f64, f64)| [frame.x.position(x), 100.0 - frame.y.position(y)];
+        let lines = courses.iter().map(|course| Line {
+            series: course.series,
+            name: course.name.clone(),
+            dashed: course.dashed,
+            pieces: pieces(&course.points).into_iter().map(|piece| piece.into_iter().map(place).collect()).collect(),
+            dots: course.points.len() <= DOTTED,
+        });
+        Some(Plot {
+            title: frame.title,
+            note: frame.note,
+            x_name: frame.x_name,
+            x_ticks: frame.x_ticks,
+            y_ticks: frame.y.ticks(frame.y_text),
+            lines: lines.collect(),
+            spoken: spoken.join("; "),
+        })
+    }
+}
+
+fn spoken(course: &Course, text: Text) -> Option<String> {
+    let mut figures = course.points.iter().filter_map(|(_, figure)| *figure);
+    let first = figures.next()?;
+    let (low, high, last) =
+        figures.fold((first, first, first), |(low, high, _), figure| (low.min(figure), high.max(figure), figure));
+    let rounded = |figure: f64| text(three_digits(figure));
+    Some(format!(
+        "{} from {} to {}, between {} and {}",
+        course.name,
+        rounded(first),
+        rounded(last),
+        rounded(low),
+        rounded(high)
+    ))
+}
+
+fn three_digits(figure: f64) -> f64 {
+    if figure == 0.0 || !figure.is_finite() {
+        return 0.0;
+    }
+    let unit = 10_f64.powf(figure.abs().log10().floor() - 2.0);
+    (figure / unit).round() * unit
+}
+
+fn pieces(points: &[(f64, Option<f64>)]) -> Vec<Vec<(f64, f64)>> {
+    points
+        .split(|(_, figure)| figure.is_none())
+        .map(|piece| piece.iter().filter_map(|(x, figure)| Some((*x, (*figure)?))).collect::<Vec<_>>())
+        .filter(|piece| !piece.is_empty())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::page::axis::plain;
+
+    #[test]
+    fn a_line_is_interrupted_where_there_is_nothing() {
+        let points = [(0.0, Some(1.0)), (1.0, None), (2.0, Some(2.0)), (3.0, Some(1234.0))];
+        assert_eq!(pieces(&points), [vec![(0.0, 1.0)], vec![(2.0, 2.0), (3.0, 1234.0)]]);
+        let course = Course { series: 0, name: "castile".to_owned(), dashed: false, points: points.to_vec() };
+        assert_eq!(spoken(&course, plain).unwrap(), "castile from 1 to 1,230, between 1 and 1,230");
+    }
+}

@@ -4,7 +4,7 @@
 use std::process::Command;
 use std::sync::Arc;
 
-use castile_load::{Case, ExpectedLength, Placement, Plan, Run, Server, Stop};
+use castile_load::{Case, Expected, Message, Placement, Plan, Requests, Run, Server, Stop};
 
 fn start() -> Server {
     let directory = tempfile::tempdir().unwrap();
@@ -18,26 +18,30 @@ fn start() -> Server {
 #[tokio::test]
 async fn the_floor_is_started_driven_and_ended() {
     let mut server = start();
-    let case = Case {
-        suite: "floor".into(),
-        name: "answer".into(),
-        path: "/0".into(),
+    let message = Message {
         action: String::new(),
         content_type: "text/xml; charset=utf-8".into(),
         body: "a request".into(),
         check: Arc::new(|body| match body {
-            b"the answer" => Ok(()),
+            b"the answer" => Ok(0),
             _ => Err("another answer".into()),
         }),
     };
-    let plan = Plan { stop: Stop::Requests(100), connections: 4, ..Plan::default() };
+    let case = Case {
+        suite: "floor".into(),
+        name: "answer".into(),
+        style: None,
+        path: "/0".into(),
+        requests: Requests::Raw(vec![message]),
+    };
+    let plan = Plan { stop: Stop::requests(100), connections: 4, ..Plan::default() };
     let endpoint = server.endpoint().at("/0");
-    let run = Run::start(&case, &endpoint, &plan, &ExpectedLength::default()).unwrap();
+    let run = Run::start(&case, &endpoint, &plan, &Expected::of(&case)).unwrap();
     let record = run.finish().await.unwrap().record;
     assert_eq!((record.requests, record.errors), (100, 0), "{:?}", record.messages);
     server.check_running().unwrap();
     drop(server);
-    let run = Run::start(&case, &endpoint, &plan, &ExpectedLength::default()).unwrap();
+    let run = Run::start(&case, &endpoint, &plan, &Expected::of(&case)).unwrap();
     assert_eq!(run.finish().await.unwrap().record.requests, 0, "nobody listens any more");
 }
 

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 pub use judge::Failed;
 pub use results::{
-    Client, FLOOR, Interval, Latency, Method, Pass, Published, PublishedFigure, Quantile, Results, Row, Spread, Step,
+    Client, FLOOR, Interval, Lag, Latency, Method, Pass, Published, PublishedFigure, Quantile, Results, Row, Spread, Step,
     Suite,
 };
 

@@ -96,6 +96,9 @@ pub struct Row {
     pub verified: u64,
     /// Requests that were due but found no free connection before the end; always 0 without a rate.
     pub unsent: u64,
+    /// Requests that were due while all connections were busy, and were dropped, as the method asks; else always 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub dropped: u64,
     /// Right answers per second.
     pub requests_per_second: Spread,
     /// Latency over all measured runs, in microseconds, from the scheduled start when there is a rate.
@@ -149,14 +152,33 @@ pub struct Row {
     pub driver_cpu_share: Option<f64>,
     /// User and system time of the driver per request.
     pub driver_cpu_us_per_request: Option<f64>,
+    /// How late the driver woke to send requests that were due by the clock: the largest and the 99th percentile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lag_us: Option<Lag>,
     /// Whether the driver, not the server, was the limit, so that the server can do more than was measured.
     pub driver_limited: bool,
+    /// What of the driver was the limit, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limited_by: Option<String>,
     /// Length of the body of a request.
     pub request_bytes: usize,
     /// Length of the body of an answer.
     pub response_bytes: usize,
     /// The first few errors, in words.
     pub error_messages: Vec<String>,
+}
+
+/// How late something was, in microseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Lag {
+    /// 99th percentile.
+    pub p99: f64,
+    /// The largest.
+    pub max: f64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Who sends requests and reads answers.

@@ -8,7 +8,10 @@ mod case;
 pub mod codec;
 pub mod floor;
 pub mod interop;
+mod random;
+pub mod seismic;
 pub mod styles;
+pub mod wspex;
 pub mod wstest;
 
 use castile::http::server::Routes;

@@ -1,0 +1,196 @@
+//! Queries and answers in few bytes, over HTTP without SOAP: what stands for the article's row of RMI. It shows what XML costs
+//! beside the same work.
+//!
+//! Messages are those of [postcard](https://postcard.jamesmunns.com/wire-format): numbers in as few bytes as they need, text
+//! behind its length, and no names.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use castile::http::Body;
+use castile::http::server::Routes;
+use http::header::CONTENT_TYPE;
+use http::{HeaderValue, Method, Request, Response, StatusCode};
+use http_body_util::{BodyExt, Limited};
+use serde::{Deserialize, Serialize};
+
+use super::Service;
+use super::catalogue::{self, Catalogue, Found, Query};
+use super::judge::Judge;
+use super::regions::Names;
+
+/// Where the service is mounted.
+pub const PATH: &str = "/seismic/binary";
+/// The media type of its messages.
+pub const MEDIA_TYPE: &str = "application/octet-stream";
+
+/// The most bytes that a query may have; it has 80 at most.
+const LONGEST_QUERY: usize = 1_024;
+
+/// What was found, by area.
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    /// The names of methods; quakes say which by number, from 0.
+    pub methods: Vec<String>,
+    /// The areas with quakes.
+    pub sets: Vec<Set>,
+}
+
+/// What was found in one area.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub struct Set {
+    /// The name of the area.
+    pub area: String,
+    /// The regions that quakes were in.
+    pub regions: Vec<Region>,
+    /// The quakes by time.
+    pub quakes: Vec<Quake>,
+}
+
+/// A region.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub struct Region {
+    /// Its number.
+    pub number: u16,
+    /// Its name.
+    pub name: String,
+}
+
+/// A quake.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub struct Quake {
+    /// When, in milliseconds since 1970.
+    pub millis: i64,
+    /// In degrees, north is positive.
+    pub latitude: f32,
+    /// In degrees, east is positive.
+    pub longitude: f32,
+    /// In kilometres.
+    pub depth: f32,
+    /// On the scale of the method.
+    pub magnitude: f32,
+    /// The number of the method.
+    pub method: u16,
+    /// The number of the region.
+    pub region: u16,
+}
+
+/// A query as its message.
+///
+/// # Errors
+/// Never: a query has nothing that can't be written.
+pub fn request(query: &Query) -> Result<Bytes, postcard::Error> {
+    postcard::to_stdvec(query).map(Bytes::from)
+}
+
+/// Reads an answer.
+///
+/// # Errors
+/// If the bytes are none.
+pub fn answer(bytes: &[u8]) -> Result<Answer, String> {
+    match postcard::take_from_bytes(bytes) {
+        Ok((answer, [])) => Ok(answer),
+        Ok((_, more)) => Err(format!("found {} bytes behind the answer, expected its end", more.len())),
+        Err(error) => Err(format!("found {} bytes that are no answer: {error}", bytes.len())),
+    }
+}
+
+/// Looks at an answer as far as can be done without the catalogue, and says how many quakes are in it.
+pub fn judge(asked: &Query, answer: &Answer) -> Result<u64, String> {
+    let mut judge = Judge::new(asked);
+    for quake in answer.sets.iter().flat_map(|set| &set.quakes) {
+        let Quake { millis, latitude, longitude, depth, magnitude, method, region } = *quake;
+        judge.take(&catalogue::Quake { millis, latitude, longitude, depth, magnitude, method, region })?;
+    }
+    Ok(judge.matches())
+}
+
+fn found(catalogue: &Catalogue, found: Vec<Found>) -> Answer {
+    let names = Names::published();
+    let set = |found: Found| Set {
+        area: names.area(found.area).to_owned(),
+        regions: found
+            .regions
+            .into_iter()
+            .map(|number| Region { number, name: names.region(number).name.to_owned() })
+            .collect(),
+        quakes: found
+            .quakes
+            .into_iter()
+            .map(|quake| {
+                let catalogue::Quake { millis, latitude, longitude, depth, magnitude, method, region } = *quake;
+                Quake { millis, latitude, longitude, depth, magnitude, method, region }
+            })
+            .collect(),
+    };
+    Answer { methods: catalogue.methods().to_vec(), sets: found.into_iter().map(set).collect() }
+}
+
+/// Routes with the binary service at its path beside them; a tower service, cheap to clone.
+#[derive(Clone)]
+pub struct Beside {
+    service: Service,
+    routes: Routes,
+}
+
+impl Beside {
+    /// Answers what is for the binary service, and leaves the rest to `routes`.
+    pub fn new(service: Service, routes: Routes) -> Self {
+        Beside { service, routes }
+    }
+}
+
+impl<B> tower_service::Service<Request<B>> for Beside
+where
+    B: http_body::Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        if request.uri().path() != PATH {
+            return self.routes.call(request);
+        }
+        let service = self.service.clone();
+        Box::pin(async move {
+            Ok(respond(&service, request).await.unwrap_or_else(|(status, message)| {
+                let mut response = Response::new(Body::from(message));
+                *response.status_mut() = status;
+                let plain = HeaderValue::from_static("text/plain; charset=utf-8");
+                response.headers_mut().insert(CONTENT_TYPE, plain);
+                response
+            }))
+        })
+    }
+}
+
+async fn respond<B>(service: &Service, request: Request<B>) -> Result<Response<Body>, (StatusCode, String)>
+where
+    B: http_body::Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    if request.method() != Method::POST {
+        let found = request.method();
+        return Err((StatusCode::METHOD_NOT_ALLOWED, format!("found {found}, expected POST of a query\n")));
+    }
+    let bad = |problem: String| (StatusCode::BAD_REQUEST, format!("found no query: {problem}\n"));
+    let body = Limited::new(request.into_body(), LONGEST_QUERY).collect().await;
+    let body = body.map_err(|error| bad(error.to_string()))?.to_bytes();
+    let query: Query = postcard::from_bytes(&body).map_err(|error| bad(error.to_string()))?;
+    let catalogue = service.catalogue();
+    let answer = found(catalogue, catalogue.find(&query));
+    // Nothing in an answer can't be written.
+    let bytes = postcard::to_stdvec(&answer).map_err(|error| bad(error.to_string()))?;
+    let mut response = Response::new(Body::from(Bytes::from(bytes)));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
+    Ok(response)
+}

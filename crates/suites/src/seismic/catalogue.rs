@@ -1,0 +1,289 @@
+//! Quakes held in memory, by area and time, and what a query finds of them.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+use flate2::bufread::MultiGzDecoder;
+use serde::{Deserialize, Serialize};
+
+use super::regions::{AREAS, REGIONS};
+use super::time::seconds;
+
+/// The most quakes that a file may have: some hundred times those of the article.
+const MOST: usize = 10_000_000;
+/// The most bytes that a line of a file may have.
+const LONGEST_LINE: u64 = 1_024;
+
+/// Which quakes are asked for. What is absent bounds nothing.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Query {
+    /// The first moment, in milliseconds since 1970.
+    pub from: Option<i64>,
+    /// The last moment.
+    pub to: Option<i64>,
+    /// In degrees, east is positive.
+    pub longitude: Bounds,
+    /// In degrees, north is positive.
+    pub latitude: Bounds,
+    /// On Richter's scale or one like it.
+    pub magnitude: Bounds,
+    /// In kilometres.
+    pub depth: Bounds,
+}
+
+impl Query {
+    /// Whether a quake is within all bounds.
+    pub fn asks_for(&self, quake: &Quake) -> bool {
+        let in_time = self.from.is_none_or(|from| from <= quake.millis) && self.to.is_none_or(|to| quake.millis <= to);
+        in_time && self.takes(quake)
+    }
+
+    /// Whether a quake is within all bounds but those of time.
+    fn takes(&self, quake: &Quake) -> bool {
+        self.longitude.take(quake.longitude)
+            && self.latitude.take(quake.latitude)
+            && self.magnitude.take(quake.magnitude)
+            && self.depth.take(quake.depth)
+    }
+}
+
+/// A range of numbers, which begins with `least` and ends before `below`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Bounds {
+    /// The least number in it.
+    pub least: Option<f32>,
+    /// The least number above it.
+    pub below: Option<f32>,
+}
+
+impl Bounds {
+    /// Whether the number is in the range. One that is none (NaN) is in no range that is bounded.
+    pub fn take(&self, value: f32) -> bool {
+        self.least.is_none_or(|least| least <= value) && self.below.is_none_or(|below| value < below)
+    }
+
+    /// Whether the range has numbers in common with those from `least` to `most`.
+    fn meet(&self, least: f32, most: f32) -> bool {
+        self.least.is_none_or(|mine| mine <= most) && self.below.is_none_or(|mine| least < mine)
+    }
+}
+
+/// One quake.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quake {
+    /// When, in milliseconds since 1970.
+    pub millis: i64,
+    /// In degrees, north is positive.
+    pub latitude: f32,
+    /// In degrees, east is positive.
+    pub longitude: f32,
+    /// In kilometres.
+    pub depth: f32,
+    /// On the scale that `method` says.
+    pub magnitude: f32,
+    /// By which method the magnitude was found, as a number for [`Catalogue::method`].
+    pub method: u16,
+    /// The number of the region, from 1.
+    pub region: u16,
+}
+
+/// All quakes that are known, in memory, for as long as the service runs.
+#[derive(Debug)]
+pub struct Catalogue {
+    areas: Vec<Area>,
+    methods: Vec<String>,
+}
+
+/// The quakes of one area by time, and the rectangle that they are in.
+#[derive(Clone, Debug, Default)]
+struct Area {
+    quakes: Vec<Quake>,
+    latitude: Option<(f32, f32)>,
+    longitude: Option<(f32, f32)>,
+}
+
+/// What was found in one area.
+#[derive(Debug, PartialEq)]
+pub struct Found<'a> {
+    /// The number of the area, from 1.
+    pub area: u16,
+    /// The numbers of the regions that quakes were in, in ascending order.
+    pub regions: Vec<u16>,
+    /// The quakes by time.
+    pub quakes: Vec<&'a Quake>,
+}
+
+impl Catalogue {
+    /// An empty one.
+    pub fn new() -> Self {
+        Catalogue { areas: vec![Area::default(); AREAS], methods: Vec::new() }
+    }
+
+    /// Adds quakes of an area. They may come in any order; those of one moment stay in theirs.
+    ///
+    /// # Panics
+    /// If there is no area of this number, from 1 to [`AREAS`].
+    pub fn extend(&mut self, area: u16, quakes: impl IntoIterator<Item = Quake>) {
+        let area = &mut self.areas[usize::from(area) - 1];
+        for quake in quakes {
+            widen(&mut area.latitude, quake.latitude);
+            widen(&mut area.longitude, quake.longitude);
+            area.quakes.push(quake);
+        }
+        // Files are sorted by time as a rule, which makes this one look at each.
+        area.quakes.sort_by_key(|quake| quake.millis);
+    }
+
+    /// The number of a method, which is given to it when it is first asked for; `None` beyond 65,536 of them.
+    pub fn number_of_method(&mut self, name: &str) -> Option<u16> {
+        let known = self.methods.iter().position(|method| method == name);
+        let number = u16::try_from(known.unwrap_or(self.methods.len())).ok()?;
+        if known.is_none() {
+            self.methods.push(name.to_owned());
+        }
+        Some(number)
+    }
+
+    /// The names of methods, each at its number.
+    pub fn methods(&self) -> &[String] {
+        &self.methods
+    }
+
+    /// How many quakes there are.
+    pub fn quakes(&self) -> usize {
+        self.areas.iter().map(|area| area.quakes.len()).sum()
+    }
+
+    /// What a query asks for, by area in ascending order, without areas that have none of it.
+    pub fn find(&self, query: &Query) -> Vec<Found<'_>> {
+        let areas = (1_u16..).zip(&self.areas);
+        let found = areas.map(|(number, area)| {
+            let quakes = area.find(query);
+            Found { area: number, regions: regions_of(&quakes), quakes }
+        });
+        found.filter(|found| !found.quakes.is_empty()).collect()
+    }
+
+    /// Reads a catalogue from a file of lines, which may be packed by gzip.
+    pub fn open(path: &Path) -> io::Result<Catalogue> {
+        let mut file = BufReader::new(File::open(path)?);
+        let is_packed = file.fill_buf()?.starts_with(&[0x1F, 0x8B]);
+        if is_packed { Catalogue::read(BufReader::new(MultiGzDecoder::new(file))) } else { Catalogue::read(file) }
+    }
+
+    /// Reads a catalogue of lines as the article's service did: date and time in UTC, milliseconds, latitude, longitude,
+    /// depth, magnitude, method, region and area: `2000-01-01 01:50:08 70 -7.679 123.604 59.6 2.5 MB 273 24`.
+    ///
+    /// An error of [`io::ErrorKind::InvalidData`] names the line.
+    pub fn read(mut lines: impl BufRead) -> io::Result<Catalogue> {
+        let mut catalogue = Catalogue::new();
+        let mut line = String::new();
+        for number in 1.. {
+            line.clear();
+            if lines.by_ref().take(LONGEST_LINE).read_line(&mut line)? == 0 {
+                break;
+            }
+            let read = if number > MOST {
+                Err(format!("found more lines, expected at most {MOST}"))
+            } else if line.len() as u64 == LONGEST_LINE {
+                Err(format!("found a longer line, expected less than {LONGEST_LINE} bytes"))
+            } else {
+                catalogue.add_line(&line)
+            };
+            read.map_err(|problem| io::Error::new(io::ErrorKind::InvalidData, format!("line {number}: {problem}")))?;
+        }
+        for area in &mut catalogue.areas {
+            area.quakes.sort_by_key(|quake| quake.millis);
+        }
+        Ok(catalogue)
+    }
+
+    fn add_line(&mut self, line: &str) -> Result<(), String> {
+        let mut fields = Fields(line.split_ascii_whitespace());
+        let date = fields.next("a date")?;
+        let time = fields.next("a time")?;
+        let whole = moment(date, time).ok_or_else(|| {
+            format!("found {:?}, expected a moment such as \"2000-01-01 01:50:08\"", format!("{date} {time}"))
+        })?;
+        let part: u16 = fields.number("milliseconds", |millis| *millis < 1_000)?;
+        let latitude = fields.number("a latitude", |degrees: &f32| degrees.abs() <= 90.0)?;
+        let longitude = fields.number("a longitude", |degrees: &f32| degrees.abs() <= 180.0)?;
+        let depth = fields.number("a depth", |depth: &f32| depth.is_finite())?;
+        let magnitude = fields.number("a magnitude", |magnitude: &f32| magnitude.is_finite())?;
+        let method = fields.next("a method")?;
+        let method = self.number_of_method(method).ok_or_else(|| format!("found {method:?}, one method too many"))?;
+        let region = fields.number("a region, 1 to 729", |region| (1..=REGIONS as u16).contains(region))?;
+        let area: u16 = fields.number("an area, 1 to 50", |area| (1..=AREAS as u16).contains(area))?;
+        if let Ok(more) = fields.next("") {
+            return Err(format!("found {more:?}, expected the end of the line"));
+        }
+        let millis = whole * 1_000 + i64::from(part);
+        let area = &mut self.areas[usize::from(area) - 1];
+        widen(&mut area.latitude, latitude);
+        widen(&mut area.longitude, longitude);
+        area.quakes.push(Quake { millis, latitude, longitude, depth, magnitude, method, region });
+        Ok(())
+    }
+}
+
+impl Default for Catalogue {
+    fn default() -> Self {
+        Catalogue::new()
+    }
+}
+
+impl Area {
+    fn find(&self, query: &Query) -> Vec<&Quake> {
+        let (Some(latitude), Some(longitude)) = (self.latitude, self.longitude) else { return Vec::new() };
+        if !query.latitude.meet(latitude.0, latitude.1) || !query.longitude.meet(longitude.0, longitude.1) {
+            return Vec::new();
+        }
+        let first = query.from.map_or(0, |from| self.quakes.partition_point(|quake| quake.millis < from));
+        let end = query.to.map_or(self.quakes.len(), |to| self.quakes.partition_point(|quake| quake.millis <= to));
+        // A query may end before it begins.
+        let within = self.quakes.get(first..end).unwrap_or_default();
+        within.iter().filter(|quake| query.takes(quake)).collect()
+    }
+}
+
+fn regions_of(quakes: &[&Quake]) -> Vec<u16> {
+    let mut hit = [false; REGIONS + 1];
+    for quake in quakes {
+        hit[usize::from(quake.region)] = true;
+    }
+    (0_u16..).zip(hit).filter(|(_, hit)| *hit).map(|(number, _)| number).collect()
+}
+
+fn widen(range: &mut Option<(f32, f32)>, value: f32) {
+    *range = Some(range.map_or((value, value), |(least, most)| (least.min(value), most.max(value))));
+}
+
+/// The fields of a line that are left.
+struct Fields<'a>(std::str::SplitAsciiWhitespace<'a>);
+
+impl<'a> Fields<'a> {
+    fn next(&mut self, what: &str) -> Result<&'a str, String> {
+        self.0.next().ok_or_else(|| format!("found the end of the line, expected {what}"))
+    }
+
+    fn number<T: std::str::FromStr>(&mut self, what: &str, is_right: impl Fn(&T) -> bool) -> Result<T, String> {
+        let text = self.next(what)?;
+        text.parse().ok().filter(is_right).ok_or_else(|| format!("found {text:?}, expected {what}"))
+    }
+}
+
+/// Whole seconds since 1970 of `2000-01-01` and `01:50:08`.
+fn moment(date: &str, time: &str) -> Option<i64> {
+    fn three<T: std::str::FromStr>(text: &str, separator: char) -> Option<[T; 3]> {
+        let mut parts = text.split(separator).map(str::parse);
+        let three = [parts.next()?.ok()?, parts.next()?.ok()?, parts.next()?.ok()?];
+        parts.next().is_none().then_some(three)
+    }
+    let [year, month, day]: [u16; 3] = three(date, '-')?;
+    let [hour, minute, second]: [u8; 3] = three(time, ':')?;
+    let (month, day) = (u8::try_from(month).ok()?, u8::try_from(day).ok()?);
+    // The calendar itself judges the day.
+    castile::datatypes::DateTime::utc(i64::from(year), month, day, hour, minute, second)?;
+    Some(seconds(i64::from(year), month, day, hour, minute, second))
+}

@@ -1,0 +1,56 @@
+//! What can be said of an answer without the catalogue that it comes from.
+
+use castile::datatypes::DateTime;
+
+use super::catalogue::{Quake, Query};
+use super::time::millis;
+
+/// Sees to it that an answer's counts are right and its quakes are asked for.
+pub(super) struct Judge<'a> {
+    asked: &'a Query,
+    matches: u64,
+}
+
+impl<'a> Judge<'a> {
+    pub(super) fn new(asked: &'a Query) -> Self {
+        Judge { asked, matches: 0 }
+    }
+
+    /// Compares what an answer says of its length with how long it is.
+    pub(super) fn count(&self, what: &str, said: Option<i32>, found: usize) -> Result<(), String> {
+        match said {
+            Some(said) if usize::try_from(said) == Ok(found) => Ok(()),
+            _ => Err(format!("found {found} {what}, and a count of {said:?}")),
+        }
+    }
+
+    /// Looks at a quake whose moment comes in two pieces, whole seconds and milliseconds.
+    pub(super) fn quake(
+        &mut self,
+        (time, part): (Option<&DateTime>, Option<i32>),
+        latitude: Option<f32>,
+        longitude: Option<f32>,
+        depth: Option<f32>,
+        magnitude: Option<f32>,
+    ) -> Result<(), String> {
+        let found = (|| {
+            let millis = millis(time?) + i64::from(part?);
+            let (latitude, longitude) = (latitude?, longitude?);
+            Some(Quake { millis, latitude, longitude, depth: depth?, magnitude: magnitude?, method: 0, region: 0 })
+        })();
+        self.take(&found.ok_or("found a quake without all its values")?)
+    }
+
+    pub(super) fn take(&mut self, quake: &Quake) -> Result<(), String> {
+        if !self.asked.asks_for(quake) {
+            return Err(format!("found {quake:?}, which isn't what {:?} asks for", self.asked));
+        }
+        self.matches += 1;
+        Ok(())
+    }
+
+    /// How many quakes were seen.
+    pub(super) fn matches(&self) -> u64 {
+        self.matches
+    }
+}

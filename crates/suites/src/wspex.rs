@@ -1,0 +1,201 @@
+//! WSpex: the benchmark of Sun that the JAX-WS reference implementation and Axis2 were compared by in 2007.
+
+use castile::Fault;
+use castile::codegen::{FromXml, ToXml};
+use castile::datatypes::DateTime;
+use castile_load::Case;
+
+use crate::case::{case, operation_named};
+use crate::random::JavaRandom;
+
+/// The contract, generated.
+pub mod contract {
+    castile::include_contract!("wspex");
+}
+
+use contract::*;
+
+/// Where the service is mounted.
+pub const PATH: &str = "/wspex";
+
+/// How many lines every order of `getOrder` has.
+const LINES: i32 = 50;
+
+/// The service of the benchmark: echoes, and an order that is made up anew for each request.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Service;
+
+impl TestService for Service {
+    async fn echo_void(&self, _: EchoVoid) -> Result<EchoVoidResponse, Fault> {
+        Ok(EchoVoidResponse {})
+    }
+
+    async fn echo_integer(&self, request: EchoInteger) -> Result<EchoIntegerResponse, Fault> {
+        Ok(EchoIntegerResponse { r#return: request.params })
+    }
+
+    async fn echo_float(&self, request: EchoFloat) -> Result<EchoFloatResponse, Fault> {
+        Ok(EchoFloatResponse { r#return: request.parameters })
+    }
+
+    async fn echo_string(&self, request: EchoString) -> Result<EchoStringResponse, Fault> {
+        Ok(EchoStringResponse { r#return: request.value })
+    }
+
+    async fn echo_date(&self, request: EchoDate) -> Result<EchoDateResponse, Fault> {
+        Ok(EchoDateResponse { r#return: request.parameters })
+    }
+
+    async fn echo_struct(&self, request: EchoStruct) -> Result<EchoStructResponse, Fault> {
+        Ok(EchoStructResponse { r#return: request.parameters })
+    }
+
+    async fn echo_synthetic(&self, request: EchoSynthetic) -> Result<EchoSyntheticResponse, Fault> {
+        Ok(EchoSyntheticResponse { r#return: request.s })
+    }
+
+    async fn echo_array(&self, request: EchoArray) -> Result<EchoArrayResponse, Fault> {
+        Ok(EchoArrayResponse { r#return: request.items })
+    }
+
+    async fn get_order(&self, request: GetOrder) -> Result<GetOrderResponse, Fault> {
+        Ok(GetOrderResponse { r#return: order(request.order_id, request.customer_id, LINES) })
+    }
+
+    async fn echo_order(&self, request: EchoOrderRequest) -> Result<EchoOrderResponse, Fault> {
+        Ok(EchoOrderResponse { echo_order_response: request.echo_order_request })
+    }
+}
+
+/// The one moment of all messages: the benchmark's own, which has no zone.
+const MOMENT: DateTime =
+    DateTime { year: 2005, month: 3, day: 29, hour: 11, minute: 11, second: 11, nanosecond: 0, offset_minutes: None };
+
+fn structure() -> Struct {
+    Struct { var_int: 5, var_float: 2.5, var_string: "Hello There!".into() }
+}
+
+fn synthetic(bytes: Vec<u8>) -> Synthetic {
+    Synthetic { str: "Hello World".into(), s: structure(), bytes: bytes.into() }
+}
+
+fn items(size: i32) -> ItemArrayType {
+    let location = Location {
+        id: "CA95050".into(),
+        description: "Santa Clara, California".into(),
+        address: "1000, network circle".into(),
+    };
+    let item = |i: i32| Item {
+        id: i.to_string(),
+        description: "Item Description".into(),
+        price: 100.0,
+        inventory: i * 100,
+        location: location.clone(),
+        creationdate: MOMENT,
+    };
+    ItemArrayType { items: (0..size).map(item).collect() }
+}
+
+fn order(order_id: i32, customer_id: i32, lines: i32) -> Order {
+    let address = |kind: &str| Address {
+        first_name: format!("{kind} FirstName 1"),
+        last_name: format!("{kind} LastName 1"),
+        // The benchmark's own spelling.
+        address1: format!("{kind} StreetAddres 1"),
+        address2: "Street Address Line 2 1".into(),
+        city: "City 1".into(),
+        state: "State 1".into(),
+        zip: "12345".into(),
+    };
+    let line = |i: i32| LineItem {
+        order_id,
+        item_id: i + 1,
+        product_id: i,
+        product_description: format!("Test Product {i}"),
+        order_quantity: 1,
+        unit_price: 1.0,
+    };
+    Order {
+        order_id,
+        order_status: 1,
+        order_date: MOMENT,
+        order_total_amount: 50.0,
+        customer: Customer {
+            customer_id,
+            contact_first_name: "FirstName 1".into(),
+            contact_last_name: "LastName 1".into(),
+            contact_phone: "1".into(),
+            last_activity_date: MOMENT,
+            credit_card_number: "1".into(),
+            credit_card_expiration_date: "1".into(),
+            billing_address: address("Bill"),
+            shipping_address: address("Ship"),
+        },
+        line_items: ArrayOfLineItem { line_item: (0..lines).map(line).collect() },
+    }
+}
+
+/// What the benchmark measures, in the order of its publication.
+pub fn cases() -> Vec<Case> {
+    let integer = |answer: &EchoIntegerResponse| answer.r#return == 5;
+    let float = |answer: &EchoFloatResponse| answer.r#return == 2.5;
+    let string = |answer: &EchoStringResponse| answer.r#return == "Hello World";
+    let date = |answer: &EchoDateResponse| answer.r#return == MOMENT;
+    let sent = structure();
+    let structure_is_right = move |answer: &EchoStructResponse| answer.r#return == sent;
+    let mut cases = vec![
+        echo("echoVoid", "echoVoid", &EchoVoid {}, |_: &EchoVoidResponse| true),
+        echo("echoInteger", "echoInteger", &EchoInteger { params: 5 }, integer),
+        echo("echoFloat", "echoFloat", &EchoFloat { parameters: 2.5 }, float),
+        echo("echoString", "echoString", &EchoString { value: "Hello World".into() }, string),
+        echo("echoDate", "echoDate", &EchoDate { parameters: MOMENT }, date),
+        echo("echoStruct", "echoStruct", &EchoStruct { parameters: structure() }, structure_is_right),
+    ];
+    cases.extend(KIBIBYTES.map(|size| of_bytes(format!("echoSynthetic{size}K"), vec![0; size << 10])));
+    cases.extend(ITEMS.map(|size| {
+        let sent = items(size);
+        let request = EchoArray { items: sent.clone() };
+        let is_right = move |answer: &EchoArrayResponse| answer.r#return == sent;
+        echo(&format!("echoArray{size}"), "echoArray", &request, is_right)
+    }));
+    cases.extend(ORDERS.map(|lines| {
+        let sent = order(999, 109_292, lines);
+        let request = EchoOrderRequest { echo_order_request: sent.clone() };
+        let is_right = move |answer: &EchoOrderResponse| answer.echo_order_response == sent;
+        echo(&format!("echoOrder{lines}"), "echoOrder", &request, is_right)
+    }));
+    cases
+}
+
+/// The cases of `echoSynthetic` with bytes that look random. Those of the benchmark are all zero, whose base64 is one
+/// letter: that flatters whoever compresses, or guesses well.
+pub fn extras() -> Vec<Case> {
+    KIBIBYTES.map(|size| of_bytes(format!("echoSynthetic{size}K-random"), random_bytes(size << 10))).into()
+}
+
+/// The sizes of `echoSynthetic`, `echoArray` and `echoOrder`: KiB, items, lines.
+const KIBIBYTES: [usize; 4] = [1, 4, 8, 12];
+const ITEMS: [i32; 3] = [40, 80, 120];
+const ORDERS: [i32; 2] = [200, 500];
+
+fn of_bytes(name: String, bytes: Vec<u8>) -> Case {
+    let sent = synthetic(bytes);
+    let request = EchoSynthetic { s: sent.clone() };
+    echo(&name, "echoSynthetic", &request, move |answer: &EchoSyntheticResponse| answer.r#return == sent)
+}
+
+/// The same bytes in every run, from the generator of `java.util.Random`.
+fn random_bytes(size: usize) -> Vec<u8> {
+    let mut random = JavaRandom::new(0);
+    (0..size).map(|_| random.next(8) as u8).collect()
+}
+
+fn echo<Q: ToXml, R: FromXml + 'static>(
+    name: &str,
+    operation: &str,
+    request: &Q,
+    is_right: impl Fn(&R) -> bool + Send + Sync + 'static,
+) -> Case {
+    let operation = operation_named(&TEST_SERVICE_OPERATIONS, operation);
+    case("wspex", PATH, name.to_owned(), operation, request, is_right)
+}

@@ -3,9 +3,18 @@
 use castile_codegen::{Options, compile, compile_with};
 
 fn main() {
-    for contract in ["benchmark1", "codec", "encoded", "interop_base", "interop_group_b", "seismic", "seismic_encoded",
-        "soap12_collection", "wspex", "wstest"]
-    {
+    for contract in [
+        "benchmark1",
+        "codec",
+        "encoded",
+        "interop_base",
+        "interop_group_b",
+        "seismic",
+        "seismic_encoded",
+        "soap12_collection",
+        "wspex",
+        "wstest",
+    ] {
         compile(format!("contracts/{contract}.wsdl"));
     }
     let mut options = Options::default();

@@ -1,11 +1,15 @@
 //! `castile serve`: the services of the suites, with a page that lists them.
 
 use std::io::Write;
+use std::path::PathBuf;
 
 use anyhow::Context;
 use bytes::Bytes;
 use castile::http::Body;
 use castile::http::server::{Routes, Server};
+use castile_suites::seismic;
+use castile_suites::seismic::binary::Beside;
+use castile_suites::seismic::catalogue::Catalogue;
 use http::{HeaderValue, Response, header};
 use minijinja::{Environment, context};
 
@@ -16,11 +20,20 @@ use crate::process;
 pub(crate) struct Arguments {
     #[command(flatten)]
     process: process::Arguments,
+    /// The quakes of the seismic suite, a line for each, packed by gzip or not [default: quakes that are made up]
+    #[arg(long, value_name = "FILE")]
+    data: Option<PathBuf>,
 }
 
 /// Serves until it is asked to end, and then finishes what is in flight.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let routes = castile_suites::routes();
+    let quakes = match &arguments.data {
+        None => seismic::Service::default(),
+        Some(file) => {
+            seismic::Service::of(Catalogue::open(file).with_context(|| format!("can't read {}", file.display()))?)
+        }
+    };
+    let routes = castile_suites::routes_with(&quakes);
     let page = Bytes::from(page(&routes).context("can't write the page that lists the services")?);
     let routes = routes.page(move |_| html(page.clone()));
     let paths: Vec<String> = routes.endpoints().map(|(path, _)| path.to_owned()).collect();
@@ -31,7 +44,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
                 let _ = writeln!(std::io::stdout(), "http://{address}{path}?wsdl");
             }
         }
-        Server::new().serve(listener, routes, end).await;
+        Server::new().serve(listener, Beside::new(quakes, routes), end).await;
     })
 }
 

@@ -7,6 +7,9 @@ use castile::codegen::{FromXml, NoDetail, Operation, SoapVersion, ToXml};
 use castile::soap::Options;
 use castile_load::{Case, Message, Requests};
 
+/// The media type of SOAP 1.1, which all suites speak.
+pub(crate) const TEXT_XML: &str = "text/xml; charset=utf-8";
+
 /// The operation of this name in a contract's table.
 ///
 /// # Panics
@@ -27,11 +30,7 @@ pub(crate) fn case<Q: ToXml, R: FromXml + 'static>(
     request: &Q,
     is_right: impl Fn(&R) -> bool + Send + Sync + 'static,
 ) -> Case {
-    let body = match castile::soap::client::request(SoapVersion::Soap11, operation, request) {
-        Ok(body) => body,
-        Err(error) => panic!("the request of {suite} {name} can't be written: {error}"),
-    };
-    of_body(suite, path, name, operation, body, is_right)
+    of_body(suite, path, name, operation, body(operation, request), is_right)
 }
 
 /// The same where the request is written already.
@@ -43,22 +42,40 @@ pub(crate) fn of_body<R: FromXml + 'static>(
     body: Bytes,
     is_right: impl Fn(&R) -> bool + Send + Sync + 'static,
 ) -> Case {
-    let check = move |message: &[u8]| match castile::soap::client::response::<R, NoDetail>(
-        operation,
-        message,
-        None,
-        &Options::default(),
-    ) {
-        Ok(Ok(response)) if is_right(&response) => Ok(0),
-        Ok(Ok(_)) => Err("the answer is not what was sent".to_owned()),
-        Ok(Err(fault)) => Err(format!("a fault, where an answer was expected: {fault}")),
-        Err(error) => Err(error.to_string()),
+    let judge = move |response: &R| match is_right(response) {
+        true => Ok(0),
+        false => Err(NOT_WHAT_WAS_SENT.to_owned()),
     };
-    let message = Message {
-        action: operation.action.into(),
-        content_type: "text/xml; charset=utf-8".into(),
-        body,
-        check: Arc::new(check),
-    };
+    let message = message(operation, TEXT_XML, body, &Options::default(), judge);
     Case { suite: suite.into(), name, style: None, path: path.into(), requests: Requests::Raw(vec![message]) }
+}
+
+/// What is wrong with the answer of a service that should echo.
+pub(crate) const NOT_WHAT_WAS_SENT: &str = "the answer is not what was sent";
+
+/// The body of a request.
+pub(crate) fn body<Q: ToXml>(operation: &'static Operation, request: &Q) -> Bytes {
+    match castile::soap::client::request(SoapVersion::Soap11, operation, request) {
+        Ok(body) => body,
+        Err(error) => panic!("a request of {} can't be written: {error}", operation.name),
+    }
+}
+
+/// A request that is written already, and the judge of what its answers decode to.
+pub(crate) fn message<R: FromXml + 'static>(
+    operation: &'static Operation,
+    content_type: &str,
+    body: Bytes,
+    options: &Options,
+    judge: impl Fn(&R) -> Result<u64, String> + Send + Sync + 'static,
+) -> Message {
+    let options = options.clone();
+    let check = move |answer: &[u8]| {
+        let decoded = castile::soap::client::response::<R, NoDetail>(operation, answer, None, &options);
+        match decoded.map_err(|error| error.to_string())? {
+            Ok(response) => judge(&response),
+            Err(fault) => Err(format!("a fault, where an answer was expected: {fault}")),
+        }
+    };
+    Message { action: operation.action.into(), content_type: content_type.into(), body, check: Arc::new(check) }
 }

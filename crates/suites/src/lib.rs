@@ -5,6 +5,7 @@
 pub mod attachments;
 pub mod benchmark1;
 mod case;
+mod client;
 pub mod codec;
 pub mod floor;
 pub mod interop;
@@ -21,7 +22,9 @@ use castile_load::Case;
 pub fn cases(suite: &str) -> Vec<Case> {
     match suite {
         "benchmark1" => benchmark1::cases(),
+        "seismic" => seismic::cases(),
         "styles" => styles::cases(),
+        "wspex" => wspex::cases(),
         "wstest" => wstest::cases(),
         _ => Vec::new(),
     }
@@ -29,10 +32,21 @@ pub fn cases(suite: &str) -> Vec<Case> {
 
 /// The services of all suites, each at its path, and those that engines are tried on each other with.
 pub fn routes() -> Routes {
+    routes_with(&seismic::Service::default())
+}
+
+/// The same with the quakes of this service. [`Beside`](seismic::binary::Beside) adds what isn't SOAP.
+pub fn routes_with(quakes: &seismic::Service) -> Routes {
     let benchmarks = Routes::new()
         .route(benchmark1::PATH, benchmark1::contract::BenchmarkServer::new(benchmark1::Service).into())
+        .route(seismic::document::PATH, seismic::document::contract::QuakeInterfaceServer::new(quakes.clone()).into())
+        .route(
+            seismic::encoded::PATH,
+            seismic::encoded::contract::EncodedQuakeInterfaceServer::new(quakes.clone()).into(),
+        )
         .route(styles::RPC_PATH, styles::contract::RpcPtServer::new(styles::Service).into())
         .route(styles::PATH, styles::contract::DocPtServer::new(styles::Service).into())
+        .route(wspex::PATH, wspex::contract::TestServiceServer::new(wspex::Service).into())
         .route(wstest::PATH, wstest::server().into());
     interop::routes(benchmarks)
 }

@@ -24,7 +24,13 @@ mod time;
 
 use std::sync::{Arc, LazyLock};
 
-use catalogue::Catalogue;
+use castile::soap::Options;
+use castile::xml::Limits;
+use castile_load::{Case, Message, Requests};
+
+use self::catalogue::{Catalogue, Query};
+use self::queries::{SETS, Set};
+use crate::case::{TEXT_XML, body, message, operation_named};
 
 /// The service in all its styles: it finds what is asked for in its catalogue.
 #[derive(Clone, Debug, Default)]
@@ -36,8 +42,74 @@ impl Service {
         Service(Some(Arc::new(catalogue)))
     }
 
-    fn catalogue(&self) -> &Catalogue {
+    /// What it finds quakes in.
+    pub fn catalogue(&self) -> &Catalogue {
         static MADE: LazyLock<Catalogue> = LazyLock::new(made::catalogue);
         self.0.as_deref().unwrap_or_else(|| &MADE)
+    }
+}
+
+/// What messages may take: the largest answers in SOAP encoding have 12 MiB.
+pub fn limits() -> Limits {
+    let mut limits = Limits::default();
+    limits.message_size = 64 << 20;
+    limits
+}
+
+/// The styles that are compared, by the names that reports give them.
+pub const STYLES: [&str; 3] = ["document", "rpc-encoded", "binary"];
+
+/// The article's four runs in each style, as messages that are written beforehand. A case is a list of queries; what its checks
+/// count are the quakes that were found.
+pub fn cases() -> Vec<Case> {
+    let raw = |set: Set, message: fn(Query) -> Message| Requests::Raw(set.queries().map(message).collect());
+    by_style(move |set, style| match style {
+        "document" => (document::PATH, raw(set, of_document)),
+        "rpc-encoded" => (encoded::PATH, raw(set, of_encoded)),
+        _ => (binary::PATH, raw(set, of_binary)),
+    })
+}
+
+/// The same through clients that write every query and read every answer, as the article's clients did.
+pub fn typed() -> Vec<Case> {
+    by_style(|set, style| {
+        let queries: Vec<Query> = set.queries().collect();
+        let count = queries.len();
+        let (path, connect) = match style {
+            "document" => (document::PATH, document::connect(queries)),
+            "rpc-encoded" => (encoded::PATH, encoded::connect(queries)),
+            _ => (binary::PATH, binary::connect(queries)),
+        };
+        (path, Requests::Typed { count, connect })
+    })
+}
+
+fn by_style(requests: impl Fn(Set, &str) -> (&'static str, Requests)) -> Vec<Case> {
+    let case = |style: &str, set: Set| {
+        let (path, requests) = requests(set, style);
+        let style = Some(style.to_owned());
+        Case { suite: "seismic".into(), name: set.name.into(), style, path: path.into(), requests }
+    };
+    STYLES.iter().flat_map(|style| SETS.map(|set| case(style, set))).collect()
+}
+
+fn of_document(query: Query) -> Message {
+    let operation = operation_named(&document::contract::QUAKE_INTERFACE_OPERATIONS, "process");
+    let body = body(operation, &document::query(&query));
+    message(operation, TEXT_XML, body, &Options::from(limits()), move |answer| document::judge(&query, answer))
+}
+
+fn of_encoded(query: Query) -> Message {
+    let operation = operation_named(&encoded::contract::ENCODED_QUAKE_INTERFACE_OPERATIONS, "process");
+    let body = body(operation, &encoded::request(&query));
+    message(operation, TEXT_XML, body, &Options::from(limits()), move |answer| encoded::judge(&query, answer))
+}
+
+fn of_binary(query: Query) -> Message {
+    Message {
+        action: String::new(),
+        content_type: binary::MEDIA_TYPE.into(),
+        body: binary::request(&query),
+        check: Arc::new(move |answer| binary::judge(&query, &binary::answer(answer)?)),
     }
 }

@@ -1,11 +1,12 @@
 //! WSpex: the benchmark of Sun that the JAX-WS reference implementation and Axis2 were compared by in 2007.
 
-use castile::Fault;
 use castile::codegen::{FromXml, ToXml};
 use castile::datatypes::DateTime;
-use castile_load::Case;
+use castile::{CallError, Fault};
+use castile_load::{Case, Requests, User};
 
-use crate::case::{case, operation_named};
+use crate::case::{NOT_WHAT_WAS_SENT, case, operation_named};
+use crate::client::{self, Counting};
 use crate::random::JavaRandom;
 
 /// The contract, generated.
@@ -135,42 +136,20 @@ fn order(order_id: i32, customer_id: i32, lines: i32) -> Order {
     }
 }
 
-/// What the benchmark measures, in the order of its publication.
+/// What the benchmark measures, in the order of its publication, as messages that are written beforehand.
 pub fn cases() -> Vec<Case> {
-    let integer = |answer: &EchoIntegerResponse| answer.r#return == 5;
-    let float = |answer: &EchoFloatResponse| answer.r#return == 2.5;
-    let string = |answer: &EchoStringResponse| answer.r#return == "Hello World";
-    let date = |answer: &EchoDateResponse| answer.r#return == MOMENT;
-    let sent = structure();
-    let structure_is_right = move |answer: &EchoStructResponse| answer.r#return == sent;
-    let mut cases = vec![
-        echo("echoVoid", "echoVoid", &EchoVoid {}, |_: &EchoVoidResponse| true),
-        echo("echoInteger", "echoInteger", &EchoInteger { params: 5 }, integer),
-        echo("echoFloat", "echoFloat", &EchoFloat { parameters: 2.5 }, float),
-        echo("echoString", "echoString", &EchoString { value: "Hello World".into() }, string),
-        echo("echoDate", "echoDate", &EchoDate { parameters: MOMENT }, date),
-        echo("echoStruct", "echoStruct", &EchoStruct { parameters: structure() }, structure_is_right),
-    ];
-    cases.extend(KIBIBYTES.map(|size| of_bytes(format!("echoSynthetic{size}K"), vec![0; size << 10])));
-    cases.extend(ITEMS.map(|size| {
-        let sent = items(size);
-        let request = EchoArray { items: sent.clone() };
-        let is_right = move |answer: &EchoArrayResponse| answer.r#return == sent;
-        echo(&format!("echoArray{size}"), "echoArray", &request, is_right)
-    }));
-    cases.extend(ORDERS.map(|lines| {
-        let sent = order(999, 109_292, lines);
-        let request = EchoOrderRequest { echo_order_request: sent.clone() };
-        let is_right = move |answer: &EchoOrderResponse| answer.echo_order_response == sent;
-        echo(&format!("echoOrder{lines}"), "echoOrder", &request, is_right)
-    }));
-    cases
+    published().into_iter().map(|(raw, _)| raw).collect()
+}
+
+/// The same through the generated client, as the article's clients were.
+pub fn typed() -> Vec<Case> {
+    published().into_iter().map(|(_, typed)| typed).collect()
 }
 
 /// The cases of `echoSynthetic` with bytes that look random. Those of the benchmark are all zero, whose base64 is one
 /// letter: that flatters whoever compresses, or guesses well.
 pub fn extras() -> Vec<Case> {
-    KIBIBYTES.map(|size| of_bytes(format!("echoSynthetic{size}K-random"), random_bytes(size << 10))).into()
+    KIBIBYTES.map(|size| of_bytes(format!("echoSynthetic{size}K-random"), random_bytes(size << 10)).0).into()
 }
 
 /// The sizes of `echoSynthetic`, `echoArray` and `echoOrder`: KiB, items, lines.
@@ -178,24 +157,80 @@ const KIBIBYTES: [usize; 4] = [1, 4, 8, 12];
 const ITEMS: [i32; 3] = [40, 80, 120];
 const ORDERS: [i32; 2] = [200, 500];
 
-fn of_bytes(name: String, bytes: Vec<u8>) -> Case {
-    let sent = synthetic(bytes);
-    let request = EchoSynthetic { s: sent.clone() };
-    echo(&name, "echoSynthetic", &request, move |answer: &EchoSyntheticResponse| answer.r#return == sent)
+/// A case that is sent as it was written, and one that a client writes.
+type Pair = (Case, Case);
+
+type Client = TestServiceClient<Counting>;
+
+fn published() -> Vec<Pair> {
+    let integer = |answer: &EchoIntegerResponse| answer.r#return == 5;
+    let float = |answer: &EchoFloatResponse| answer.r#return == 2.5;
+    let string = |answer: &EchoStringResponse| answer.r#return == "Hello World";
+    let date = |answer: &EchoDateResponse| answer.r#return == MOMENT;
+    let sent = structure();
+    let structure_is_right = move |answer: &EchoStructResponse| answer.r#return == sent;
+    let name = str::to_owned;
+    let mut pairs = vec![
+        pair(name("echoVoid"), "echoVoid", EchoVoid {}, |_: &EchoVoidResponse| true, Client::echo_void),
+        pair(name("echoInteger"), "echoInteger", EchoInteger { params: 5 }, integer, Client::echo_integer),
+        pair(name("echoFloat"), "echoFloat", EchoFloat { parameters: 2.5 }, float, Client::echo_float),
+        pair(name("echoString"), "echoString", EchoString { value: name("Hello World") }, string, Client::echo_string),
+        pair(name("echoDate"), "echoDate", EchoDate { parameters: MOMENT }, date, Client::echo_date),
+        pair(
+            name("echoStruct"),
+            "echoStruct",
+            EchoStruct { parameters: structure() },
+            structure_is_right,
+            Client::echo_struct,
+        ),
+    ];
+    pairs.extend(KIBIBYTES.map(|size| of_bytes(format!("echoSynthetic{size}K"), vec![0; size << 10])));
+    pairs.extend(ITEMS.map(|size| {
+        let sent = items(size);
+        let request = EchoArray { items: sent.clone() };
+        let is_right = move |answer: &EchoArrayResponse| answer.r#return == sent;
+        pair(format!("echoArray{size}"), "echoArray", request, is_right, Client::echo_array)
+    }));
+    pairs.extend(ORDERS.map(|lines| {
+        let sent = order(999, 109_292, lines);
+        let request = EchoOrderRequest { echo_order_request: sent.clone() };
+        let is_right = move |answer: &EchoOrderResponse| answer.echo_order_response == sent;
+        pair(format!("echoOrder{lines}"), "echoOrder", request, is_right, Client::echo_order)
+    }));
+    pairs
 }
 
-/// The same bytes in every run, from the generator of `java.util.Random`.
+fn of_bytes(name: String, bytes: Vec<u8>) -> Pair {
+    let sent = synthetic(bytes);
+    let request = EchoSynthetic { s: sent.clone() };
+    let is_right = move |answer: &EchoSyntheticResponse| answer.r#return == sent;
+    pair(name, "echoSynthetic", request, is_right, Client::echo_synthetic)
+}
+
+/// The same bytes in every run.
 fn random_bytes(size: usize) -> Vec<u8> {
     let mut random = JavaRandom::new(0);
     (0..size).map(|_| random.next(8) as u8).collect()
 }
 
-fn echo<Q: ToXml, R: FromXml + 'static>(
-    name: &str,
+fn pair<Q, R>(
+    name: String,
     operation: &str,
-    request: &Q,
-    is_right: impl Fn(&R) -> bool + Send + Sync + 'static,
-) -> Case {
+    request: Q,
+    is_right: impl Fn(&R) -> bool + Clone + Send + Sync + 'static,
+    call: impl AsyncFn(&Client, &Q) -> Result<R, CallError> + Send + Sync + 'static,
+) -> Pair
+where
+    Q: ToXml + Send + Sync + 'static,
+    R: FromXml + 'static,
+{
     let operation = operation_named(&TEST_SERVICE_OPERATIONS, operation);
-    case("wspex", PATH, name.to_owned(), operation, request, is_right)
+    let raw = case("wspex", PATH, name, operation, &request, is_right.clone());
+    let make = |user: &User, transport| Ok(Client::with_transport(&client::url(user), transport)?);
+    let connect = client::connect(make, async move |client: &Client, _| match call(client, &request).await? {
+        response if is_right(&response) => Ok(0),
+        _ => Err(NOT_WHAT_WAS_SENT.into()),
+    });
+    let typed = Case { requests: Requests::Typed { count: 1, connect }, ..raw.clone() };
+    (raw, typed)
 }

@@ -12,15 +12,18 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use castile::http::Body;
 use castile::http::server::Routes;
+use castile_load::{BoxError, Connect, User};
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
 use serde::{Deserialize, Serialize};
+use tower_service::Service as _;
 
 use super::Service;
 use super::catalogue::{self, Catalogue, Found, Query};
 use super::judge::Judge;
 use super::regions::Names;
+use crate::client::{self, Counting};
 
 /// Where the service is mounted.
 pub const PATH: &str = "/seismic/binary";
@@ -29,6 +32,8 @@ pub const MEDIA_TYPE: &str = "application/octet-stream";
 
 /// The most bytes that a query may have; it has 80 at most.
 const LONGEST_QUERY: usize = 1_024;
+/// The most bytes that an answer may have.
+const LONGEST_ANSWER: usize = 64 << 20;
 
 /// What was found, by area.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -79,11 +84,16 @@ pub struct Quake {
 }
 
 /// A query as its message.
-///
-/// # Errors
-/// Never: a query has nothing that can't be written.
-pub fn request(query: &Query) -> Result<Bytes, postcard::Error> {
-    postcard::to_stdvec(query).map(Bytes::from)
+pub fn request(query: &Query) -> Bytes {
+    write(query)
+}
+
+/// Bytes of what is built of numbers, texts, options and lists.
+fn write(message: &impl Serialize) -> Bytes {
+    match postcard::to_stdvec(message) {
+        Ok(bytes) => bytes.into(),
+        Err(error) => unreachable!("the buffer grows, and lists know their lengths: {error}"),
+    }
 }
 
 /// Reads an answer.
@@ -106,6 +116,24 @@ pub fn judge(asked: &Query, answer: &Answer) -> Result<u64, String> {
         judge.take(&catalogue::Quake { millis, latitude, longitude, depth, magnitude, method, region })?;
     }
     Ok(judge.matches())
+}
+
+/// Clients that send these queries.
+pub(super) fn connect(queries: Vec<Query>) -> Connect {
+    client::connect(
+        |user: &User, transport| Ok((transport, client::url(user))),
+        async move |(transport, url): &(Counting, String), number| {
+            let asked = &queries[number];
+            let request = Request::post(url).header(CONTENT_TYPE, MEDIA_TYPE).body(Body::from(request(asked)))?;
+            let response = transport.clone().call(request).await?;
+            let status = response.status();
+            let body = Limited::new(response.into_body(), LONGEST_ANSWER).collect().await?.to_bytes();
+            match status {
+                StatusCode::OK => Ok(judge(asked, &answer(&body)?)?),
+                _ => Err(format!("status {status}, expected 200: {}", String::from_utf8_lossy(&body)).into()),
+            }
+        },
+    )
 }
 
 fn found(catalogue: &Catalogue, found: Vec<Found>) -> Answer {
@@ -146,7 +174,7 @@ impl Beside {
 impl<B> tower_service::Service<Request<B>> for Beside
 where
     B: http_body::Body<Data = Bytes> + Send + 'static,
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    B::Error: Into<BoxError>,
 {
     type Response = Response<Body>;
     type Error = Infallible;
@@ -176,7 +204,7 @@ where
 async fn respond<B>(service: &Service, request: Request<B>) -> Result<Response<Body>, (StatusCode, String)>
 where
     B: http_body::Body<Data = Bytes> + Send + 'static,
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    B::Error: Into<BoxError>,
 {
     if request.method() != Method::POST {
         let found = request.method();
@@ -188,9 +216,7 @@ where
     let query: Query = postcard::from_bytes(&body).map_err(|error| bad(error.to_string()))?;
     let catalogue = service.catalogue();
     let answer = found(catalogue, catalogue.find(&query));
-    // Nothing in an answer can't be written.
-    let bytes = postcard::to_stdvec(&answer).map_err(|error| bad(error.to_string()))?;
-    let mut response = Response::new(Body::from(Bytes::from(bytes)));
+    let mut response = Response::new(Body::from(write(&answer)));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
     Ok(response)
 }

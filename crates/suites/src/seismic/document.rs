@@ -2,12 +2,14 @@
 
 use castile::Fault;
 use castile::datatypes::{Id, Idref, Token};
+use castile_load::{Connect, User};
 
-use super::Service;
 use super::catalogue::{self, Bounds, Catalogue, Found};
 use super::judge::Judge;
 use super::regions::Names;
 use super::time::{millis, moment, moment_of_millis};
+use super::{Service, limits};
+use crate::client::{self, Counting};
 
 /// The contract, generated.
 pub mod contract {
@@ -107,4 +109,15 @@ pub fn judge(asked: &catalogue::Query, results: &Results) -> Result<u64, String>
         }
     }
     Ok(judge.matches())
+}
+
+/// Clients that send these queries.
+pub(super) fn connect(queries: Vec<catalogue::Query>) -> Connect {
+    type Client = contract::QuakeInterfaceClient<Counting>;
+    let make =
+        |user: &User, transport| Ok(Client::with_transport(&client::url(user), transport)?.with_limits(limits()));
+    client::connect(make, async move |client: &Client, number| {
+        let asked = &queries[number];
+        Ok(judge(asked, &client.process(&query(asked)).await?)?)
+    })
 }

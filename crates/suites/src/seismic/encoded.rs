@@ -1,13 +1,15 @@
 //! Queries and answers as objects in SOAP encoding, as other engines of the article sent them.
 
 use castile::Fault;
+use castile_load::{Connect, User};
 
-use super::Service;
 use super::catalogue::{self, Bounds, Catalogue, Found};
 use super::document::ident;
 use super::judge::Judge;
 use super::regions::Names;
 use super::time::{millis, moment, moment_of_millis};
+use super::{Service, limits};
+use crate::client::{self, Counting};
 
 /// The contract, generated.
 pub mod contract {
@@ -96,4 +98,15 @@ pub fn judge(asked: &catalogue::Query, response: &ProcessResponse) -> Result<u64
         }
     }
     Ok(judge.matches())
+}
+
+/// Clients that send these queries.
+pub(super) fn connect(queries: Vec<catalogue::Query>) -> Connect {
+    type Client = contract::EncodedQuakeInterfaceClient<Counting>;
+    let make =
+        |user: &User, transport| Ok(Client::with_transport(&client::url(user), transport)?.with_limits(limits()));
+    client::connect(make, async move |client: &Client, number| {
+        let asked = &queries[number];
+        Ok(judge(asked, &client.process(&request(asked)).await?)?)
+    })
 }

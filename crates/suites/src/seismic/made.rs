@@ -35,10 +35,8 @@ const METHODS: [(&str, u32); 6] = [("MB", 41), ("ML", 17), ("MD", 13), ("MS", 11
 /// Makes the catalogue.
 pub(super) fn catalogue() -> Catalogue {
     let mut catalogue = Catalogue::new();
-    let methods: Vec<(u16, u32)> = METHODS
-        .iter()
-        .filter_map(|(name, share)| Some((catalogue.number_of_method(name)?, *share)))
-        .collect();
+    let methods: Vec<(u16, u32)> =
+        METHODS.iter().filter_map(|(name, share)| Some((catalogue.number_of_method(name)?, *share))).collect();
     let whole: u32 = AREAS.iter().map(|area| area[4] as u32).sum();
     let mut random = JavaRandom::new(SEED);
     let (mut done, mut before) = (0, 0);

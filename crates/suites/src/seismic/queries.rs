@@ -47,9 +47,9 @@ fn query(random: &mut JavaRandom, fraction: f64) -> Query {
     let (start, end) = span();
     let length = ((random.next_double() * half + half) * (end - start) as f64) as i64;
     let start = start + (random.next_double() * (end - start - length) as f64) as i64;
-    let mut bounds = |whole: f32| {
-        let length = ((random.next_double() * half_root + half_root) * f64::from(whole)) as f32;
-        let least = -whole / 2.0 + (random.next_double() * f64::from(whole - length)) as f32;
+    let mut bounds = |whole: f64| {
+        let length = ((random.next_double() * half_root + half_root) * whole) as f32;
+        let least = (random.next_double() * (whole - f64::from(length))) as f32 - (whole / 2.0) as f32;
         Bounds { least: Some(least), below: Some(least + length) }
     };
     let longitude = bounds(360.0);

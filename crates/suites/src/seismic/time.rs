@@ -8,7 +8,8 @@ const DAY: i64 = 86_400;
 pub(crate) fn seconds(year: i64, month: u8, day: u8, hour: u8, minute: u8, second: u8) -> i64 {
     // Years that begin with March have their odd day at the end, and months of 153 days in five.
     let (year, month) = if month > 2 { (year, i64::from(month) - 3) } else { (year - 1, i64::from(month) + 9) };
-    let days = year * 365 + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400)
+    let days = year * 365 + year.div_euclid(4) - year.div_euclid(100)
+        + year.div_euclid(400)
         + (month * 153 + 2) / 5
         + i64::from(day)
         - 719_469;

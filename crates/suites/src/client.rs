@@ -1,0 +1,129 @@
+//! Generated clients as clients of the load kit: they encode every request and decode every answer.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use castile::http::Body;
+use castile::http::client::{Options, ResponseBody, Transport};
+use castile_load::{Answer, BoxError, Call, Connect, TypedClient, User};
+use http::{Request, Response};
+use http_body::{Body as _, Frame, SizeHint};
+
+/// Makes clients that call `call` with the number of the request, each over a connection of its own. What `call` gives is the
+/// number of items in the answer, where a suite counts them.
+pub(crate) fn connect<C, F>(
+    make: impl Fn(&User, Counting) -> Result<C, BoxError> + Send + Sync + 'static,
+    call: F,
+) -> Connect
+where
+    C: 'static,
+    F: AsyncFn(&C, usize) -> Result<u64, BoxError> + Send + Sync + 'static,
+{
+    let call = Arc::new(call);
+    Arc::new(move |user| {
+        let transport = Counting::new(user);
+        let count = transport.count.clone();
+        Ok(Box::new(Typed { client: make(user, transport)?, call: call.clone(), count }))
+    })
+}
+
+struct Typed<C, F> {
+    client: C,
+    call: Arc<F>,
+    count: Arc<Count>,
+}
+
+impl<C, F: AsyncFn(&C, usize) -> Result<u64, BoxError>> TypedClient for Typed<C, F> {
+    fn call(&mut self, number: usize) -> Call<'_> {
+        self.count.sent.store(0, Ordering::Relaxed);
+        self.count.received.store(0, Ordering::Relaxed);
+        Box::pin(async move {
+            let matches = (self.call)(&self.client, number).await?;
+            let [bytes_out, bytes_in] =
+                [&self.count.sent, &self.count.received].map(|bytes| bytes.load(Ordering::Relaxed));
+            Ok(Answer { bytes_out, bytes_in, matches })
+        })
+    }
+}
+
+/// The URL of a user's endpoint.
+pub(crate) fn url(user: &User) -> String {
+    format!("http://{}{}", user.endpoint.authority, user.endpoint.path)
+}
+
+/// The transport of a client, which counts the bytes of bodies.
+#[derive(Clone)]
+pub(crate) struct Counting {
+    transport: Transport,
+    count: Arc<Count>,
+}
+
+#[derive(Default)]
+struct Count {
+    sent: AtomicU64,
+    received: AtomicU64,
+}
+
+impl Counting {
+    fn new(user: &User) -> Self {
+        let mut options = Options::default();
+        options.connect_timeout = user.timeout;
+        options.request_timeout = user.timeout;
+        Counting { transport: Transport::with_options(&options), count: Arc::default() }
+    }
+}
+
+impl tower_service::Service<Request<Body>> for Counting {
+    type Response = Response<Counted>;
+    type Error = castile::http::Error;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Self::Error>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        self.transport.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        // Suites send nothing that isn't at hand as a whole.
+        let sent = request.body().size_hint().lower();
+        self.count.sent.fetch_add(sent, Ordering::Relaxed);
+        let count = self.count.clone();
+        let response = self.transport.call(request);
+        Box::pin(async move { Ok(response.await?.map(|body| Counted { body, count })) })
+    }
+}
+
+/// The body of a response, whose bytes are counted.
+pub(crate) struct Counted {
+    body: ResponseBody,
+    count: Arc<Count>,
+}
+
+impl http_body::Body for Counted {
+    type Data = Bytes;
+    type Error = <ResponseBody as http_body::Body>::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        let frame = Pin::new(&mut self.body).poll_frame(context);
+        if let Poll::Ready(Some(Ok(frame))) = &frame
+            && let Some(data) = frame.data_ref()
+        {
+            self.count.received.fetch_add(data.len() as u64, Ordering::Relaxed);
+        }
+        frame
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

@@ -146,8 +146,9 @@ impl Course {
         self.arrivals.when_busy == WhenBusy::Wait
     }
 
-    pub(crate) fn drop_one(&mut self) {
-        self.dropped += 1;
+    /// Drops the next arrival, which may not count.
+    pub(crate) fn drop_one(&mut self, counts: bool) {
+        self.dropped += u64::from(counts);
         self.advance();
     }
 
@@ -155,9 +156,10 @@ impl Course {
         self.dropped
     }
 
-    /// How many arrivals, from the next one, are due before a time; the expected number where they are random.
-    pub(crate) fn due_before(&self, time: Duration) -> u64 {
-        let count = self.arrivals.count_by(time.as_secs_f64()) - self.position;
+    /// How many arrivals, from the next one, are due between two times; the expected number where they are random.
+    pub(crate) fn due_between(&self, from: Duration, to: Duration) -> u64 {
+        let first = self.position.max(self.arrivals.count_by(from.as_secs_f64()));
+        let count = self.arrivals.count_by(to.as_secs_f64()) - first;
         match self.arrivals.spacing {
             // The rate times the time, which should be whole, may be a little more.
             Spacing::Even => (count - 1e-6).ceil() as u64,
@@ -227,9 +229,9 @@ mod tests {
     #[test]
     fn what_is_left_of_a_course_is_known() {
         let mut course = Course::new(Arrivals::constant(0.3), 5);
-        assert_eq!(course.due_before(Duration::from_secs(10)), 3);
-        assert_eq!(course.due_before(Duration::from_secs(11)), 4);
+        let due = |course: &Course, from, to| course.due_between(Duration::from_secs(from), Duration::from_secs(to));
+        assert_eq!((due(&course, 0, 10), due(&course, 0, 11)), (3, 4));
         course.advance();
-        assert_eq!(course.due_before(Duration::from_secs(11)), 3);
+        assert_eq!((due(&course, 0, 11), due(&course, 10, 20)), (3, 3));
     }
 }

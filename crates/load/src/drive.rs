@@ -30,7 +30,7 @@ pub(crate) struct Thread<C> {
 impl<C: Clock> Thread<C> {
     pub(crate) fn new(clock: C, schedule: Arc<Schedule>, plan: Plan, count: usize, timeline: Arc<Timeline>) -> Self {
         Thread {
-            window: RefCell::new(Window::new(schedule.start, timeline)),
+            window: RefCell::new(Window::new(schedule.measured, timeline)),
             clock,
             schedule,
             plan,
@@ -108,7 +108,9 @@ impl<C: Clock> Thread<C> {
             return None;
         }
         let sent = self.clock.now();
-        self.recorder.borrow_mut().woken(sent.saturating_duration_since(due));
+        if due >= self.schedule.measured {
+            self.recorder.borrow_mut().woken(sent.saturating_duration_since(due));
+        }
         Some(Turn { due, sent })
     }
 
@@ -136,6 +138,7 @@ impl<C: Clock> Thread<C> {
                 }
             };
             match judged {
+                Ok(_) if turn.due < self.schedule.measured => {}
                 Ok(judged) => {
                     let latency = now.saturating_duration_since(turn.due);
                     recorder.answer(&judged, latency, now.saturating_duration_since(turn.sent));

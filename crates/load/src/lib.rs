@@ -38,6 +38,7 @@
 //! # }
 //! ```
 
+pub mod ab;
 mod alarm;
 mod arrivals;
 mod bench;
@@ -58,13 +59,14 @@ pub mod report;
 mod response;
 mod run;
 mod schedule;
+mod search;
 mod server;
 mod timeline;
 mod typed;
 mod usage;
 
 pub use arrivals::{Arrivals, Spacing, Stage, WhenBusy};
-pub use bench::{Bench, Target};
+pub use bench::{Bench, Driver, Load, Target};
 pub use case::{Case, Check, Message, Requests};
 pub use criterion::{Comparison, Criterion, Metric};
 pub use endpoint::Endpoint;
@@ -76,6 +78,7 @@ pub use plan::{End, Pace, Plan, Start, Stop, Think};
 pub use progress::Progress;
 pub use recorder::Recorder;
 pub use run::{Counter, Outcome, Run};
+pub use search::{Axis, Goal, Search};
 pub use server::Server;
 pub use timeline::Timeline;
 pub use typed::{Answer, BoxError, Call, Connect, TypedClient, User};

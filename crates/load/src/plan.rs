@@ -12,7 +12,9 @@ use crate::Arrivals;
 pub struct Plan {
     /// When each request is due.
     pub pace: Pace,
-    /// When the run ends.
+    /// How long the run goes on before it is measured: what is due in that time counts for nothing.
+    pub warmup: Duration,
+    /// When the run ends, counted from when it is measured.
     pub stop: Stop,
     /// How many users there are at most, each with a connection of its own and at most one request under way.
     pub connections: usize,
@@ -36,6 +38,7 @@ impl Default for Plan {
     fn default() -> Self {
         Plan {
             pace: Pace::Closed,
+            warmup: Duration::ZERO,
             stop: Stop::after(Duration::from_secs(1)),
             connections: 1,
             start: Start::Together,
@@ -200,15 +203,16 @@ impl Plan {
         self.threads.clamp(1, self.connections.max(1))
     }
 
-    /// How long a run takes, as far as it is planned.
+    /// How long a run takes, its warm-up included, as far as it is planned.
     pub fn planned(&self) -> Duration {
-        match (self.stop.after, self.stop.requests, &self.pace) {
+        let measured = match (self.stop.after, self.stop.requests, &self.pace) {
             (Some(time), ..) => time,
             (None, Some(count), Pace::Arrivals(arrivals)) => match arrivals.rate() {
                 Some(rate) => Duration::try_from_secs_f64(count as f64 / rate).unwrap_or_default(),
                 None => arrivals.planned(),
             },
             (None, ..) => Duration::ZERO,
-        }
+        };
+        self.warmup + measured
     }
 }

@@ -1,5 +1,7 @@
 //! One run: a case, an endpoint, a plan, on threads of the driver's own.
 
+use std::cell::Cell;
+use std::convert::Infallible;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,7 +25,7 @@ pub struct Outcome {
     pub record: Recorder,
     /// What happened from second to second.
     pub timeline: Arc<Timeline>,
-    /// From the start of the run to the end of its last request.
+    /// From the start of the measurement to the end of the last request.
     pub elapsed: Duration,
     /// Arrivals that were due within the run but found no free user; only when arrivals wait.
     pub unsent: u64,
@@ -33,8 +35,10 @@ pub struct Outcome {
     pub users: usize,
     /// Why the run ended before its time, if it did.
     pub ended: Option<End>,
-    /// User and system time of this process during the run; `None` where it can't be measured.
+    /// User and system time of this process while the run was measured; `None` where that can't be known.
     pub driver_cpu: Option<Duration>,
+    /// The same of the server's process, where it is observed.
+    pub server_cpu: Option<Duration>,
 }
 
 impl Outcome {
@@ -50,7 +54,6 @@ pub struct Run {
     schedule: Arc<Schedule>,
     timeline: Arc<Timeline>,
     workers: Vec<oneshot::Receiver<Result<Recorder, Error>>>,
-    driver_cpu: Option<Duration>,
     server: Option<(u32, usize)>,
 }
 
@@ -61,16 +64,9 @@ impl Run {
             return Err(Error::new(ErrorKind::Input, format!("{} {} sends nothing", case.suite, case.name)));
         }
         usage::allow_descriptors();
-        let driver_cpu = usage::own_cpu_time();
         let schedule = Arc::new(Schedule::new(plan, Instant::now()));
         let timeline = Arc::new(Timeline::new(plan.stop.after));
-        let mut run = Run {
-            schedule: schedule.clone(),
-            timeline: timeline.clone(),
-            workers: Vec::new(),
-            driver_cpu,
-            server: None,
-        };
+        let mut run = Run { schedule: schedule.clone(), timeline: timeline.clone(), workers: Vec::new(), server: None };
         let threads = plan.threads();
         for thread in 0..threads {
             let worker = Worker {
@@ -113,15 +109,18 @@ impl Run {
             schedule: self.schedule.clone(),
             timeline: self.timeline.clone(),
             cores: server.map_or(1, |(_, cores)| cores),
-            usage: move || Usage::of(server?.0),
+            driver: usage::own_cpu_time,
+            server: || Usage::of(server?.0),
+            begun: Cell::default(),
         };
         let record = tokio::select! {
             record = self.record() => record?,
             error = observer.clock.run() => return Err(no_event_loop(error)),
-            () = observer.run() => unreachable!("it observes until it is dropped"),
+            never = observer.run() => match never {},
         };
-        let elapsed = self.schedule.start.elapsed();
-        let driver_cpu = usage::own_cpu_time().zip(self.driver_cpu).map(|(after, before)| after.saturating_sub(before));
+        let elapsed = self.schedule.measured.elapsed();
+        self.timeline.finish(self.schedule.length(elapsed));
+        let (driver_cpu, server_cpu) = observer.used();
         let (unsent, dropped) = self.schedule.missed();
         Ok(Outcome {
             record,
@@ -132,6 +131,7 @@ impl Run {
             users: self.schedule.users(),
             ended: self.schedule.ended(),
             driver_cpu,
+            server_cpu,
         })
     }
 
@@ -182,24 +182,31 @@ impl Counter {
     }
 }
 
-/// Looks at the server from interval to interval.
-pub(crate) struct Observer<C, F> {
+/// Looks at driver and server from interval to interval.
+pub(crate) struct Observer<C, D, S> {
     pub(crate) clock: C,
     pub(crate) schedule: Arc<Schedule>,
     pub(crate) timeline: Arc<Timeline>,
+    /// Those of the server.
     pub(crate) cores: usize,
-    pub(crate) usage: F,
+    pub(crate) driver: D,
+    pub(crate) server: S,
+    /// What both had used when the measurement began.
+    pub(crate) begun: Cell<(Option<Duration>, Option<Usage>)>,
 }
 
-impl<C: Clock, F: Fn() -> Option<Usage>> Observer<C, F> {
+impl<C: Clock, D: Fn() -> Option<Duration>, S: Fn() -> Option<Usage>> Observer<C, D, S> {
     /// Never ends.
-    pub(crate) async fn run(&self) {
+    pub(crate) async fn run(&self) -> Infallible {
+        let start = self.schedule.measured;
+        self.clock.wait_until(start).await;
+        let (mut before, mut at) = ((self.server)(), start);
+        self.begun.set(((self.driver)(), before));
         let tick = self.timeline.tick();
-        let (mut before, mut at) = ((self.usage)(), self.schedule.start);
         loop {
-            let number = timeline::number(at - self.schedule.start, tick);
-            self.clock.wait_until(self.schedule.start + tick * (number as u32 + 1)).await;
-            let (usage, now) = ((self.usage)(), self.clock.now());
+            let number = timeline::number(at - start, tick);
+            self.clock.wait_until(start + tick * (number as u32 + 1)).await;
+            let (usage, now) = ((self.server)(), self.clock.now());
             let used = usage.zip(before).map(|(usage, before)| usage.cpu.saturating_sub(before.cpu));
             let share = used.map(|used| used.as_secs_f64() / ((now - at).as_secs_f64() * self.cores.max(1) as f64));
             self.timeline.sample(number, self.schedule.users(), usage, share);
@@ -208,6 +215,14 @@ impl<C: Clock, F: Fn() -> Option<Usage>> Observer<C, F> {
             }
             (before, at) = (usage, now);
         }
+    }
+
+    /// What driver and server have used since the measurement began.
+    fn used(&self) -> (Option<Duration>, Option<Duration>) {
+        let (driver, server) = self.begun.get();
+        let driver = (self.driver)().zip(driver).map(|(after, before)| after.saturating_sub(before));
+        let server = (self.server)().zip(server).map(|(after, before)| after.cpu.saturating_sub(before.cpu));
+        (driver, server)
     }
 }
 

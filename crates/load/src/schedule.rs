@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
@@ -12,7 +12,10 @@ use crate::{End, Pace, Plan, Stop};
 /// What all users of a run, on whichever thread, agree about: the arrivals they share out among each other, and the end.
 #[derive(Debug)]
 pub(crate) struct Schedule {
+    /// When the first users begin.
     pub(crate) start: Instant,
+    /// When the run begins to be measured.
+    pub(crate) measured: Instant,
     stop: Stop,
     arrivals: Option<Mutex<Course>>,
     taken: AtomicU64,
@@ -31,6 +34,7 @@ impl Schedule {
         };
         Schedule {
             start,
+            measured: start + plan.warmup,
             stop: plan.stop,
             arrivals,
             taken: AtomicU64::new(0),
@@ -43,11 +47,11 @@ impl Schedule {
 
     /// Lets a user take a request that is due at this time; not when the run is over by then.
     pub(crate) fn take(&self, due: Instant) -> bool {
-        if self.end.get().is_some() {
+        if self.end.get().is_some() || self.time_is_up(due) {
             return false;
         }
-        if self.time_is_up(due) {
-            return false;
+        if due < self.measured {
+            return true;
         }
         let index = self.taken.fetch_add(1, Ordering::Relaxed);
         match self.stop.requests {
@@ -65,7 +69,7 @@ impl Schedule {
         loop {
             let due = self.start.checked_add(course.next()?)?;
             if !course.waits() && due < free && !self.time_is_up(due) {
-                course.drop_one();
+                course.drop_one(due >= self.measured);
                 continue;
             }
             if !self.take(due.max(free)) {
@@ -114,7 +118,16 @@ impl Schedule {
 
     /// When the time is up, if it ever is.
     pub(crate) fn time_limit(&self) -> Option<Instant> {
-        self.start.checked_add(self.stop.after?)
+        self.measured.checked_add(self.stop.after?)
+    }
+
+    /// How long a run that was measured for this time was sending: without the answers that came after its end.
+    pub(crate) fn length(&self, elapsed: Duration) -> Duration {
+        match (self.end.get(), self.stop.after) {
+            (Some((_, at)), _) => elapsed.min(at.saturating_duration_since(self.measured)),
+            (None, Some(after)) => elapsed.min(after),
+            (None, None) => elapsed,
+        }
     }
 
     /// Ready when the run is ended before its time.
@@ -125,7 +138,7 @@ impl Schedule {
         }
     }
 
-    /// Requests that users have taken so far.
+    /// Requests that users have taken so far, without those of the warm-up.
     pub(crate) fn taken(&self) -> u64 {
         self.taken.load(Ordering::Relaxed)
     }
@@ -143,12 +156,12 @@ impl Schedule {
             Some((_, at)) => Some(*at),
             None => self.time_limit(),
         };
-        let left = limit.map_or(0, |limit| course.due_before(limit - self.start));
+        let left = limit.map_or(0, |limit| course.due_between(self.measured - self.start, limit - self.start));
         if course.waits() { (left, 0) } else { (0, course.dropped() + left) }
     }
 
     fn time_is_up(&self, due: Instant) -> bool {
-        self.stop.after.is_some_and(|after| due.duration_since(self.start) >= after)
+        self.stop.after.is_some_and(|after| due.saturating_duration_since(self.measured) >= after)
     }
 
     fn course(&self) -> Option<MutexGuard<'_, Course>> {
@@ -159,8 +172,6 @@ impl Schedule {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::{Arrivals, WhenBusy};
 

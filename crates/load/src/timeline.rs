@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use hdrhistogram::Histogram;
 
 use crate::recorder::nanoseconds;
-use crate::report::Interval;
+use crate::report::{Interval, Step};
 use crate::usage::Usage;
 
 /// A run of this length or more is told by the second, a shorter one by the tenth of a second.
@@ -25,6 +25,8 @@ struct Intervals {
     /// How many times the intervals that come in have been doubled.
     doubled: u32,
     slots: Vec<Slot>,
+    /// How long the run took, once it is over.
+    end: Option<Duration>,
 }
 
 /// One interval.
@@ -32,6 +34,8 @@ struct Intervals {
 struct Slot {
     requests: u64,
     errors: u64,
+    /// The latencies of all answers, in nanoseconds.
+    total: u128,
     /// How many answers had which latency, in nanoseconds as far as two digits tell.
     latencies: BTreeMap<u64, u64>,
     users: Option<usize>,
@@ -46,7 +50,7 @@ impl Timeline {
             Some(time) if time < LONG => Duration::from_millis(100),
             _ => Duration::from_secs(1),
         };
-        Timeline(Mutex::new(Intervals { length, doubled: 0, slots: Vec::new() }))
+        Timeline(Mutex::new(Intervals { length, doubled: 0, slots: Vec::new(), end: None }))
     }
 
     /// How long an interval is, as they come in.
@@ -61,24 +65,47 @@ impl Timeline {
         let slot = intervals.slot(number);
         slot.users = Some(users);
         slot.server_memory = usage.and_then(|usage| usage.memory).or(slot.server_memory);
-        slot.server_cpu_share = match (slot.server_cpu_share, server_cpu_share) {
-            (Some(a), Some(b)) => Some((a + b) / 2.0),
-            (one, None) | (None, one) => one,
-        };
+        slot.server_cpu_share = mean(slot.server_cpu_share, server_cpu_share);
+    }
+
+    /// Notes that the run is over, after this time. What was answered later counts as at its end.
+    pub(crate) fn finish(&self, end: Duration) {
+        let mut intervals = self.lock();
+        let most = end.as_nanos().div_ceil(intervals.length.as_nanos().max(1)) as usize;
+        while intervals.slots.len() > most.max(1) {
+            if let (Some(late), Some(last)) = (intervals.slots.pop(), intervals.slots.last_mut()) {
+                last.add(late);
+            }
+        }
+        intervals.end = Some(end);
     }
 
     /// Right answers, errors, and latency at some quantiles in the last interval that is complete: what a live view shows.
     pub fn last(&self) -> Option<Interval> {
         let intervals = self.lock();
-        let number = intervals.slots.len().checked_sub(2)?;
-        Some(intervals.slots[number].interval(number, intervals.length))
+        intervals.series().nth_back(1)
     }
 
     /// The intervals that have been.
     pub fn series(&self) -> Vec<Interval> {
+        self.lock().series().collect()
+    }
+
+    /// Throughput and latency at the numbers of users that there were: the curve of a ramp.
+    pub(crate) fn curve(&self) -> Vec<Step> {
         let intervals = self.lock();
-        let slots = intervals.slots.iter().enumerate();
-        slots.map(|(number, slot)| slot.interval(number, intervals.length)).collect()
+        let slots = intervals.slots.iter().zip(intervals.series());
+        let answered = slots.filter(|(slot, _)| slot.requests > 0);
+        let step = |(slot, interval): (&Slot, Interval)| Step {
+            users: interval.users,
+            rate: None,
+            requests_per_second: interval.requests_per_second,
+            mean_us: slot.total as f64 / slot.requests as f64 / 1e3,
+            p99_us: interval.p99_us.unwrap_or_default(),
+            errors: slot.errors,
+            server_cpu_share: slot.server_cpu_share,
+        };
+        answered.map(step).collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, Intervals> {
@@ -100,6 +127,14 @@ impl Intervals {
         &mut self.slots[number]
     }
 
+    fn series(&self) -> impl DoubleEndedIterator<Item = Interval> {
+        self.slots.iter().enumerate().map(|(number, slot)| {
+            let from = self.length * number as u32;
+            let to = self.end.map_or(from + self.length, |end| end.min(from + self.length));
+            slot.interval(to, to.saturating_sub(from))
+        })
+    }
+
     fn double(&mut self) {
         let mut slots = std::mem::take(&mut self.slots).into_iter();
         while let Some(mut slot) = slots.next() {
@@ -117,21 +152,19 @@ impl Slot {
     fn add(&mut self, later: Slot) {
         self.requests += later.requests;
         self.errors += later.errors;
+        self.total += later.total;
         for (latency, count) in later.latencies {
             *self.latencies.entry(latency).or_default() += count;
         }
         self.users = later.users.or(self.users);
         self.server_memory = later.server_memory.or(self.server_memory);
-        self.server_cpu_share = match (self.server_cpu_share, later.server_cpu_share) {
-            (Some(a), Some(b)) => Some((a + b) / 2.0),
-            (one, None) | (None, one) => one,
-        };
+        self.server_cpu_share = mean(self.server_cpu_share, later.server_cpu_share);
     }
 
-    fn interval(&self, number: usize, length: Duration) -> Interval {
+    fn interval(&self, end: Duration, length: Duration) -> Interval {
         Interval {
-            at_s: (length * (number as u32 + 1)).as_secs_f64(),
-            requests_per_second: self.requests as f64 / length.as_secs_f64(),
+            at_s: end.as_secs_f64(),
+            requests_per_second: self.requests as f64 / length.as_secs_f64().max(1e-9),
             errors: self.errors,
             p50_us: self.quantile(0.5),
             p99_us: self.quantile(0.99),
@@ -151,6 +184,13 @@ impl Slot {
     }
 }
 
+fn mean(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some((a + b) / 2.0),
+        (one, None) | (None, one) => one,
+    }
+}
+
 /// One thread's part of the interval that it is in.
 #[derive(Debug)]
 pub(crate) struct Window {
@@ -159,6 +199,7 @@ pub(crate) struct Window {
     number: usize,
     requests: u64,
     errors: u64,
+    total: u128,
     latencies: Histogram<u64>,
     timeline: Arc<Timeline>,
 }
@@ -173,6 +214,7 @@ impl Window {
             number: 0,
             requests: 0,
             errors: 0,
+            total: 0,
             latencies: latencies.expect("bounds and digits are within those of a histogram"),
             timeline,
         }
@@ -181,6 +223,7 @@ impl Window {
     pub(crate) fn answer(&mut self, now: Instant, latency: Duration) {
         self.move_to(now);
         self.requests += 1;
+        self.total += latency.as_nanos();
         self.latencies.saturating_record(nanoseconds(latency));
     }
 
@@ -190,7 +233,7 @@ impl Window {
     }
 
     fn move_to(&mut self, now: Instant) {
-        let number = number(now - self.start, self.length);
+        let number = number(now.saturating_duration_since(self.start), self.length);
         if number != self.number {
             self.close();
             self.number = number;
@@ -203,6 +246,7 @@ impl Window {
         let slot = intervals.slot(self.number);
         slot.requests += std::mem::take(&mut self.requests);
         slot.errors += std::mem::take(&mut self.errors);
+        slot.total += std::mem::take(&mut self.total);
         for value in self.latencies.iter_recorded() {
             *slot.latencies.entry(value.value_iterated_to()).or_default() += value.count_at_value();
         }
@@ -247,6 +291,11 @@ mod tests {
             (Some(7), Some(0.5), Some(5))
         );
         assert_eq!(timeline.last().unwrap(), series[1]);
+        // A run that ended sooner has a shorter last interval, and what came after its end is in there.
+        timeline.finish(Duration::from_millis(1_500));
+        let series = timeline.series();
+        assert_eq!((series.len(), series[1].at_s, series[1].errors), (2, 1.5, 2));
+        assert_eq!(series[1].requests_per_second, 800.0);
     }
 
     #[test]

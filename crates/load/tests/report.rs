@@ -6,17 +6,17 @@ mod support;
 use std::time::Duration;
 
 use castile_load::report::Results;
-use castile_load::{Bench, ErrorKind, Pace, Placement, Plan, Progress, Stop, Target};
+use castile_load::{Bench, ErrorKind, Load, Pace, Placement, Plan, Progress, Stop, Target};
 use serde_json::Value;
 use support::{Act, Server, case, pong, response};
 
 fn bench(server: &Server, pace: Pace) -> Bench {
-    let plan = Plan { pace, stop: Stop::after(Duration::from_millis(100)), connections: 2, ..Plan::default() };
+    let warmup = Duration::from_millis(20);
+    let stop = Stop::after(Duration::from_millis(100));
+    let plan = Plan { pace, warmup, stop, connections: 2, ..Plan::default() };
     Bench {
-        loads: vec![(case(), plan)],
+        loads: vec![Load { runs: 2, ..Load::new(case(), plan) }],
         targets: vec![Target::url(&server.url()).unwrap()],
-        warmup: Duration::from_millis(20),
-        runs: 2,
         placement: Placement::free(),
         command: "castile bench <tests>".into(),
     }

@@ -98,6 +98,7 @@ pub(super) fn client(client: Client) -> &'static str {
     match client {
         Client::Raw => "raw",
         Client::Typed => "typed",
+        Client::Ab => "ab",
     }
 }
 

@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 
 pub use judge::Failed;
 pub use results::{
-    Client, FLOOR, Interval, Lag, Latency, Method, Pass, Published, PublishedFigure, Quantile, Results, Row, Spread, Step,
-    Suite,
+    Client, FLOOR, Interval, Lag, Latency, Method, Pass, Published, PublishedFigure, Quantile, Results, Row, Spread,
+    Step, Suite,
 };
 
 use crate::{Error, ErrorKind};

@@ -190,6 +190,8 @@ pub enum Client {
     Raw,
     /// The generated client: every request is encoded, every answer decoded.
     Typed,
+    /// `ab` of the Apache HTTP server, which looks at no answer.
+    Ab,
 }
 
 /// How load is made.
@@ -292,9 +294,9 @@ pub struct Latency {
 }
 
 impl Results {
-    /// The number of errors in all rows.
+    /// The number of errors in all rows, without those that ramps end with: they are what a ramp is to find.
     pub fn errors(&self) -> u64 {
-        self.rows().map(|row| row.errors).sum()
+        self.rows().map(|row| row.errors - row.failed.unwrap_or(0).min(row.errors)).sum()
     }
 
     /// All rows of all suites.

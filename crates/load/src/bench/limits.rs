@@ -1,0 +1,130 @@
+//! Whether what was measured is the server: the driver checks itself, and says what a reader must know.
+
+use std::time::{Duration, Instant};
+
+use crate::report::{Latency, Results, Row};
+use crate::{Placement, Recorder};
+
+/// Above this share of its cores, a side is at its limit.
+const BUSY: f64 = 0.9;
+/// Below this share on both sides, somebody else used the cores: with many connections, one side always has work.
+const IDLE: f64 = 0.8;
+const MANY_CONNECTIONS: usize = 8;
+/// How many rows a warning names; the report marks all.
+const NAMED: usize = 4;
+/// Waking this late is of no importance,
+const LAG_MICROSECONDS: f64 = 1_000.0;
+/// and neither is this part of the latency that is measured.
+const LAG_SHARE: f64 = 0.1;
+/// A clock that takes longer to read than this is part of what is measured.
+const SLOW_CLOCK: Duration = Duration::from_micros(1);
+
+/// What of the driver was the limit, if anything was, so that the server can do more than was measured.
+pub(super) fn limit_of(
+    record: &Recorder,
+    latency: &Latency,
+    driver_cpu_share: Option<f64>,
+    server_cpu_share: Option<f64>,
+) -> Option<String> {
+    let busy = |share: Option<f64>| share.filter(|share| *share >= BUSY);
+    if let Some(what) = record.exhausted {
+        return Some(format!("the driver's machine has {what}"));
+    }
+    if busy(server_cpu_share).is_some() {
+        return None;
+    }
+    if let Some(share) = busy(driver_cpu_share) {
+        return Some(format!("the driver used {:.0} % of its cores", share * 100.0));
+    }
+    let lag = record.lag.value_at_quantile(0.99) as f64 / 1e3;
+    let matters = !record.lag.is_empty() && lag > LAG_MICROSECONDS && lag > latency.p99 * LAG_SHARE;
+    matters.then(|| format!("the driver woke late to send: 1 % of requests by more than {:.1} ms", lag / 1e3))
+}
+
+/// What a reader must know before believing the figures.
+pub(super) fn warnings(results: &Results, placement: &Placement) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let mut name = |holds: &dyn Fn(&Row) -> bool, text: &str| {
+        let mut named: Vec<_> =
+            results.rows().filter(|row| holds(row)).map(|row| format!("{} ({})", row.case, row.target)).collect();
+        named.dedup();
+        if named.len() > NAMED {
+            let more = named.len() - NAMED;
+            named.truncate(NAMED);
+            named.push(format!("and {more} more"));
+        }
+        if !named.is_empty() {
+            warnings.push(format!("{text}: {}", named.join(", ")));
+        }
+    };
+    // A ramp goes on until something fails: that is its result.
+    let wrong = |row: &Row| row.errors > row.failed.unwrap_or(0);
+    name(&wrong, "Wrong or missing answers, so the figures are not valid");
+    name(
+        &|row| row.driver_limited,
+        "The driver, not the server, was the limit, so the server can do more than measured",
+    );
+    name(
+        &|row| row.unsent > 0,
+        "The rate was not reached: requests were due but every connection was waiting for an answer",
+    );
+    name(&|row| row.dropped > 0, "The rate was not reached: requests were dropped since every connection was busy");
+    let apart = matches!(placement, Placement::Apart { .. });
+    let idle = |share: Option<f64>| share.is_some_and(|share| share < IDLE);
+    name(
+        &|row| {
+            apart
+                && row.service_us.is_none()
+                && row.connections >= MANY_CONNECTIONS
+                && idle(row.server_cpu_share)
+                && idle(row.driver_cpu_share)
+        },
+        "Neither server nor driver was busy, most likely because other processes took their cores, \
+         so both can do more than measured",
+    );
+    if results.rows().any(|row| row.driver_cpu_share.is_none()) {
+        warnings.push("CPU time and memory are not measured on this system".to_owned());
+    }
+    let clock = time_to_read_the_clock();
+    if clock > SLOW_CLOCK {
+        warnings
+            .push(format!("The clock of this machine takes {clock:?} to read, which is part of all that was measured"));
+    }
+    warnings
+}
+
+fn time_to_read_the_clock() -> Duration {
+    const TIMES: u32 = 1_000;
+    // The shortest of some attempts is the one that nothing came between.
+    let attempt = || {
+        let start = Instant::now();
+        (0..TIMES).map(|_| Instant::now()).max().unwrap_or(start) - start
+    };
+    (0..5).map(|_| attempt()).min().unwrap_or_default() / TIMES
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_driver_says_when_it_was_the_limit() {
+        let latency = Latency { p99: 5_000.0, ..Latency::default() };
+        let idle = Recorder::default();
+        let limit = |record: &Recorder, driver, server| limit_of(record, &latency, Some(driver), Some(server));
+        assert_eq!(limit(&idle, 0.5, 0.5), None);
+        assert_eq!(limit(&idle, 0.97, 0.5).as_deref(), Some("the driver used 97 % of its cores"));
+        assert_eq!(limit(&idle, 0.97, 0.95), None, "both were, so the server was as well");
+        let exhausted = Recorder { exhausted: Some("no free local port to connect from"), ..Recorder::default() };
+        let text = limit(&exhausted, 0.1, 0.95).unwrap();
+        assert_eq!(text, "the driver's machine has no free local port to connect from");
+        let mut late = Recorder::default();
+        for milliseconds in [1; 50].into_iter().chain([3; 50]) {
+            late.woken(Duration::from_millis(milliseconds));
+        }
+        let text = limit(&late, 0.5, 0.5).unwrap();
+        assert_eq!(text, "the driver woke late to send: 1 % of requests by more than 3.0 ms");
+        let slow = Latency { p99: 50_000.0, ..Latency::default() };
+        assert_eq!(limit_of(&late, &slow, Some(0.5), Some(0.5)), None, "that is little beside such latencies");
+    }
+}

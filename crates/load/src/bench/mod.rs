@@ -1,0 +1,306 @@
+//! Many runs: every case against every target, the targets taking turns, gathered into rows.
+
+mod limits;
+mod tally;
+
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+
+use crate::exchange::ask;
+use crate::report::{FLOOR, Pass, Results, Row, Suite};
+use crate::search::Tried;
+use crate::{
+    Axis, Case, Endpoint, Error, ErrorKind, Expected, Machine, Placement, Plan, Progress, Run, Search, Server, ab,
+    usage,
+};
+
+use tally::Tally;
+
+/// What is measured, and how.
+#[derive(Debug)]
+pub struct Bench {
+    /// The cases, each with the way it is driven.
+    pub loads: Vec<Load>,
+    /// The endpoints to compare.
+    pub targets: Vec<Target>,
+    /// Where server and driver run.
+    pub placement: Placement,
+    /// The command that repeats all this, for the report.
+    pub command: String,
+}
+
+/// A case and how it is driven: what becomes a row for each target.
+#[derive(Clone, Debug)]
+pub struct Load {
+    /// What is sent.
+    pub case: Case,
+    /// How a run is driven.
+    pub plan: Plan,
+    /// How many runs there are against each target.
+    pub runs: usize,
+    /// How many of them, from the first, are left out of the figures.
+    pub discard: usize,
+    /// What is looked for, if the load is to be found. Each of its steps is one run; `runs` is of no meaning then.
+    pub search: Option<Search>,
+    /// Who drives it.
+    pub driver: Driver,
+    /// Whether the HTTP floor is measured beside it.
+    pub floor: bool,
+}
+
+/// Who makes the load.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Driver {
+    /// The load kit.
+    #[default]
+    Own,
+    /// `ab` of the Apache HTTP server, as some benchmarks were published. It sends one message over and over, with as many
+    /// connections as the plan has, until as many requests were sent as the plan says.
+    ApacheBench,
+}
+
+impl Load {
+    /// A case that is driven once by the load kit, with the floor beside it.
+    pub fn new(case: Case, plan: Plan) -> Self {
+        Load { case, plan, runs: 1, discard: 0, search: None, driver: Driver::Own, floor: true }
+    }
+
+    /// How long it takes against one target, as far as it is planned.
+    pub fn planned(&self) -> Duration {
+        let runs = match &self.search {
+            Some(search) => search.steps(),
+            None => u32::try_from(self.runs).unwrap_or(u32::MAX),
+        };
+        self.plan.planned().saturating_mul(runs)
+    }
+}
+
+/// An endpoint under test.
+#[derive(Debug)]
+pub struct Target {
+    name: String,
+    endpoint: Endpoint,
+    route: Route,
+    server: Option<Server>,
+}
+
+/// The path at which a target answers a load.
+#[derive(Clone, Debug)]
+enum Route {
+    /// That of the case.
+    Case,
+    /// The number of the answer it was given for the load, if it was given one.
+    Numbered(Vec<Option<usize>>),
+    /// That of the endpoint.
+    Fixed,
+}
+
+impl Target {
+    /// A server of ours that answers each case at the case's own path.
+    pub fn server(name: impl Into<String>, server: Server) -> Self {
+        let endpoint = server.endpoint().clone();
+        Target { name: name.into(), endpoint, route: Route::Case, server: Some(server) }
+    }
+
+    /// The HTTP floor: it answers a load at `/N`, where N is what `numbers` has for it, and not where that has nothing.
+    pub fn floor(server: Server, numbers: Vec<Option<usize>>) -> Self {
+        let endpoint = server.endpoint().clone();
+        Target { name: FLOOR.to_owned(), endpoint, route: Route::Numbered(numbers), server: Some(server) }
+    }
+
+    /// Somebody else's endpoint, of which only what comes over the network is known.
+    pub fn url(url: &str) -> Result<Self, Error> {
+        let endpoint = Endpoint::resolve(url)?;
+        Ok(Target { name: url.to_owned(), endpoint, route: Route::Fixed, server: None })
+    }
+
+    /// Where it answers a load; `None` where the load is not for it.
+    fn endpoint(&self, index: usize, case: &Case) -> Option<Endpoint> {
+        match &self.route {
+            Route::Case => Some(self.endpoint.at(&*case.path)),
+            Route::Numbered(numbers) => numbers.get(index)?.map(|number| self.endpoint.at(format!("/{number}"))),
+            Route::Fixed => Some(self.endpoint.clone()),
+        }
+    }
+}
+
+impl Bench {
+    /// Sends the requests of each case once to a target and gives the answers to raw ones, all found right.
+    ///
+    /// Cases that are answered wrongly are reported together: there is nothing to measure then.
+    pub async fn ask_each(&self, target: &Target) -> Result<Vec<Vec<Bytes>>, Error> {
+        let mut answers = Vec::new();
+        let mut wrong = Vec::new();
+        for (index, Load { case, plan, .. }) in self.loads.iter().enumerate() {
+            let Some(endpoint) = target.endpoint(index, case) else { continue };
+            match ask(case, &endpoint, plan).await {
+                Ok(bodies) => answers.push(bodies),
+                Err(what) => wrong.push(format!("{} {} at {}: {what}", case.suite, case.name, endpoint.authority)),
+            }
+        }
+        match wrong.is_empty() {
+            true => Ok(answers),
+            false => Err(Error::new(ErrorKind::Answer, wrong.join("\n"))),
+        }
+    }
+
+    /// Measures everything.
+    pub async fn run(&mut self, progress: &mut Progress) -> Result<Results, Error> {
+        let date = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+        let mut suites: Vec<Suite> = Vec::new();
+        for index in 0..self.loads.len() {
+            let rows = self.measure(index, progress).await?;
+            let suite = &self.loads[index].case.suite;
+            match suites.iter_mut().find(|known| known.suite == *suite) {
+                Some(known) => known.cases.extend(rows),
+                None => suites.push(Suite { suite: suite.clone(), cases: rows, published: Vec::new() }),
+            }
+        }
+        // What most rows have in common stands for all; those that differ say so themselves.
+        let usual = self.loads.iter().find(|load| load.search.is_none() && load.plan.stop.after.is_some());
+        let seconds = |time: Option<Duration>| time.unwrap_or_default().as_secs_f64();
+        let mut results = Results {
+            castile: env!("CARGO_PKG_VERSION").to_owned(),
+            date,
+            command: self.command.clone(),
+            machine: Machine::this(self.placement.cores()),
+            placement: self.placement.to_string(),
+            warmup_s: seconds(usual.map(|load| load.plan.warmup)),
+            duration_s: seconds(usual.and_then(|load| load.plan.stop.after)),
+            runs: usual.map_or(1, |load| load.runs),
+            warnings: Vec::new(),
+            suites,
+        };
+        results.warnings = limits::warnings(&results, &self.placement);
+        Ok(results)
+    }
+
+    /// How long all runs take, as far as it is planned.
+    pub fn planned(&self) -> Duration {
+        let targets = |index: usize, load: &Load| {
+            let targets = self.targets.iter().filter(|target| target.endpoint(index, &load.case).is_some());
+            u32::try_from(targets.count()).unwrap_or(u32::MAX)
+        };
+        self.loads.iter().enumerate().map(|(index, load)| load.planned().saturating_mul(targets(index, load))).sum()
+    }
+
+    /// All runs of one load.
+    async fn measure(&mut self, index: usize, progress: &mut Progress) -> Result<Vec<Row>, Error> {
+        let Bench { loads, targets, placement, .. } = self;
+        let load = &loads[index];
+        let mut sides = Vec::new();
+        for target in targets {
+            if let Some(endpoint) = target.endpoint(index, &load.case) {
+                sides.push(Side { load, endpoint, target, placement, expected: Expected::of(&load.case) });
+            }
+        }
+        let mut rows = Vec::new();
+        match &load.search {
+            Some(search) => {
+                for side in &mut sides {
+                    rows.push(side.search(search, progress).await?);
+                }
+            }
+            None => {
+                let mut tallies: Vec<Tally> = sides.iter().map(|_| Tally::default()).collect();
+                let mut passes = vec![Vec::new(); sides.len()];
+                for run in 0..load.runs {
+                    for ((side, tally), passes) in sides.iter_mut().zip(&mut tallies).zip(&mut passes) {
+                        let outcome = side.drive(&load.plan, run + 1, tally, progress).await?;
+                        let discarded = run < load.discard;
+                        passes.push(Pass { requests_per_second: outcome.requests_per_second(), discarded });
+                        if discarded { tally.warm_up(outcome) } else { tally.add(outcome) }
+                    }
+                }
+                for ((side, tally), passes) in sides.iter().zip(tallies).zip(passes) {
+                    let row = side.row(tally, &load.plan);
+                    rows.push(Row { passes: if load.discard > 0 { passes } else { Vec::new() }, ..row });
+                }
+            }
+        }
+        for row in &rows {
+            progress.row(&load.case.suite, row);
+        }
+        Ok(rows)
+    }
+}
+
+/// One load against one target.
+struct Side<'a> {
+    load: &'a Load,
+    target: &'a mut Target,
+    endpoint: Endpoint,
+    placement: &'a Placement,
+    expected: Expected,
+}
+
+impl Side<'_> {
+    /// One run.
+    async fn drive(
+        &mut self,
+        plan: &Plan,
+        number: usize,
+        tally: &mut Tally,
+        progress: &mut Progress,
+    ) -> Result<crate::Outcome, Error> {
+        let Load { case, driver, .. } = self.load;
+        if let (1, Some(server)) = (number, &self.target.server) {
+            usage::forget_peak_memory(server.id());
+        }
+        progress.begin(&case.suite, &case.name, &self.target.name, number);
+        let server = self.target.server.as_ref().map(|server| (server.id(), self.placement.server_cores()));
+        let outcome = match driver {
+            Driver::Own => {
+                let mut run = Run::start(case, &self.endpoint, plan, &self.expected)?;
+                if let Some((process, cores)) = server {
+                    run.observe(process, cores);
+                }
+                progress.watch(run, plan.planned()).await?
+            }
+            Driver::ApacheBench => ab::run(case, &self.endpoint, plan, server.map(|(process, _)| process)).await?,
+        };
+        if let Some(server) = &mut self.target.server {
+            server.check_running()?;
+            tally.peak_memory = usage::peak_memory(server.id());
+        }
+        Ok(outcome)
+    }
+
+    /// All steps of a search: the row of what was found, with the curve of all.
+    async fn search(&mut self, search: &Search, progress: &mut Progress) -> Result<Row, Error> {
+        let mut tried: Vec<Tried> = Vec::new();
+        let mut rows: Vec<Row> = Vec::new();
+        while let Some(load) = search.next(&tried) {
+            let plan = search.plan(&self.load.plan, load);
+            let mut tally = Tally::default();
+            let outcome = self.drive(&plan, tried.len() + 1, &mut tally, progress).await?;
+            tally.add(outcome);
+            let row = self.row(tally, &plan);
+            tried.push(Tried { load, good: search.is_good(&row, &rows) });
+            rows.push(row);
+        }
+        let found = search.found(&tried, &rows);
+        let mut steps: Vec<_> = rows.iter().map(|row| row.step(search.axis)).collect();
+        steps.sort_by(|a, b| (a.users, a.rate).partial_cmp(&(b.users, b.rate)).unwrap_or(std::cmp::Ordering::Equal));
+        // Where more load brought nothing more, what limited that run limited the search.
+        let limit = rows[found..].iter().find_map(|row| row.limited_by.clone());
+        let errors = rows.iter().map(|row| row.errors).sum();
+        let messages = rows.iter().flat_map(|row| row.error_messages.clone()).collect();
+        let row = rows.swap_remove(found);
+        Ok(Row {
+            users_at_peak: (search.axis == Axis::Users).then_some(row.connections),
+            curve: steps,
+            driver_limited: limit.is_some(),
+            limited_by: limit,
+            errors,
+            error_messages: messages,
+            ..row
+        })
+    }
+
+    fn row(&self, tally: Tally, plan: &Plan) -> Row {
+        tally.row(self.load, plan, &self.target.name, self.placement)
+    }
+}

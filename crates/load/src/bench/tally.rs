@@ -1,0 +1,179 @@
+//! What the runs of one row add up to.
+
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+
+use super::limits::limit_of;
+use super::{Driver, Load};
+use crate::report::{Client, Interval, Lag, Latency, Method, Quantile, Row, Spread, Step};
+use crate::{Axis, Outcome, Pace, Placement, Plan, Recorder, Requests, Start};
+
+/// Points of a distribution for each halving of what is left above them.
+const POINTS_PER_HALVING: u32 = 3;
+
+#[derive(Default)]
+pub(super) struct Tally {
+    record: Recorder,
+    warmup_errors: u64,
+    per_second: Vec<f64>,
+    missed: (u64, u64),
+    elapsed: Vec<Duration>,
+    server_cpu: Option<Duration>,
+    driver_cpu: Option<Duration>,
+    series: Vec<Interval>,
+    curve: Vec<Step>,
+    /// Of the last run: how many users began, and why it ended.
+    users: usize,
+    exit_reason: Option<String>,
+    pub(super) peak_memory: Option<u64>,
+}
+
+impl Tally {
+    /// Nothing of a run that is left out counts but its errors: a wrong answer is one whenever it comes.
+    pub(super) fn warm_up(&mut self, outcome: Outcome) {
+        let Recorder { errors, messages, .. } = outcome.record;
+        self.warmup_errors += errors;
+        self.record.merge(Recorder { messages, ..Recorder::default() });
+    }
+
+    pub(super) fn add(&mut self, outcome: Outcome) {
+        self.per_second.push(outcome.requests_per_second());
+        self.missed.0 += outcome.unsent;
+        self.missed.1 += outcome.dropped;
+        let before = self.elapsed().as_secs_f64();
+        let shifted = |interval: Interval| Interval { at_s: before + interval.at_s, ..interval };
+        self.series.extend(outcome.timeline.series().into_iter().map(shifted));
+        self.curve = outcome.timeline.curve();
+        self.elapsed.push(outcome.elapsed);
+        self.server_cpu = sum(self.server_cpu, outcome.server_cpu);
+        self.driver_cpu = sum(self.driver_cpu, outcome.driver_cpu);
+        self.users = outcome.users;
+        self.exit_reason = outcome.ended.map(|end| end.to_string());
+        self.record.merge(outcome.record);
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.elapsed.iter().sum()
+    }
+
+    pub(super) fn row(self, load: &Load, plan: &Plan, target: &str, placement: &Placement) -> Row {
+        let Load { case, driver, .. } = load;
+        let elapsed = self.elapsed().as_secs_f64();
+        let Tally { record, .. } = self;
+        let answered = (record.requests + record.errors).max(1) as f64;
+        let per_request = |cpu: Option<Duration>| cpu.map(|cpu| cpu.as_secs_f64() * 1e6 / answered);
+        let share = |cpu: Option<Duration>, cores: usize| {
+            let time = elapsed * cores.max(1) as f64;
+            cpu.filter(|_| time > 0.0).map(|cpu| cpu.as_secs_f64() / time)
+        };
+        let driver_cpu_share = share(self.driver_cpu, plan.threads());
+        let server_cpu_share = share(self.server_cpu, placement.server_cores());
+        let method = if case.count() > 1 { Method::Sequence } else { method(plan) };
+        let (is_ramp, is_sequence) = (method == Method::Ramp, method == Method::Sequence);
+        // A sequence is sent once in each run, by each user.
+        let runs = self.elapsed.len().max(1) as u64;
+        let per_run = |count: u64| is_sequence.then_some(count / runs);
+        let latency_us = latency(&record.latency);
+        let limited_by = limit_of(&record, &latency_us, driver_cpu_share, server_cpu_share);
+        Row {
+            case: case.name.clone(),
+            target: target.to_owned(),
+            client: match (driver, &case.requests) {
+                (Driver::ApacheBench, _) => Client::Ab,
+                (Driver::Own, Requests::Raw(_)) => Client::Raw,
+                (Driver::Own, Requests::Typed { .. }) => Client::Typed,
+            },
+            method,
+            style: case.style.clone(),
+            connections: plan.connections,
+            keep_alive: plan.keep_alive,
+            rate: match &plan.pace {
+                Pace::Arrivals(arrivals) => arrivals.rate(),
+                Pace::Closed | Pace::Think(_) | Pace::Every(_) => None,
+            },
+            requests: record.requests,
+            errors: record.errors + self.warmup_errors,
+            verified: record.verified,
+            unsent: self.missed.0,
+            dropped: self.missed.1,
+            requests_per_second: Spread::of(self.per_second),
+            distribution: distribution(&record.latency),
+            service_us: (plan.pace != Pace::Closed).then(|| latency(&record.service)),
+            latency_us,
+            series: self.series,
+            passes: Vec::new(),
+            curve: if is_ramp { self.curve } else { Vec::new() },
+            users_at_peak: None,
+            users_at_exit: is_ramp.then_some(self.users),
+            exit_reason: self.exit_reason.or_else(|| is_ramp.then(|| "the time was up".to_owned())),
+            failed: is_ramp.then_some(record.errors),
+            matches: per_run(record.matches),
+            elapsed_s: is_sequence.then_some(elapsed / runs as f64),
+            bytes_out: per_run(record.bytes_out),
+            bytes_in: per_run(record.bytes_in),
+            server_cpu_us_per_request: per_request(self.server_cpu),
+            server_peak_rss_bytes: self.peak_memory,
+            server_cpu_share,
+            driver_cpu_share,
+            driver_cpu_us_per_request: per_request(self.driver_cpu),
+            lag_us: (!record.lag.is_empty()).then(|| lag(&record.lag)),
+            driver_limited: limited_by.is_some(),
+            limited_by,
+            request_bytes: mean(record.bytes_out, record.requests),
+            response_bytes: mean(record.bytes_in, record.requests),
+            error_messages: record.messages,
+        }
+    }
+}
+
+impl Row {
+    /// What a row is as the step of a search.
+    pub(super) fn step(&self, axis: Axis) -> Step {
+        Step {
+            users: (axis == Axis::Users).then_some(self.connections),
+            rate: self.rate.filter(|_| axis == Axis::Rate),
+            requests_per_second: self.requests_per_second.mean,
+            mean_us: self.latency_us.mean.unwrap_or_default(),
+            p99_us: self.latency_us.p99,
+            errors: self.errors,
+            server_cpu_share: self.server_cpu_share,
+        }
+    }
+}
+
+fn method(plan: &Plan) -> Method {
+    match (&plan.pace, plan.start) {
+        (Pace::Arrivals(_), _) => Method::Open,
+        (_, Start::PerSecond(_)) => Method::Ramp,
+        (Pace::Think(_) | Pace::Every(_), _) => Method::Users,
+        (Pace::Closed, _) => Method::Closed,
+    }
+}
+
+/// Rounded to whole bytes: the answers to one request are all equally long.
+fn mean(bytes: u64, requests: u64) -> usize {
+    bytes.checked_div(requests).unwrap_or(0) as usize
+}
+
+fn sum(a: Option<Duration>, b: Option<Duration>) -> Option<Duration> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a + b),
+        (one, None) | (None, one) => one,
+    }
+}
+
+fn latency(nanoseconds: &Histogram<u64>) -> Latency {
+    let at = |quantile| nanoseconds.value_at_quantile(quantile) as f64 / 1e3;
+    let mean = Some(nanoseconds.mean() / 1e3);
+    Latency { mean, p50: at(0.5), p90: at(0.9), p99: at(0.99), p999: at(0.999), max: nanoseconds.max() as f64 / 1e3 }
+}
+
+fn lag(nanoseconds: &Histogram<u64>) -> Lag {
+    Lag { p99: nanoseconds.value_at_quantile(0.99) as f64 / 1e3, max: nanoseconds.max() as f64 / 1e3 }
+}
+
+fn distribution(nanoseconds: &Histogram<u64>) -> Vec<Quantile> {
+    let points = nanoseconds.iter_quantiles(POINTS_PER_HALVING);
+    points.map(|point| Quantile { quantile: point.quantile(), us: point.value_iterated_to() as f64 / 1e3 }).collect()
+}

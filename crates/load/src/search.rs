@@ -1,0 +1,196 @@
+//! Step search: how much load a server takes.
+
+use crate::report::Row;
+use crate::{Arrivals, Criterion, Pace, Plan};
+
+/// How close the highest load that is still good is to the lowest that isn't, before a search ends.
+const CLOSE: f64 = 1.05;
+/// A load is only tried when it is at least this part of the first one.
+const LEAST: f64 = 1.0 / 64.0;
+
+/// Raises the load step by step; each step is a run of its own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Search {
+    /// What is raised.
+    pub axis: Axis,
+    /// Where to begin.
+    pub first: f64,
+    /// By what factor to go on; above 1.
+    pub growth: f64,
+    /// Where to end at the latest.
+    pub most: f64,
+    /// What is looked for.
+    pub goal: Goal,
+}
+
+/// What a search raises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Axis {
+    /// The number of users.
+    Users,
+    /// The rate of an open workload.
+    Rate,
+}
+
+/// What a search looks for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Goal {
+    /// The highest throughput: the search ends when two steps, one after the other, brought less than this much more than the
+    /// best before them, as 0.05 for 5 %.
+    Peak {
+        /// The least gain.
+        gain: f64,
+    },
+    /// The highest load at which this does not hold, as `p99>50ms`.
+    Until(Criterion),
+}
+
+/// One step that was made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Tried {
+    /// The load.
+    pub(crate) load: f64,
+    /// Whether it was good: throughput grew, or the criterion does not hold.
+    pub(crate) good: bool,
+}
+
+impl Search {
+    /// The load to try next; `None` when the search is over.
+    pub(crate) fn next(&self, tried: &[Tried]) -> Option<f64> {
+        let Some(last) = tried.last() else {
+            return Some(self.whole(self.first.min(self.most)));
+        };
+        let good = tried.iter().filter(|step| step.good).map(|step| step.load).fold(0.0, f64::max);
+        let bad = tried.iter().filter(|step| !step.good).map(|step| step.load).fold(f64::INFINITY, f64::min);
+        let next = match self.goal {
+            Goal::Peak { .. } if tried.len() >= 2 && tried.iter().rev().take(2).all(|step| !step.good) => return None,
+            Goal::Peak { .. } => self.grown(last.load),
+            Goal::Until(_) if bad.is_infinite() => self.grown(good),
+            Goal::Until(_) if good == 0.0 => bad / self.growth,
+            Goal::Until(_) if bad / good <= CLOSE => return None,
+            Goal::Until(_) => (good * bad).sqrt(),
+        };
+        let next = self.whole(next.min(self.most));
+        let again = tried.iter().any(|step| step.load == next);
+        (!again && next >= self.first * LEAST).then_some(next)
+    }
+
+    /// Whether a step was good, after those before it.
+    pub(crate) fn is_good(&self, row: &Row, before: &[Row]) -> bool {
+        match self.goal {
+            Goal::Peak { gain } => {
+                let best = before.iter().map(|row| row.requests_per_second.mean).fold(0.0, f64::max);
+                row.requests_per_second.mean > best * (1.0 + gain)
+            }
+            // A rate that was not reached is no rate.
+            Goal::Until(criterion) => {
+                let figure = criterion.metric.of(row);
+                row.unsent + row.dropped <= row.requests / 100 && figure.is_some_and(|figure| !criterion.holds(figure))
+            }
+        }
+    }
+
+    /// Which of the steps is what was looked for; the first where none is.
+    pub(crate) fn found(&self, tried: &[Tried], rows: &[Row]) -> usize {
+        let better = |a: &usize, b: &usize| match self.goal {
+            Goal::Peak { .. } => rows[*a].requests_per_second.mean.total_cmp(&rows[*b].requests_per_second.mean),
+            Goal::Until(_) => (tried[*a].good, tried[*a].load)
+                .partial_cmp(&(tried[*b].good, tried[*b].load))
+                .unwrap_or(std::cmp::Ordering::Equal),
+        };
+        (0..rows.len()).max_by(better).unwrap_or(0)
+    }
+
+    /// The plan of a step.
+    pub(crate) fn plan(&self, plan: &Plan, load: f64) -> Plan {
+        match self.axis {
+            Axis::Users => Plan { connections: load as usize, ..plan.clone() },
+            Axis::Rate => {
+                let constant = Arrivals::constant(load);
+                let arrivals = match &plan.pace {
+                    Pace::Arrivals(arrivals) => Arrivals { stages: constant.stages, ..arrivals.clone() },
+                    Pace::Closed | Pace::Think(_) | Pace::Every(_) => constant,
+                };
+                Plan { pace: Pace::Arrivals(arrivals), ..plan.clone() }
+            }
+        }
+    }
+
+    /// How many steps there are at most while the load grows.
+    pub fn steps(&self) -> u32 {
+        let steps = (self.most / self.first).ln() / self.growth.ln();
+        if steps.is_finite() && steps > 0.0 { steps.ceil() as u32 + 1 } else { 1 }
+    }
+
+    fn grown(&self, load: f64) -> f64 {
+        let least = if self.axis == Axis::Users { load + 1.0 } else { load };
+        least.max(load * self.growth)
+    }
+
+    fn whole(&self, load: f64) -> f64 {
+        match self.axis {
+            Axis::Users => load.round().max(1.0),
+            Axis::Rate => load,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The loads that are tried against a server of which this says whether a load is good.
+    fn tries(search: &Search, good: impl Fn(f64, &[Tried]) -> bool) -> Vec<Tried> {
+        let mut tried = Vec::new();
+        while let Some(load) = search.next(&tried) {
+            let good = good(load, &tried);
+            tried.push(Tried { load, good });
+            assert!(tried.len() < 50, "it ends");
+        }
+        tried
+    }
+
+    fn loads(tried: &[Tried]) -> Vec<f64> {
+        tried.iter().map(|step| step.load).collect()
+    }
+
+    #[test]
+    fn a_peak_is_found_where_throughput_stops_growing() {
+        let search =
+            Search { axis: Axis::Users, first: 100.0, growth: 2.0, most: 10_000.0, goal: Goal::Peak { gain: 0.05 } };
+        // Throughput is the number of users up to 1,000.
+        let grows = |load: f64, before: &[Tried]| {
+            let best = before.iter().map(|step| step.load.min(1_000.0)).fold(0.0, f64::max);
+            load.min(1_000.0) > best * 1.05
+        };
+        assert_eq!(loads(&tries(&search, grows)), [100.0, 200.0, 400.0, 800.0, 1_600.0, 3_200.0, 6_400.0]);
+        let search = Search { most: 500.0, ..search };
+        assert_eq!(loads(&tries(&search, grows)), [100.0, 200.0, 400.0, 500.0]);
+        assert_eq!(search.steps(), 4);
+    }
+
+    #[test]
+    fn the_highest_load_that_meets_a_target_is_closed_in_on() {
+        let goal = Goal::Until("p99>50ms".parse().unwrap());
+        let search = Search { axis: Axis::Rate, first: 100.0, growth: 2.0, most: 1e6, goal };
+        for limit in [130.0, 1_000.0, 70_000.0, 90.0, 3.0] {
+            let tried = tries(&search, |load, _| load <= limit);
+            let found = tried.iter().filter(|step| step.good).map(|step| step.load).fold(0.0, f64::max);
+            assert!(found <= limit && found >= limit / CLOSE, "{found} for {limit}");
+        }
+        let hopeless = tries(&search, |_, _| false);
+        assert!(hopeless.len() <= 7, "{hopeless:?}");
+        let endless = tries(&search, |_, _| true);
+        assert_eq!(endless.last().map(|step| step.load), Some(1e6));
+    }
+
+    #[test]
+    fn users_are_whole() {
+        let goal = Goal::Until("p99>50ms".parse().unwrap());
+        let search = Search { axis: Axis::Users, first: 1.0, growth: 1.5, most: 100.0, goal };
+        let tried = tries(&search, |load, _| load <= 7.0);
+        assert!(tried.iter().all(|step| step.load.fract() == 0.0), "{tried:?}");
+        assert!(tried.contains(&Tried { load: 7.0, good: true }) && tried.contains(&Tried { load: 8.0, good: false }));
+    }
+}

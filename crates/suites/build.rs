@@ -5,6 +5,7 @@ use castile_codegen::{Options, compile, compile_with};
 fn main() {
     for contract in [
         "benchmark1",
+        "benchmark1_round2",
         "codec",
         "encoded",
         "interop_base",

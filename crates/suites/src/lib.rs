@@ -12,22 +12,18 @@ pub mod interop;
 mod random;
 pub mod seismic;
 pub mod styles;
+mod suite;
 pub mod wspex;
 pub mod wstest;
 
 use castile::http::server::Routes;
 use castile_load::Case;
 
+pub use suite::{Method, SUITES, Suite, suite};
+
 /// The cases of a suite in the order of its publication; none for a suite that is not known.
-pub fn cases(suite: &str) -> Vec<Case> {
-    match suite {
-        "benchmark1" => benchmark1::cases(),
-        "seismic" => seismic::cases(),
-        "styles" => styles::cases(),
-        "wspex" => wspex::cases(),
-        "wstest" => wstest::cases(),
-        _ => Vec::new(),
-    }
+pub fn cases(name: &str) -> Vec<Case> {
+    suite(name).map_or_else(Vec::new, |suite| (suite.cases)())
 }
 
 /// The services of all suites, each at its path, and those that engines are tried on each other with.

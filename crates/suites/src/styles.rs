@@ -1,13 +1,14 @@
-//! The styles of the report on Axis of 2004: one document as XML that nobody binds, as text in a CDATA section, and as
-//! objects in SOAP encoding.
+//! The styles of the report on Axis of 2004: one document as objects in SOAP encoding, as XML that nobody binds, as text in a
+//! CDATA section, and as an attachment.
 
 use std::fmt::Write;
 
-use castile::codegen::{Operation, SoapVersion};
-use castile::{AnyType, Fault, Raw};
-use castile_load::Case;
+use castile::codegen::{FromXml, Operation, SoapVersion};
+use castile::mime::Attachments;
+use castile::{AnyType, Fault, Raw, soap};
+use castile_load::{Case, Requests};
 
-use crate::case::{of_body, operation_named};
+use crate::case::{TEXT_XML, message, operation_named};
 
 /// The contract, generated.
 pub mod contract {
@@ -22,7 +23,7 @@ pub const PATH: &str = "/styles/doc";
 pub const RPC_PATH: &str = "/styles/rpc";
 
 /// How many bytes request and response have together, as the report counts them.
-const SIZES: [(&str, usize); 3] = [("2K", 2_048), ("50K", 51_200), ("200K", 204_800)];
+const SIZES: [(&str, usize); 3] = [("2KB", 2_048), ("50KB", 51_200), ("200KB", 204_800)];
 
 /// The service of the report: it does nothing with what it gets.
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,6 +35,10 @@ const ENCODING: &str = "http://schemas.xmlsoap.org/soap/encoding/";
 const RECEIPT: &str = "<receipt xmlns=\"urn:axis-styles\"><status>OK</status></receipt>";
 const STRING_RECEIPT: &str =
     "<submitStringResponse xmlns=\"urn:axis-styles\"><return>OK</return></submitStringResponse>";
+const ATTACHMENT_RECEIPT: &str =
+    "<submitAttachmentResponse xmlns=\"urn:axis-styles\"><return>OK</return></submitAttachmentResponse>";
+/// What begins the lines between the parts of a message with an attachment.
+const BOUNDARY: &str = "MIMEBoundary";
 
 impl DocPt for Service {
     async fn submit_doc(&self, _: Raw) -> Result<Raw, Fault> {
@@ -42,6 +47,16 @@ impl DocPt for Service {
 
     async fn submit_string(&self, _: SubmitString) -> Result<SubmitStringResponse, Fault> {
         Ok(SubmitStringResponse { r#return: "OK".into() })
+    }
+
+    async fn submit_attachment(
+        &self,
+        request: SubmitAttachment,
+        mut attachments: Attachments,
+    ) -> Result<SubmitAttachmentResponse, Fault> {
+        let mut document = attachments.by_url(request.document.href.as_ref()).await?;
+        while document.data().await?.is_some() {}
+        Ok(SubmitAttachmentResponse { r#return: "OK".into() })
     }
 }
 
@@ -57,30 +72,63 @@ fn rpc_receipt() -> SubmitDocumentResponse {
 
 /// What the report measures, each style in three sizes.
 pub fn cases() -> Vec<Case> {
-    type Wrap = fn(&str) -> String;
-    let styles: [(&str, Wrap, &str); 2] =
-        [("submitDoc", str::to_owned, RECEIPT), ("submitString", in_cdata, STRING_RECEIPT)];
+    let rpc = operation_named(&RPC_PT_OPERATIONS, "submitDocument");
+    let doc = |name| operation_named(&DOC_PT_OPERATIONS, name);
+    let in_envelope = |wrap: fn(&str) -> String, receipt: &str, bytes: usize| {
+        let around = request(&wrap("")).len() + response(receipt).len();
+        request(&wrap(&document(bytes - around)))
+    };
     let mut cases = Vec::new();
-    for (operation, wrap, receipt) in styles {
-        for (size, bytes) in SIZES {
-            let around = request(&wrap("")).len() + response(receipt).len();
-            let body = request(&wrap(&document(bytes - around)));
-            let name = format!("{operation}-{size}");
-            let operation = operation_named(&DOC_PT_OPERATIONS, operation);
-            cases.push(of_body("styles", PATH, name, operation, body.into(), |answer: &AnyType| {
-                answer.elements().any(|status| status.read::<String>().is_ok_and(|status| status == "OK"))
-            }));
-        }
-    }
-    cases.extend(SIZES.map(|(size, bytes)| {
-        let operation = operation_named(&RPC_PT_OPERATIONS, "submitDocument");
-        let body = rpc_request(bytes - rpc_response(operation).len());
-        let name = format!("submitDocument-{size}");
-        of_body("styles", RPC_PATH, name, operation, body.into(), |answer: &SubmitDocumentResponse| {
+    for (size, bytes) in SIZES {
+        let body = rpc_request(bytes - rpc_response(rpc).len());
+        cases.push(case("rpc-encoded", size, rpc, TEXT_XML, body, |answer: &SubmitDocumentResponse| {
             *answer == rpc_receipt()
-        })
-    }));
+        }));
+    }
+    for (size, bytes) in SIZES {
+        let body = in_envelope(str::to_owned, RECEIPT, bytes);
+        cases.push(case("document", size, doc("submitDoc"), TEXT_XML, body, |answer: &AnyType| {
+            answer.elements().any(|status| status.read::<String>().is_ok_and(|status| status == "OK"))
+        }));
+    }
+    for (size, bytes) in SIZES {
+        let body = in_envelope(in_cdata, STRING_RECEIPT, bytes);
+        cases.push(case("cdata", size, doc("submitString"), TEXT_XML, body, |answer: &SubmitStringResponse| {
+            answer.r#return == "OK"
+        }));
+    }
+    let package = format!("multipart/related; type=\"text/xml\"; start=\"<root>\"; boundary=\"{BOUNDARY}\"");
+    for (size, bytes) in SIZES {
+        let around = in_package("").len() + response(ATTACHMENT_RECEIPT).len();
+        let body = in_package(&document(bytes - around));
+        let operation = doc("submitAttachment");
+        cases.push(case("attachment", size, operation, &package, body, |answer: &SubmitAttachmentResponse| {
+            answer.r#return == "OK"
+        }));
+    }
     cases
+}
+
+fn case<R: FromXml + 'static>(
+    style: &str,
+    size: &str,
+    operation: &'static Operation,
+    content_type: &str,
+    body: String,
+    is_right: impl Fn(&R) -> bool + Send + Sync + 'static,
+) -> Case {
+    let judge = move |answer: &R| match is_right(answer) {
+        true => Ok(0),
+        false => Err("the answer is no receipt".to_owned()),
+    };
+    let message = message(operation, content_type, body.into(), &soap::Options::default(), judge);
+    Case {
+        suite: "styles".into(),
+        name: format!("{style}-{size}"),
+        style: Some(style.to_owned()),
+        path: if style == "rpc-encoded" { RPC_PATH } else { PATH }.to_owned(),
+        requests: Requests::Raw(vec![message]),
+    }
 }
 
 /// What the service of rpc style answers.
@@ -144,6 +192,15 @@ fn in_cdata(document: &str) -> String {
     format!("<submitString xmlns=\"urn:axis-styles\"><xml><![CDATA[{document}]]></xml></submitString>")
 }
 
+/// A message that refers to a document, and the document beside it.
+fn in_package(document: &str) -> String {
+    let root = request("<submitAttachment xmlns=\"urn:axis-styles\"><document href=\"cid:doc\"/></submitAttachment>");
+    format!(
+        "--{BOUNDARY}\r\nContent-Type: text/xml; charset=UTF-8\r\nContent-ID: <root>\r\n\r\n{root}\r\n\
+         --{BOUNDARY}\r\nContent-Type: text/xml\r\nContent-ID: <doc>\r\n\r\n{document}\r\n--{BOUNDARY}--\r\n"
+    )
+}
+
 /// A document of this many bytes: as many records as it has room for, and padding.
 fn document(bytes: usize) -> String {
     const END: &str = "</pad></document>";
@@ -175,24 +232,29 @@ mod tests {
         let found: Vec<(String, usize, usize)> = cases()
             .iter()
             .map(|case| {
-                let text = String::from_utf8_lossy(&case.body);
+                let text = String::from_utf8_lossy(&case.messages()[0].body);
                 let records = text.matches("<record>").count() + text.matches("<item ").count();
                 (case.name.clone(), text.len(), records)
             })
             .collect();
-        let [doc, string] = [RECEIPT, STRING_RECEIPT].map(|receipt| response(receipt).len());
+        let [doc, string, attachment] =
+            [RECEIPT, STRING_RECEIPT, ATTACHMENT_RECEIPT].map(|receipt| response(receipt).len());
         let rpc = rpc_response(operation_named(&RPC_PT_OPERATIONS, "submitDocument")).len();
         let expected = [
-            ("submitDoc-2K", 2_048 - doc, 12),
-            ("submitDoc-50K", 51_200 - doc, 352),
-            ("submitDoc-200K", 204_800 - doc, 1_403),
-            ("submitString-2K", 2_048 - string, 11),
-            ("submitString-50K", 51_200 - string, 352),
-            ("submitString-200K", 204_800 - string, 1_403),
-            ("submitDocument-2K", 2_048 - rpc, 3),
-            ("submitDocument-50K", 51_200 - rpc, 204),
-            ("submitDocument-200K", 204_800 - rpc, 829),
+            ("rpc-encoded", rpc, [3, 204, 829]),
+            ("document", doc, [12, 352, 1_403]),
+            ("cdata", string, [11, 352, 1_403]),
+            ("attachment", attachment, [10, 350, 1_401]),
         ];
-        assert_eq!(found, expected.map(|(name, length, records)| (name.to_owned(), length, records)));
+        let expected: Vec<_> = expected
+            .into_iter()
+            .flat_map(|(style, response, records)| {
+                SIZES
+                    .iter()
+                    .zip(records)
+                    .map(move |((size, bytes), records)| (format!("{style}-{size}"), bytes - response, records))
+            })
+            .collect();
+        assert_eq!(found, expected);
     }
 }

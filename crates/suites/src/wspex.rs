@@ -3,6 +3,7 @@
 use castile::codegen::{FromXml, ToXml};
 use castile::datatypes::DateTime;
 use castile::{CallError, Fault};
+use castile_load::report::{Published, PublishedFigure};
 use castile_load::{Case, Requests, User};
 
 use crate::case::{NOT_WHAT_WAS_SENT, case, operation_named};
@@ -150,6 +151,30 @@ pub fn typed() -> Vec<Case> {
 /// letter: that flatters whoever compresses, or guesses well.
 pub fn extras() -> Vec<Case> {
     KIBIBYTES.map(|size| of_bytes(format!("echoSynthetic{size}K-random"), random_bytes(size << 10)).0).into()
+}
+
+/// What the article measured, in the order of its cases.
+pub fn published_figures() -> Vec<Published> {
+    ["Axis2 1.1.1 with XMLBeans", "JAX-WS RI 2.1"]
+        .iter()
+        .enumerate()
+        .map(|(column, system)| Published {
+            system: (*system).into(),
+            source: "K. Kawaguchi: JAX-WS RI 2.1 benchmark, 2 February 2007".into(),
+            machine: "a server with 4 processors, its clients on a machine with 8".into(),
+            figures: FIGURES.lines().filter_map(|line| figure(line, column)).collect(),
+        })
+        .collect()
+}
+
+/// Case, then mean and standard deviation of requests per second for each system.
+const FIGURES: &str = include_str!("../data/wspex-published.tsv");
+
+fn figure(line: &str, column: usize) -> Option<PublishedFigure> {
+    let mut fields = line.split('\t');
+    let case = fields.next()?.to_owned();
+    let mut numbers = fields.skip(2 * column).map(str::parse);
+    Some(PublishedFigure { case, requests_per_second: numbers.next()?.ok()?, stddev: numbers.next()?.ok() })
 }
 
 /// The sizes of `echoSynthetic`, `echoArray` and `echoOrder`: KiB, items, lines.

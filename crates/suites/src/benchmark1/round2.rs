@@ -1,0 +1,104 @@
+//! The second form of the contract: wrappers are called as their operations, and arrays have no element around them.
+
+use castile::Fault;
+use castile::codegen::{FromXml, ToXml};
+use castile_load::Case;
+
+use super::{SIZES, Service, string};
+use crate::case::{body, of_body, operation_named};
+
+/// The contract, generated.
+pub mod contract {
+    castile::include_contract!("benchmark1_round2");
+}
+
+use contract::*;
+
+/// Where the service is mounted.
+pub const PATH: &str = "/benchmark1/round2";
+
+/// What reports call this form.
+pub const STYLE: &str = "round2";
+
+impl Benchmark for Service {
+    async fn echo_void(&self, _: EchoVoid) -> Result<EchoVoidResponse, Fault> {
+        Ok(EchoVoidResponse {})
+    }
+
+    async fn echo_ints(&self, request: EchoInts) -> Result<EchoIntsResponse, Fault> {
+        Ok(EchoIntsResponse { echo_ints_return: request.input })
+    }
+
+    async fn echo_doubles(&self, request: EchoDoubles) -> Result<EchoDoublesResponse, Fault> {
+        Ok(EchoDoublesResponse { echo_doubles_return: request.input })
+    }
+
+    async fn echo_strings(&self, request: EchoStrings) -> Result<EchoStringsResponse, Fault> {
+        Ok(EchoStringsResponse { echo_strings_return: request.input })
+    }
+
+    async fn echo_mesh_interface_objects(
+        &self,
+        request: EchoMeshInterfaceObjects,
+    ) -> Result<EchoMeshInterfaceObjectsResponse, Fault> {
+        Ok(EchoMeshInterfaceObjectsResponse { item: request.input })
+    }
+
+    async fn echo_simple_events(&self, request: EchoSimpleEvents) -> Result<EchoSimpleEventsResponse, Fault> {
+        Ok(EchoSimpleEventsResponse { echo_simple_events_return: request.input })
+    }
+}
+
+/// The same cases as those of the first form, and of the same names.
+pub fn cases() -> Vec<Case> {
+    let mut cases = vec![echo("echoVoid".into(), "echoVoid", EchoVoid {}, |_, _: &EchoVoidResponse| true)];
+    for size in SIZES {
+        let numbers = 0..size;
+        let name = |operation: &str| format!("{operation}-{size}");
+        let request = EchoInts { input: numbers.clone().collect() };
+        cases.push(echo(name("echoInts"), "echoInts", request, |sent, answer: &EchoIntsResponse| {
+            answer.echo_ints_return == sent.input
+        }));
+        let request = EchoDoubles { input: numbers.clone().map(f64::from).collect() };
+        cases.push(echo(name("echoDoubles"), "echoDoubles", request, |sent, answer: &EchoDoublesResponse| {
+            answer.echo_doubles_return == sent.input
+        }));
+        let request = EchoStrings { input: numbers.clone().map(string).collect() };
+        cases.push(echo(name("echoStrings"), "echoStrings", request, |sent, answer: &EchoStringsResponse| {
+            answer.echo_strings_return == sent.input
+        }));
+        let operation = "echoMeshInterfaceObjects";
+        let request = EchoMeshInterfaceObjects { input: numbers.clone().map(mesh).collect() };
+        cases.push(echo(name(operation), operation, request, |sent, answer: &EchoMeshInterfaceObjectsResponse| {
+            answer.item == sent.input
+        }));
+        let operation = "echoSimpleEvents";
+        let request = EchoSimpleEvents { input: numbers.map(event).collect() };
+        cases.push(echo(name(operation), operation, request, |sent, answer: &EchoSimpleEventsResponse| {
+            answer.echo_simple_events_return == sent.input
+        }));
+    }
+    cases
+}
+
+fn mesh(i: i32) -> MeshInterfaceObject {
+    let super::contract::MeshInterfaceObject { x, y, value } = super::mesh(i);
+    MeshInterfaceObject { x, y, value }
+}
+
+fn event(i: i32) -> SimpleEvent {
+    let super::contract::SimpleEvent { sequence_number, timestamp, message } = super::event(i);
+    SimpleEvent { sequence_number, timestamp, message }
+}
+
+fn echo<Q: ToXml + Send + Sync + 'static, R: FromXml + 'static>(
+    name: String,
+    operation: &str,
+    request: Q,
+    is_right: impl Fn(&Q, &R) -> bool + Send + Sync + 'static,
+) -> Case {
+    let operation = operation_named(&BENCHMARK_OPERATIONS, operation);
+    let body = body(operation, &request);
+    let case = of_body("benchmark1", PATH, name, operation, body, move |answer: &R| is_right(&request, answer));
+    Case { style: Some(STYLE.into()), ..case }
+}

@@ -1,0 +1,216 @@
+//! The suites as a table: what each measures, and how it was driven when it was published.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
+
+use castile_load::report::{self, Client, Published};
+use castile_load::{Case, Pace, Plan, Start, Stop, Think};
+
+use crate::{benchmark1, seismic, styles, wspex, wstest};
+
+/// A published benchmark.
+#[derive(Clone, Copy, Debug)]
+pub struct Suite {
+    /// What it is called here, as `wspex`.
+    pub name: &'static str,
+    /// Where it was published.
+    pub article: &'static str,
+    /// What it measures, in the order of its publication, as messages that are written beforehand.
+    pub cases: fn() -> Vec<Case>,
+    /// The same through generated clients; none where the article's clients sent messages as they were.
+    pub typed: fn() -> Vec<Case>,
+    /// The same in other forms of the contract, which their style tells apart.
+    pub forms: fn() -> Vec<Case>,
+    /// Cases beyond what was published.
+    pub extras: fn() -> Vec<Case>,
+    /// How it was driven.
+    pub methods: fn() -> Vec<Method>,
+    /// What was measured, as far as numbers were published.
+    pub published: fn() -> Vec<Published>,
+}
+
+/// A way to drive the cases of a suite, to the letter of its article. What that doesn't say is ours.
+#[derive(Clone, Debug)]
+pub struct Method {
+    /// How the load is made.
+    pub method: report::Method,
+    /// Who sends requests.
+    pub client: Client,
+    /// How a case is driven in one pass. Where users are raised ([`report::Method::Users`]), `connections` are those of the
+    /// first step; where a case is a sequence, it ends with the last request, whatever `stop` says.
+    pub plan: Plan,
+    /// How long a pass drives a case before it measures.
+    pub warmup: Duration,
+    /// How often all cases are measured.
+    pub passes: usize,
+    /// How many passes, from the first, count for nothing.
+    pub discarded: usize,
+    /// Whether it is for the case of this name.
+    pub applies: fn(&str) -> bool,
+}
+
+/// All suites, in the order of their publication.
+pub const SUITES: [Suite; 5] = [
+    Suite {
+        name: "seismic",
+        article: "D. Sosnoski: Java Web services, JibxSoap (IBM developerWorks, July 2004)",
+        cases: seismic::cases,
+        typed: seismic::typed,
+        forms: Vec::new,
+        extras: Vec::new,
+        methods: of_seismic,
+        published: Vec::new,
+    },
+    Suite {
+        name: "styles",
+        article: "G. Shah, R. Apte: load tests of Apache Axis (InformIT, 16 July 2004)",
+        cases: styles::cases,
+        typed: Vec::new,
+        forms: Vec::new,
+        extras: Vec::new,
+        methods: of_styles,
+        published: Vec::new,
+    },
+    Suite {
+        name: "wstest",
+        article: "Microsoft: WSTest 1.1, comparing Web service performance (2005)",
+        cases: wstest::cases,
+        typed: Vec::new,
+        forms: Vec::new,
+        extras: Vec::new,
+        methods: of_wstest,
+        published: Vec::new,
+    },
+    Suite {
+        name: "wspex",
+        article: "K. Kawaguchi: JAX-WS RI 2.1 benchmark (2 February 2007)",
+        cases: wspex::cases,
+        typed: wspex::typed,
+        forms: Vec::new,
+        extras: wspex::extras,
+        methods: of_wspex,
+        published: wspex::published_figures,
+    },
+    Suite {
+        name: "benchmark1",
+        article: "WSO2: Axis2/C performance, round 2 (21 July 2008)",
+        cases: benchmark1::cases,
+        typed: Vec::new,
+        forms: benchmark1::round2::cases,
+        extras: benchmark1::extras,
+        methods: of_benchmark1,
+        published: Vec::new,
+    },
+];
+
+/// The suite of this name.
+pub fn suite(name: &str) -> Option<&'static Suite> {
+    SUITES.iter().find(|suite| suite.name == name)
+}
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// Four passes of a minute to warm up and a minute that is measured, of which the first two are discarded.
+fn of_wspex() -> Vec<Method> {
+    let plan = Plan { connections: 32, stop: Stop::after(MINUTE), ..patient() };
+    vec![Method {
+        method: report::Method::Closed,
+        client: Client::Typed,
+        plan,
+        warmup: MINUTE,
+        passes: 4,
+        discarded: 2,
+        applies: |_| true,
+    }]
+}
+
+/// One client goes through each run's queries; all of it once before.
+fn of_seismic() -> Vec<Method> {
+    vec![Method {
+        method: report::Method::Sequence,
+        client: Client::Typed,
+        plan: patient(),
+        warmup: Duration::ZERO,
+        passes: 2,
+        discarded: 1,
+        applies: |_| true,
+    }]
+}
+
+/// `ab` with 25 connections, kept alive or not. How many requests it sent isn't told.
+fn of_benchmark1() -> Vec<Method> {
+    let method = |keep_alive| Method {
+        method: report::Method::Closed,
+        client: Client::Raw,
+        plan: Plan { connections: 25, keep_alive, stop: Stop::requests(100_000), ..patient() },
+        warmup: Duration::ZERO,
+        passes: 4,
+        discarded: 1,
+        applies: |_| true,
+    };
+    vec![method(true), method(false)]
+}
+
+/// Users at 50 machines who think for a second and never keep a connection; then one machine that doesn't think. `GetOrder`
+/// would have been too much for that one. How long it took isn't told.
+fn of_wstest() -> Vec<Method> {
+    let common = Plan { stop: Stop::after(2 * MINUTE), ..patient() };
+    let thinking = Plan {
+        pace: Pace::Think(Think::Fixed(Duration::from_secs(1))),
+        connections: 50,
+        start: Start::Within(Duration::from_secs(1)),
+        keep_alive: false,
+        sources: (1..=50).map(|machine| IpAddr::V4(Ipv4Addr::new(127, 0, 0, machine))).collect(),
+        ..common.clone()
+    };
+    let method = |method, plan, applies| Method {
+        method,
+        client: Client::Raw,
+        plan,
+        warmup: MINUTE,
+        passes: 3,
+        discarded: 0,
+        applies,
+    };
+    vec![
+        method(report::Method::Users, thinking, |_| true),
+        method(report::Method::Closed, Plan { connections: 16, ..common }, |case| case != "GetOrder"),
+    ]
+}
+
+/// 25 users more each minute, each with a transaction every two minutes, until one fails or the processor has enough to do.
+fn of_styles() -> Vec<Method> {
+    const USERS_PER_MINUTE: usize = 25;
+    let method = |minutes: u64, server_cpu, applies| {
+        let time = Duration::from_secs(minutes * 60);
+        let plan = Plan {
+            pace: Pace::Every(Duration::from_secs(120)),
+            connections: USERS_PER_MINUTE * minutes as usize,
+            start: Start::PerSecond(USERS_PER_MINUTE as f64 / 60.0),
+            stop: Stop::after(time).or_errors(1).or_server_cpu(server_cpu),
+            ..patient()
+        };
+        Method {
+            method: report::Method::Ramp,
+            client: Client::Raw,
+            plan,
+            warmup: Duration::ZERO,
+            passes: 1,
+            discarded: 0,
+            applies,
+        }
+    };
+    vec![
+        method(45, 0.25, |case: &str| case.ends_with("-2KB")),
+        method(35, 0.25, |case: &str| case.ends_with("-50KB")),
+        method(27, 0.295, |case: &str| case.ends_with("-200KB")),
+    ]
+}
+
+/// A plan that gives a request the minute that toolkits of those days might take.
+fn patient() -> Plan {
+    Plan { timeout: MINUTE, ..Plan::default() }
+}
+
+#[cfg(test)]
+mod tests;

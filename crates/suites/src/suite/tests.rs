@@ -1,0 +1,63 @@
+use std::collections::HashSet;
+
+use castile_load::Requests;
+
+use super::*;
+
+#[test]
+fn every_case_has_a_method_and_a_name_of_its_own() {
+    let counts: Vec<(&str, usize, usize)> =
+        SUITES.iter().map(|suite| (suite.name, (suite.cases)().len(), (suite.typed)().len())).collect();
+    let expected = [("seismic", 12, 12), ("styles", 12, 0), ("wstest", 6, 0), ("wspex", 15, 15), ("benchmark1", 11, 0)];
+    assert_eq!(counts, expected);
+    for suite in SUITES {
+        let mut names = HashSet::new();
+        let raw = [suite.cases, suite.forms, suite.extras].into_iter().flat_map(|cases| cases());
+        for case in raw {
+            assert_eq!(case.suite, suite.name);
+            assert!((suite.methods)().iter().any(|method| (method.applies)(&case.name)), "{}", case.name);
+            assert!(case.count() > 0 && case.messages().len() == case.count(), "{}", case.name);
+            assert!(names.insert((case.name.clone(), case.style.clone())), "{} {:?}", case.name, case.style);
+        }
+        for case in (suite.typed)() {
+            assert!(matches!(case.requests, Requests::Typed { .. }));
+            assert!(names.contains(&(case.name.clone(), case.style)), "{}", case.name);
+        }
+    }
+}
+
+#[test]
+fn a_case_of_wspex_takes_eight_minutes() {
+    let methods = (suite("wspex").unwrap().methods)();
+    assert_eq!(methods.len(), 1);
+    let Method { plan, warmup, passes, discarded, .. } = &methods[0];
+    let pass = *warmup + plan.stop.after.unwrap();
+    assert_eq!((pass * *passes as u32, plan.connections), (8 * MINUTE, 32));
+    assert_eq!(passes - discarded, 2);
+}
+
+#[test]
+fn methods_are_told_apart_by_case() {
+    let applying = |name: &str, case: &str| {
+        let methods = (suite(name).unwrap().methods)();
+        methods.iter().filter(|method| (method.applies)(case)).count()
+    };
+    assert_eq!([applying("wstest", "EchoVoid"), applying("wstest", "GetOrder")], [2, 1]);
+    for case in styles::cases() {
+        assert_eq!(applying("styles", &case.name), 1, "{}", case.name);
+    }
+    assert_eq!(applying("benchmark1", "echoVoid"), 2);
+}
+
+#[test]
+fn published_figures_are_of_cases() {
+    for suite in SUITES {
+        let names: Vec<String> = (suite.cases)().into_iter().map(|case| case.name).collect();
+        for published in (suite.published)() {
+            let figures: Vec<&String> = published.figures.iter().map(|figure| &figure.case).collect();
+            assert_eq!(figures, names.iter().collect::<Vec<_>>(), "{}", published.system);
+            assert!(published.figures.iter().all(|figure| figure.requests_per_second > 0.0 && figure.stddev.is_some()));
+        }
+    }
+    assert_eq!(wspex::published_figures().len(), 2);
+}

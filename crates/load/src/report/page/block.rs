@@ -25,8 +25,8 @@ pub(super) struct Block {
     series: Vec<Series>,
     has_spread: bool,
     shown: usize,
-    /// The same bars, relative to each of these.
-    normalised: Vec<Chart>,
+    /// The bars of the measure, relative to each thing that can be 100 %.
+    measured: Vec<Chart>,
     cpu: Option<Chart>,
     latency: Option<Chart>,
     curves: Vec<Curves>,
@@ -100,15 +100,15 @@ impl Block {
             }
         }
         let material = Material::of(suite, &rows, measure(method));
-        let has_spread = rows.iter().any(|row| row.requests_per_second.runs.len() > 1);
         let measure = &material.measure;
+        let has_spread = rows.iter().any(|row| (measure.of)(row).is_some_and(|(_, spread)| spread.is_some()));
         Block {
             title: title(method),
             driven: ways,
             measure: MeasureText { title: measure.title, less_is_better: measure.less_is_better, unit: measure.unit },
             has_spread,
             shown: SHOWN,
-            normalised: normalised(&material),
+            measured: normalised(&material),
             cpu: cpu(&material),
             latency: latency(&material),
             curves: material.cases.iter().filter_map(|case| Curves::of(case, &material.series)).collect(),

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::block::{Material, Series};
 use crate::report::format::{bytes, count, figure, microseconds, percent};
-use crate::report::label::{client, driven};
-use crate::report::{FLOOR, Interval, Row, Spread, Step};
+use crate::report::label::{Labels, client, driven};
+use crate::report::{FLOOR, Interval, Row, Spread, Step, Suite};
 
 /// A table of texts.
 #[derive(Debug, Serialize)]
@@ -243,16 +243,24 @@ pub(super) fn curve_points(case: &str, series: &Series, steps: &[Step]) -> Table
 }
 
 /// What was published, beside what was measured here: figures of other machines, and no comparison.
-pub(super) fn history(suite: &crate::report::Suite) -> Option<Table> {
-    let cases = suite.published.iter().flat_map(|published| &published.figures).map(|figure| &*figure.case);
+pub(super) fn history(suite: &Suite) -> Option<Table> {
+    let cases = suite.published.iter().flat_map(|published| &published.figures).map(|known| &*known.case);
     let mut names: Vec<&str> = Vec::new();
     for case in cases {
         if !names.contains(&case) {
             names.push(case);
         }
     }
-    let own = |case: &str| {
-        let row = suite.cases.iter().find(|row| row.case == case && row.target != FLOOR)?;
+    let measured = || suite.cases.iter().filter(|row| row.target != FLOOR && names.contains(&&*row.case));
+    let labels = Labels::among(measured());
+    let mut series: Vec<String> = Vec::new();
+    for name in measured().map(|row| labels.of(row)) {
+        if !series.contains(&name) {
+            series.push(name);
+        }
+    }
+    let own = |case: &str, series: &str| {
+        let row = measured().find(|row| row.case == case && labels.of(row) == series)?;
         Some(with_deviation(row.requests_per_second.mean, deviation(&row.requests_per_second)))
     };
     let lines = names.iter().map(|case| Line {
@@ -262,10 +270,10 @@ pub(super) fn history(suite: &crate::report::Suite) -> Option<Table> {
             .published
             .iter()
             .map(|published| {
-                let figure = published.figures.iter().find(|figure| figure.case == *case)?;
-                Some(with_deviation(figure.requests_per_second, figure.stddev.map(crate::report::format::figure)))
+                let known = published.figures.iter().find(|known| known.case == *case)?;
+                Some(with_deviation(known.requests_per_second, known.stddev.map(figure)))
             })
-            .chain([own(case)])
+            .chain(series.iter().map(|series| own(case, series)))
             .map(|text| text.map_or_else(none, Cell::from))
             .collect(),
     });
@@ -273,7 +281,7 @@ pub(super) fn history(suite: &crate::report::Suite) -> Option<Table> {
         caption: "Requests per second, ± standard deviation".to_owned(),
         headings: std::iter::once("case".to_owned())
             .chain(suite.published.iter().map(|published| published.system.clone()))
-            .chain(["here".to_owned()])
+            .chain(series.iter().map(|series| format!("here: {series}")))
             .collect(),
         lines: lines.collect(),
     })

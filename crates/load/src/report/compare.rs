@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::format::{count, microseconds};
+use super::format::{count, figure, microseconds, spread};
 use super::label::{Labels, full};
 use super::page::{Forest, fill};
 use super::student::Difference;
@@ -200,8 +200,8 @@ impl Figures {
     pub(super) fn rate(&self) -> String {
         let Spread { mean, stddev, runs } = &self.requests_per_second;
         match runs.len() {
-            0 | 1 => count(*mean),
-            _ => format!("{} ± {}", count(*mean), count(*stddev)),
+            0 | 1 => figure(*mean),
+            _ => spread(*mean, *stddev),
         }
     }
 

@@ -17,8 +17,8 @@ use std::path::{Path, PathBuf};
 pub use compare::Comparison;
 pub use judge::Failed;
 pub use results::{
-    Client, FLOOR, Interval, Lag, Latency, Method, Pass, Published, PublishedFigure, Quantile, Results, Row, Spread, Step,
-    Suite,
+    Client, FLOOR, Interval, Lag, Latency, Method, Pass, Published, PublishedFigure, Quantile, Results, Row, Spread,
+    Step, Suite,
 };
 
 use serde::Serialize;

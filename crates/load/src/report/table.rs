@@ -28,7 +28,7 @@ const ALL: &[Method] = &[Method::Closed, Method::Open, Method::Users, Method::Ra
 const STEADY: &[Method] = &[Method::Closed, Method::Open];
 const NOT_RAMP: &[Method] = &[Method::Closed, Method::Open, Method::Users, Method::Sequence];
 
-const COLUMNS: [Column; 27] = [
+const COLUMNS: [Column; 29] = [
     column("users at\npeak", 0, &[Method::Users], |row, _| {
         optional(row.users_at_peak.map(|users| users as f64), count)
     }),
@@ -38,10 +38,10 @@ const COLUMNS: [Column; 27] = [
     column("matches", 0, &[Method::Sequence], |row, _| optional(row.matches.map(|matches| matches as f64), count)),
     column("sent", 3, &[Method::Sequence], |row, _| optional(row.bytes_out.map(|size| size as f64), bytes)),
     column("received", 3, &[Method::Sequence], |row, _| optional(row.bytes_in.map(|size| size as f64), bytes)),
-    column("req/s", 0, NOT_RAMP, |row, _| count(row.requests_per_second.mean)),
+    column("req/s", 0, NOT_RAMP, |row, _| figure(row.requests_per_second.mean)),
     column("± sd", 1, NOT_RAMP, |row, _| match row.requests_per_second.runs.len() {
         0 | 1 => NONE.to_owned(),
-        _ => count(row.requests_per_second.stddev),
+        _ => figure(row.requests_per_second.stddev),
     }),
     beside_floor("floor\nreq/s", 3, |_, floor| optional(floor.map(|floor| floor.requests_per_second.mean), count)),
     beside_floor("of\nfloor", 0, |row, floor| optional(floor.and_then(|floor| row.share_of(floor)), percent)),
@@ -52,6 +52,10 @@ const COLUMNS: [Column; 27] = [
     column("p99.9\nµs", 4, STEADY, |row, _| figure(row.latency_us.p999)),
     column("max\nµs", 4, ALL, |row, _| figure(row.latency_us.max)),
     column("unsent", 2, &[Method::Open], |row, _| count(row.unsent as f64)),
+    column("dropped", 2, &[Method::Open], |row, _| count(row.dropped as f64)),
+    column("service\np99 µs", 2, &[Method::Open], |row, _| {
+        optional(row.service_us.as_ref().map(|service| service.p99), figure)
+    }),
     column("CPU/req\nµs", 0, ALL, |row, _| optional(row.server_cpu_us_per_request, figure)),
     beside_floor("floor\nµs", 3, |_, floor| optional(floor.and_then(|floor| floor.server_cpu_us_per_request), figure)),
     beside_floor("×\nfloor", 0, |row, floor| optional(floor.and_then(|floor| row.cpu_ratio(floor)), ratio)),
@@ -152,8 +156,8 @@ pub(super) fn comparison(comparison: &Comparison) -> String {
     let table_of = |rank: u8| {
         let mut headings: Vec<String> = names.iter().map(|name| format!("{name}\nreq/s")).collect();
         for name in &names[1..] {
-            headings.extend((rank > 0).then(|| format!("{name}\nless {}", names[0])));
-            headings.push(format!("{name}\nthan {}", names[0]));
+            headings.extend((rank > 0).then(|| format!("{name}\nagainst {}", names[0])));
+            headings.push(format!("{name}\nhas"));
         }
         let mut table = table("case", headings.iter().map(|heading| &**heading));
         let mut last = "";

@@ -3,7 +3,8 @@
 
 use castile_load::Machine;
 use castile_load::report::{
-    Client, Interval, Latency, Method, Pass, Published, PublishedFigure, Quantile, Results, Row, Spread, Step, Suite,
+    Client, Interval, Lag, Latency, Method, Pass, Published, PublishedFigure, Quantile, Results, Row, Spread, Step,
+    Suite,
 };
 
 /// Noise that is the same each time.
@@ -74,6 +75,7 @@ fn row(noise: &mut Noise, case: &str, target: &str, per_second: f64, cpu: f64) -
         errors: 0,
         verified: requests / 1000 + 128,
         unsent: 0,
+        dropped: 0,
         requests_per_second: Spread::of(runs),
         latency_us: Latency {
             mean: Some(p50 * 1.08),
@@ -116,7 +118,9 @@ fn row(noise: &mut Noise, case: &str, target: &str, per_second: f64, cpu: f64) -
         server_cpu_share: Some(0.98),
         driver_cpu_share: Some(0.62),
         driver_cpu_us_per_request: Some(6.1),
+        lag_us: None,
         driver_limited: false,
+        limited_by: None,
         request_bytes: (cpu * 30.0) as usize,
         response_bytes: (cpu * 31.0) as usize,
         error_messages: Vec::new(),
@@ -151,6 +155,7 @@ fn wspex(noise: &mut Noise) -> Suite {
         cases.push(Row {
             client: Client::Typed,
             driver_limited: limited,
+            limited_by: limited.then(|| "its cores were 99 % busy".into()),
             driver_cpu_share: Some(0.99),
             passes,
             ..typed
@@ -307,7 +312,9 @@ fn styles(noise: &mut Noise) -> Suite {
     cases.push(Row {
         method: Method::Open,
         rate: Some(2_500.0),
-        unsent: 11_200,
+        unsent: 1_200,
+        dropped: 10_000,
+        lag_us: Some(Lag { p99: 180.0, max: 2_400.0 }),
         service_us: Some(service),
         ..scheduled
     });

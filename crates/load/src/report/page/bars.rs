@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::axis::{Axis, Tick, plain, share, time};
-use super::block::{Case, Material, Measure};
-use crate::report::format::{figure, microseconds, percent, ratio};
+use super::block::{Case, Figure, Material, Measure};
+use crate::report::format::{figure, microseconds, percent, ratio, spread};
 use crate::report::{FLOOR, Row};
 
 /// Bars of all cases on one axis.
@@ -64,9 +64,17 @@ pub(super) fn marks(row: &Row) -> Vec<Mark> {
         }
     };
     mark(row.errors > 0, true, format!("{} wrong or missing", plain(row.errors as f64)));
-    mark(row.driver_limited, false, "the driver was the limit".to_owned());
+    mark(row.driver_limited || row.limited_by.is_some(), false, limited(row));
     mark(row.unsent > 0, false, format!("{} due but not sent", plain(row.unsent as f64)));
+    mark(row.dropped > 0, false, format!("{} dropped", plain(row.dropped as f64)));
     marks
+}
+
+fn limited(row: &Row) -> String {
+    match &row.limited_by {
+        Some(reason) => format!("the driver was the limit: {reason}"),
+        None => "the driver was the limit".to_owned(),
+    }
 }
 
 /// What the bars can be relative to.
@@ -161,19 +169,19 @@ fn relative<'a>(material: &Material<'a>, name: String, baseline: &Baseline<'_>) 
 }
 
 /// A quotient and its standard deviation, of what was measured apart.
-fn quotient(own: (f64, Option<f64>), base: (f64, Option<f64>)) -> (f64, Option<f64>) {
+fn quotient(own: Figure, base: Figure) -> Figure {
     let quotient = own.0 / base.0;
-    let relative = |(mean, spread): (f64, Option<f64>)| Some(spread? / mean);
+    let relative = |(mean, spread): Figure| Some(spread? / mean);
     let spread = relative(own).zip(relative(base)).map(|(own, base)| quotient * own.hypot(base));
     (quotient, spread.filter(|spread| spread.is_finite()))
 }
 
-fn values(material: &Material<'_>, row: &Row, share: Option<(f64, Option<f64>)>) -> (String, Option<String>) {
+fn values(material: &Material<'_>, row: &Row, share: Option<Figure>) -> (String, Option<String>) {
     let measure = &material.measure;
     let value = match (measure.of)(row) {
         None => "–".to_owned(),
         Some((mean, None)) => (measure.text)(mean),
-        Some((mean, Some(spread))) => format!("{} ± {}", (measure.text)(mean), (measure.text)(spread)),
+        Some((mean, Some(deviation))) => spread(mean, deviation),
     };
     let beside = share.map(|(share, spread)| match spread.map(|spread| spread * 100.0) {
         // As many digits as the spread leaves a meaning.
@@ -184,7 +192,7 @@ fn values(material: &Material<'_>, row: &Row, share: Option<(f64, Option<f64>)>)
     (value, beside)
 }
 
-fn solid(axis: &Axis, (figure, spread): (f64, Option<f64>)) -> Shape {
+fn solid(axis: &Axis, (figure, spread): Figure) -> Shape {
     let spread = spread.filter(|spread| *spread > 0.0);
     Shape::Bar {
         width: axis.position(figure),

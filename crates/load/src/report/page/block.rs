@@ -51,9 +51,11 @@ pub(super) struct Measure {
     pub(super) less_is_better: bool,
     pub(super) unit: &'static str,
     pub(super) text: fn(f64) -> String,
-    /// The mean and, where it was measured more than once, the standard deviation.
-    pub(super) of: fn(&Row) -> Option<(f64, Option<f64>)>,
+    pub(super) of: fn(&Row) -> Option<Figure>,
 }
+
+/// A mean and, where it was measured more than once, its standard deviation.
+pub(super) type Figure = (f64, Option<f64>);
 
 #[derive(Debug, Serialize)]
 struct MeasureText {
@@ -168,14 +170,14 @@ fn measure(method: Method) -> Measure {
             title: "Requests per second",
             less_is_better: false,
             unit: "requests/s",
-            text: count,
+            text: figure,
             of: per_second,
         },
         Method::Users => Measure {
             title: "Requests per second at the peak",
             less_is_better: false,
             unit: "requests/s",
-            text: count,
+            text: figure,
             of: per_second,
         },
         Method::Ramp => Measure {

@@ -12,6 +12,7 @@ mod floor;
 mod generate;
 mod problems;
 mod process;
+mod report;
 mod serve;
 mod source;
 
@@ -34,6 +35,7 @@ enum Command {
     Bundle(bundle::Arguments),
     Serve(serve::Arguments),
     Bench(bench::Arguments),
+    Report(report::Arguments),
     #[command(hide = true)]
     Floor(floor::Arguments),
 }
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         Command::Bundle(arguments) => bundle::run(arguments),
         Command::Serve(arguments) => serve::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),
+        Command::Report(arguments) => report::run(arguments),
         Command::Floor(arguments) => floor::run(arguments),
     };
     match result {

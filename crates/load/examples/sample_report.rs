@@ -1,13 +1,24 @@
-//! Writes the report of a bench that never was, with everything a report can hold: `sample_report DIRECTORY`.
-//! `tests/report/run` looks at it in a browser.
+//! Writes reports of benches that never were, with everything a report can hold: `sample_report DIRECTORY`.
+//! `tests/report/run` looks at them in a browser.
+
+use std::path::Path;
+
+use castile_load::report::{Comparison, Spread};
 
 #[path = "../tests/support/sample.rs"]
 mod sample;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let directory = std::env::args_os().nth(1).ok_or("expected a directory")?;
-    for file in sample::results().write(directory.as_ref())? {
-        println!("{}", file.display());
+    let directory = Path::new(&directory);
+    let first = sample::results();
+    first.write(directory)?;
+    let mut second = sample::results_of(11);
+    // Some are faster, some slower, most are as they were.
+    for (index, row) in second.suites.iter_mut().flat_map(|suite| &mut suite.cases).enumerate() {
+        let factor = [1.0, 1.08, 1.0, 0.95, 1.0, 1.0, 1.22][index % 7];
+        row.requests_per_second = Spread::of(row.requests_per_second.runs.iter().map(|run| run * factor).collect());
     }
+    Comparison::of(&[("before".to_owned(), first), ("after".to_owned(), second)]).write(directory)?;
     Ok(())
 }

@@ -6,16 +6,20 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::Error;
-use crate::report::{Row, format};
-use crate::run::{Outcome, Run};
+use crate::report::format::{count, figure, microseconds};
+use crate::report::{Interval, Method, Row};
+use crate::run::{Counter, Outcome, Run};
 
 /// How often the live line changes; each time costs the driver some CPU time.
 const TICK: Duration = Duration::from_millis(250);
+/// How often a long run says where it is, when piped.
+const LINE: Duration = Duration::from_secs(10);
 
 /// Tells how far a bench has come, on standard error.
 #[derive(Debug)]
 pub struct Progress {
     display: Display,
+    /// How long all takes; 0 if nobody knows.
     total: Duration,
     done: Duration,
     label: String,
@@ -28,13 +32,30 @@ enum Display {
     Silent,
 }
 
+/// Where a run is.
+#[derive(Clone, Copy, Debug)]
+struct Moment {
+    /// Requests per second since the run began.
+    per_second: f64,
+    errors: u64,
+    users: usize,
+    /// The last interval that is complete.
+    last: Option<Interval>,
+}
+
 impl Progress {
-    /// For a bench of this length: live on a terminal, lines elsewhere.
+    /// For a bench of this length, 0 if that is not known: live on a terminal, lines elsewhere.
     pub fn new(total: Duration) -> Self {
         let display = if std::io::stderr().is_terminal() {
-            let bar = ProgressBar::with_draw_target(Some(milliseconds(total)), ProgressDrawTarget::stderr());
-            let style = ProgressStyle::with_template("{bar:24.cyan/dim} {percent:>3} %  {msg}");
-            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            let bar = match total.is_zero() {
+                true => ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()),
+                false => ProgressBar::with_draw_target(Some(milliseconds(total)), ProgressDrawTarget::stderr()),
+            };
+            let template = match total.is_zero() {
+                true => "{spinner:.cyan} {elapsed:>4}  {wide_msg}",
+                false => "{bar:16.cyan/dim} {percent:>3} %  {wide_msg}",
+            };
+            bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()));
             Display::Live(bar)
         } else {
             Display::Lines
@@ -44,13 +65,12 @@ impl Progress {
 
     /// Tells nothing.
     pub fn silent() -> Self {
-        Progress { display: Display::Silent, total: Duration::ZERO, done: Duration::ZERO, label: String::new() }
+        let (total, done) = (Duration::ZERO, Duration::ZERO);
+        Progress { display: Display::Silent, total, done, label: String::new() }
     }
 
     pub(crate) fn begin(&mut self, suite: &str, case: &str, target: &str, run: usize) {
-        if let Display::Live(_) = self.display {
-            self.label = format!("{suite} {case} · {target} · run {run}");
-        }
+        self.label = format!("{suite} {case} · {target} · run {run}");
     }
 
     /// Follows a run to its end, which is planned after `planned`.
@@ -58,13 +78,24 @@ impl Progress {
         let start = Instant::now();
         let counter = run.counter();
         let mut finish = std::pin::pin!(run.finish());
+        let mut told = Duration::ZERO;
         let outcome = loop {
             tokio::select! {
                 outcome = &mut finish => break outcome,
                 () = tokio::time::sleep(TICK) => {
                     let elapsed = start.elapsed();
-                    let rate = counter.sent() as f64 / elapsed.as_secs_f64();
-                    self.show(self.done + elapsed.min(planned), rate);
+                    let done = self.done + elapsed.min(planned);
+                    match &self.display {
+                        Display::Live(bar) => {
+                            bar.set_position(milliseconds(done));
+                            bar.set_message(self.line(&Moment::of(&counter, elapsed), done));
+                        }
+                        Display::Lines if elapsed >= told + LINE => {
+                            told = elapsed;
+                            eprintln!("{}", self.line(&Moment::of(&counter, elapsed), done));
+                        }
+                        Display::Lines | Display::Silent => {}
+                    }
                 }
             }
         };
@@ -72,36 +103,36 @@ impl Progress {
         outcome
     }
 
-    fn show(&self, done: Duration, rate: f64) {
-        if let Display::Live(bar) = &self.display {
-            bar.set_position(milliseconds(done));
-            let left = self.left(done);
-            bar.set_message(format!("{} · {} req/s · {left} left", self.label, format::count(rate)));
+    /// Rate, percentiles and errors first, for what doesn't fit is cut off.
+    fn line(&self, moment: &Moment, done: Duration) -> String {
+        let mut parts = vec![self.label.clone()];
+        let rate = moment.last.map_or(moment.per_second, |last| last.requests_per_second);
+        parts.push(format!("{} req/s", count(rate)));
+        if let Some(Interval { p50_us: Some(p50), p99_us: Some(p99), .. }) = moment.last {
+            parts.push(format!("p50 {}, p99 {}", microseconds(p50), microseconds(p99)));
         }
+        parts.push(errors(moment.errors));
+        if moment.users > 1 {
+            parts.push(format!("{} users", count(moment.users as f64)));
+        }
+        parts.extend(self.left(done));
+        parts.join(" · ")
     }
 
     /// Notes that a row is complete.
     pub(crate) fn row(&self, suite: &str, row: &Row) {
         if let Display::Lines = self.display {
-            let errors = match row.errors {
-                0 => String::new(),
-                errors => format!(", {errors} ERRORS"),
-            };
-            eprintln!(
-                "{suite} {} · {}: {} req/s{errors} ({} left)",
-                row.case,
-                row.target,
-                format::count(row.requests_per_second.mean),
-                self.left(self.done),
-            );
+            let left = self.left(self.done).map(|left| format!(" ({left})")).unwrap_or_default();
+            eprintln!("{suite} {} · {}: {}{left}", row.case, row.target, result(row));
         }
     }
 
-    fn left(&self, done: Duration) -> String {
+    fn left(&self, done: Duration) -> Option<String> {
         let seconds = self.total.saturating_sub(done).as_secs_f64().ceil() as u64;
-        match (seconds / 60, seconds % 60) {
-            (0, seconds) => format!("{seconds} s"),
-            (minutes, seconds) => format!("{minutes} min {seconds} s"),
+        match (self.total.is_zero(), seconds / 60, seconds % 60) {
+            (true, ..) => None,
+            (false, 0, seconds) => Some(format!("{seconds} s left")),
+            (false, minutes, seconds) => Some(format!("{minutes} min {seconds} s left")),
         }
     }
 }
@@ -115,6 +146,77 @@ impl Drop for Progress {
     }
 }
 
+impl Moment {
+    fn of(counter: &Counter, elapsed: Duration) -> Self {
+        Moment {
+            per_second: counter.sent() as f64 / elapsed.as_secs_f64().max(f64::MIN_POSITIVE),
+            errors: counter.errors(),
+            users: counter.users(),
+            last: counter.timeline().last(),
+        }
+    }
+}
+
+/// What a row came to: the figure that its method is about.
+fn result(row: &Row) -> String {
+    let rate = count(row.requests_per_second.mean);
+    let users = |users: Option<usize>| users.map_or("?".to_owned(), |users| count(users as f64));
+    let mut text = match row.method {
+        Method::Closed | Method::Open => format!("{rate} req/s, p99 {}", microseconds(row.latency_us.p99)),
+        Method::Users => format!("{rate} req/s at the peak with {} users", users(row.users_at_peak)),
+        Method::Ramp => {
+            let reason = row.exit_reason.as_deref().map(|reason| format!(" ({reason})")).unwrap_or_default();
+            format!("{} users at the exit{reason}", users(row.users_at_exit))
+        }
+        Method::Sequence => {
+            let matches = row.matches.map(|matches| format!(", {} matches", count(matches as f64)));
+            format!("{} s{}", figure(row.elapsed_s.unwrap_or_default()), matches.unwrap_or_default())
+        }
+    };
+    if row.errors > 0 {
+        text += &format!(", {}", errors(row.errors));
+    }
+    text
+}
+
+fn errors(number: u64) -> String {
+    match number {
+        0 => "no errors".to_owned(),
+        1 => "1 ERROR".to_owned(),
+        many => format!("{} ERRORS", count(many as f64)),
+    }
+}
+
 fn milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_has_rate_percentiles_errors_users_and_what_is_left() {
+        let mut progress = Progress::silent();
+        progress.total = Duration::from_secs(200);
+        progress.begin("wspex", "echoVoid", "castile", 2);
+        let mut moment = Moment { per_second: 12_345.6, errors: 0, users: 1, last: None };
+        let line = progress.line(&moment, Duration::from_secs(190));
+        assert_eq!(line, "wspex echoVoid · castile · run 2 · 12,346 req/s · no errors · 10 s left");
+        moment.last = Some(Interval {
+            requests_per_second: 900.0,
+            p50_us: Some(174.2),
+            p99_us: Some(12_345.0),
+            ..Interval::default()
+        });
+        moment.errors = 3;
+        moment.users = 1_400;
+        progress.total = Duration::ZERO;
+        let line = progress.line(&moment, Duration::from_secs(1));
+        let expected =
+            "wspex echoVoid · castile · run 2 · 900 req/s · p50 174 µs, p99 12.3 ms · 3 ERRORS · 1,400 users";
+        assert_eq!(line, expected);
+        progress.total = Duration::from_secs(200);
+        assert_eq!(progress.left(Duration::from_secs(5)).as_deref(), Some("3 min 15 s left"));
+    }
 }

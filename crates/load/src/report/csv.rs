@@ -6,7 +6,7 @@ use super::{Results, Row, Suite};
 /// A column: its name, which has the unit, and its text.
 type Column = (&'static str, fn(&Suite, &Row) -> String);
 
-const COLUMNS: [Column; 37] = [
+const COLUMNS: [Column; 44] = [
     ("suite", |suite, _| text(&suite.suite)),
     ("case", |_, row| text(&row.case)),
     ("target", |_, row| text(&row.target)),
@@ -20,6 +20,7 @@ const COLUMNS: [Column; 37] = [
     ("errors", |_, row| row.errors.to_string()),
     ("verified", |_, row| row.verified.to_string()),
     ("unsent", |_, row| row.unsent.to_string()),
+    ("dropped", |_, row| row.dropped.to_string()),
     ("requests_per_second", |_, row| number(Some(row.requests_per_second.mean))),
     ("requests_per_second_stddev", |_, row| match row.requests_per_second.runs.len() {
         0 | 1 => String::new(),
@@ -44,7 +45,13 @@ const COLUMNS: [Column; 37] = [
     ("server_cpu_share", |_, row| number(row.server_cpu_share)),
     ("driver_cpu_share", |_, row| number(row.driver_cpu_share)),
     ("driver_cpu_us_per_request", |_, row| number(row.driver_cpu_us_per_request)),
+    ("driver_lag_p99_us", |_, row| number(row.lag_us.map(|lag| lag.p99))),
+    ("driver_lag_max_us", |_, row| number(row.lag_us.map(|lag| lag.max))),
     ("driver_limited", |_, row| row.driver_limited.to_string()),
+    ("limited_by", |_, row| row.limited_by.as_deref().map(text).unwrap_or_default()),
+    ("service_p50_us", |_, row| number(row.service_us.as_ref().map(|service| service.p50))),
+    ("service_p99_us", |_, row| number(row.service_us.as_ref().map(|service| service.p99))),
+    ("service_max_us", |_, row| number(row.service_us.as_ref().map(|service| service.max))),
     ("request_bytes", |_, row| row.request_bytes.to_string()),
     ("response_bytes", |_, row| row.response_bytes.to_string()),
 ];

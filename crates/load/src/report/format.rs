@@ -26,6 +26,21 @@ pub(crate) fn figure(number: f64) -> String {
     }
 }
 
+/// A mean and its standard deviation with the same digits, so many that the deviation has one: `1,234 ± 56`, `29.1 ± 0.4`.
+pub(crate) fn spread(mean: f64, deviation: f64) -> String {
+    let digits = |number: f64, most: f64| match number.abs() {
+        size if size >= most => 0,
+        size if size >= most / 10.0 => 1,
+        size if size >= most / 100.0 => 2,
+        _ => 3,
+    };
+    let of_deviation = if deviation > 0.0 { digits(deviation, 0.95) } else { 0 };
+    match digits(mean, 99.95).max(of_deviation) {
+        0 => format!("{} ± {}", count(mean), count(deviation)),
+        digits => format!("{mean:.digits$} ± {deviation:.digits$}"),
+    }
+}
+
 /// A share as a percentage: `71 %`.
 pub(crate) fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
@@ -68,6 +83,16 @@ mod tests {
         let figures = [(0.0, "0.00"), (0.1234, "0.123"), (1.234, "1.23"), (12.34, "12.3"), (1234.5, "1,234")];
         for (number, text) in figures {
             assert_eq!(figure(number), text);
+        }
+        let spreads = [
+            ((1_234.5, 56.2), "1,234 ± 56"),
+            ((29.14, 0.36), "29.1 ± 0.4"),
+            ((284.707, 0.192), "284.7 ± 0.2"),
+            ((0.0901, 0.0012), "0.090 ± 0.001"),
+            ((100.0, 0.0), "100 ± 0"),
+        ];
+        for ((mean, deviation), text) in spreads {
+            assert_eq!(spread(mean, deviation), text);
         }
         assert_eq!(percent(0.714), "71 %");
         let times = [(174.2, "174 µs"), (3371.0, "3,371 µs"), (12_345.0, "12.3 ms"), (1.2e6, "1.20 s")];

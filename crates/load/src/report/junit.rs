@@ -92,18 +92,22 @@ fn test_case(row: &Row, failures: Vec<Failure>) -> TestCase {
     let rate = &row.requests_per_second;
     let measured = if rate.mean > 0.0 { row.requests as f64 / rate.mean } else { 0.0 };
     let latency = &row.latency_us;
-    let limited = if row.driver_limited { "; the driver was the limit" } else { "" };
+    let limited = match &row.limited_by {
+        Some(reason) => format!("; the driver was the limit: {reason}"),
+        None if row.driver_limited => "; the driver was the limit".to_owned(),
+        None => String::new(),
+    };
     TestCase {
         name: xml(&format!("{} ({})", row.case, full(row))),
         time: format!("{measured:.3}"),
         failures,
-        output: format!(
+        output: xml(&format!(
             "{} requests/s; latency p50 {}, p99 {}, max {}{limited}",
             count(rate.mean),
             microseconds(latency.p50),
             microseconds(latency.p99),
             microseconds(latency.max),
-        ),
+        )),
     }
 }
 

@@ -56,11 +56,9 @@ impl Labels {
         }
     }
 
-    /// The same without the target of our own servers, for where nothing else is listed.
-    pub(super) fn beside_castile(&self, row: &Row) -> Option<String> {
-        let parts = self.0.iter().filter(|part| !(matches!(part, Part::Target) && row.target == "castile"));
-        let parts: Vec<_> = parts.filter_map(|part| part.of(row)).collect();
-        (!parts.is_empty()).then(|| parts.join(" · "))
+    /// The same, where it says more than that Castile was measured.
+    pub(super) fn beside_case(&self, row: &Row) -> Option<String> {
+        (!self.0.is_empty() || row.target != "castile").then(|| self.of(row))
     }
 }
 

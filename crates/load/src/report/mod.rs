@@ -1,5 +1,6 @@
 //! The report: data first ([`Results`]), then a table for a terminal, a page for a browser, JSON for programs.
 
+mod compare;
 mod csv;
 pub(crate) mod format;
 mod judge;
@@ -7,29 +8,65 @@ mod junit;
 mod label;
 mod page;
 mod results;
+mod student;
 mod table;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+pub use compare::Comparison;
 pub use judge::Failed;
 pub use results::{
     Client, FLOOR, Interval, Lag, Latency, Method, Pass, Published, PublishedFigure, Quantile, Results, Row, Spread,
     Step, Suite,
 };
 
+use serde::Serialize;
+
 use crate::{Error, ErrorKind};
 
 impl Results {
     /// Writes `results.json` and `index.html` into a directory, which is made if it is not there; gives their paths.
     pub fn write(&self, directory: &Path) -> Result<[PathBuf; 2], Error> {
-        let report = |path: &Path| Error::new(ErrorKind::Report, format!("can't write {}", path.display()));
-        fs::create_dir_all(directory).map_err(|error| report(directory).because(error))?;
-        let json = directory.join("results.json");
-        let text = serde_json::to_string_pretty(self).map_err(|error| report(&json).because(error))?;
-        fs::write(&json, text + "\n").map_err(|error| report(&json).because(error))?;
-        let html = directory.join("index.html");
-        fs::write(&html, self.page()?).map_err(|error| report(&html).because(error))?;
-        Ok([json, html])
+        let json = save(directory, "results.json", &self.json()?)?;
+        Ok([json, save(directory, "index.html", &self.page()?)?])
     }
+
+    /// What `results.json` holds.
+    pub fn json(&self) -> Result<String, Error> {
+        json(self)
+    }
+
+    /// Reads a `results.json`, or that of a directory.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let file = if path.is_dir() { path.join("results.json") } else { path.to_owned() };
+        let wrong = |what: &str| Error::new(ErrorKind::Report, format!("{what} {}", file.display()));
+        let text = fs::read_to_string(&file).map_err(|error| wrong("can't read").because(error))?;
+        serde_json::from_str(&text).map_err(|error| wrong("expected the results of a bench in").because(error))
+    }
+}
+
+impl Comparison {
+    /// Writes `comparison.html` into a directory, which is made if it is not there; gives its path.
+    pub fn write(&self, directory: &Path) -> Result<PathBuf, Error> {
+        save(directory, "comparison.html", &self.page()?)
+    }
+
+    /// The comparison as data.
+    pub fn json(&self) -> Result<String, Error> {
+        json(self)
+    }
+}
+
+fn json(data: &impl Serialize) -> Result<String, Error> {
+    let text = serde_json::to_string_pretty(data);
+    text.map(|text| text + "\n").map_err(|error| Error::new(ErrorKind::Report, "can't write JSON").because(error))
+}
+
+fn save(directory: &Path, name: &str, text: &str) -> Result<PathBuf, Error> {
+    let wrong = |path: &Path| Error::new(ErrorKind::Report, format!("can't write {}", path.display()));
+    fs::create_dir_all(directory).map_err(|error| wrong(directory).because(error))?;
+    let path = directory.join(name);
+    fs::write(&path, text).map_err(|error| wrong(&path).because(error))?;
+    Ok(path)
 }

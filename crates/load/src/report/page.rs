@@ -8,6 +8,7 @@ mod bars;
 mod block;
 mod detail;
 mod figures;
+mod forest;
 mod plot;
 mod summary;
 
@@ -17,6 +18,7 @@ use serde::Serialize;
 
 use self::block::{Block, blocks};
 use self::figures::{Table, history};
+pub(super) use self::forest::Forest;
 use self::summary::Summary;
 use super::format::{bytes, count, figure, microseconds, percent, ratio};
 use super::{FLOOR, Method, Published, Results};

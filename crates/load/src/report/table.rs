@@ -1,10 +1,11 @@
-//! The results as one table for a terminal.
+//! The results as tables for a terminal: one for each method, with the columns that matter for it.
 
 use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 
+use super::compare::{Comparison, in_percent, verdict};
 use super::format::{bytes, count, figure, percent, ratio};
-use super::label::driven;
-use super::{FLOOR, Results, Row};
+use super::label::{Labels, driven};
+use super::{FLOOR, Method, Results, Row, Suite};
 
 /// Numbers in columns need no lines between them.
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::new('─', '─', '─', '─'));
@@ -18,38 +19,65 @@ struct Column {
     /// Columns of the highest rank go first when the terminal is narrow; those of rank 0 stay.
     rank: u8,
     needs_floor: bool,
+    /// The methods that it matters for.
+    methods: &'static [Method],
     text: fn(&Row, Option<&Row>) -> String,
 }
 
-const COLUMNS: [Column; 17] = [
-    column("req/s", 0, |row, _| count(row.requests_per_second.mean)),
-    column("± sd", 1, |row, _| count(row.requests_per_second.stddev)),
+const ALL: &[Method] = &[Method::Closed, Method::Open, Method::Users, Method::Ramp, Method::Sequence];
+const STEADY: &[Method] = &[Method::Closed, Method::Open];
+const NOT_RAMP: &[Method] = &[Method::Closed, Method::Open, Method::Users, Method::Sequence];
+
+const COLUMNS: [Column; 29] = [
+    column("users at\npeak", 0, &[Method::Users], |row, _| {
+        optional(row.users_at_peak.map(|users| users as f64), count)
+    }),
+    column("users at\nexit", 0, &[Method::Ramp], |row, _| optional(row.users_at_exit.map(|users| users as f64), count)),
+    column("failed", 0, &[Method::Ramp], |row, _| optional(row.failed.map(|failed| failed as f64), count)),
+    column("whole\nlist s", 0, &[Method::Sequence], |row, _| optional(row.elapsed_s, figure)),
+    column("matches", 0, &[Method::Sequence], |row, _| optional(row.matches.map(|matches| matches as f64), count)),
+    column("sent", 3, &[Method::Sequence], |row, _| optional(row.bytes_out.map(|size| size as f64), bytes)),
+    column("received", 3, &[Method::Sequence], |row, _| optional(row.bytes_in.map(|size| size as f64), bytes)),
+    column("req/s", 0, NOT_RAMP, |row, _| figure(row.requests_per_second.mean)),
+    column("± sd", 1, NOT_RAMP, |row, _| match row.requests_per_second.runs.len() {
+        0 | 1 => NONE.to_owned(),
+        _ => figure(row.requests_per_second.stddev),
+    }),
     beside_floor("floor\nreq/s", 3, |_, floor| optional(floor.map(|floor| floor.requests_per_second.mean), count)),
     beside_floor("of\nfloor", 0, |row, floor| optional(floor.and_then(|floor| row.share_of(floor)), percent)),
-    column("latency\np50 µs", 1, |row, _| figure(row.latency_us.p50)),
-    column("p90\nµs", 5, |row, _| figure(row.latency_us.p90)),
-    column("p99\nµs", 1, |row, _| figure(row.latency_us.p99)),
-    column("p99.9\nµs", 4, |row, _| figure(row.latency_us.p999)),
-    column("max\nµs", 4, |row, _| figure(row.latency_us.max)),
-    column("CPU/req\nµs", 0, |row, _| optional(row.server_cpu_us_per_request, figure)),
+    column("latency\nmean µs", 1, &[Method::Users, Method::Ramp], |row, _| optional(row.latency_us.mean, figure)),
+    column("latency\np50 µs", 1, ALL, |row, _| figure(row.latency_us.p50)),
+    column("p90\nµs", 5, STEADY, |row, _| figure(row.latency_us.p90)),
+    column("p99\nµs", 1, ALL, |row, _| figure(row.latency_us.p99)),
+    column("p99.9\nµs", 4, STEADY, |row, _| figure(row.latency_us.p999)),
+    column("max\nµs", 4, ALL, |row, _| figure(row.latency_us.max)),
+    column("unsent", 2, &[Method::Open], |row, _| count(row.unsent as f64)),
+    column("dropped", 2, &[Method::Open], |row, _| count(row.dropped as f64)),
+    column("service\np99 µs", 2, &[Method::Open], |row, _| {
+        optional(row.service_us.as_ref().map(|service| service.p99), figure)
+    }),
+    column("CPU/req\nµs", 0, ALL, |row, _| optional(row.server_cpu_us_per_request, figure)),
     beside_floor("floor\nµs", 3, |_, floor| optional(floor.and_then(|floor| floor.server_cpu_us_per_request), figure)),
     beside_floor("×\nfloor", 0, |row, floor| optional(floor.and_then(|floor| row.cpu_ratio(floor)), ratio)),
-    column("peak\nmemory", 2, |row, _| optional(row.server_peak_rss_bytes.map(|size| size as f64), bytes)),
-    column("server\nbusy", 6, |row, _| optional(row.server_cpu_share, percent)),
-    column("driver\nbusy", 2, |row, _| {
+    column("peak\nmemory", 2, ALL, |row, _| optional(row.server_peak_rss_bytes.map(|size| size as f64), bytes)),
+    column("server\nbusy", 6, ALL, |row, _| optional(row.server_cpu_share, percent)),
+    column("driver\nbusy", 2, ALL, |row, _| {
         let mark = if row.driver_limited { "!" } else { "" };
         format!("{mark}{}", optional(row.driver_cpu_share, percent))
     }),
-    column("driver\nµs/req", 6, |row, _| optional(row.driver_cpu_us_per_request, figure)),
-    column("errors", 0, |row, floor| count((row.errors + floor.map_or(0, |floor| floor.errors)) as f64)),
+    column("driver\nµs/req", 6, STEADY, |row, _| optional(row.driver_cpu_us_per_request, figure)),
+    column("errors", 0, ALL, |row, floor| count((row.errors + floor.map_or(0, |floor| floor.errors)) as f64)),
+    column("why it ended", 1, &[Method::Ramp], |row, _| row.exit_reason.clone().unwrap_or_else(|| NONE.to_owned())),
 ];
 
-const fn column(heading: &'static str, rank: u8, text: fn(&Row, Option<&Row>) -> String) -> Column {
-    Column { heading, rank, needs_floor: false, text }
+type Text = fn(&Row, Option<&Row>) -> String;
+
+const fn column(heading: &'static str, rank: u8, methods: &'static [Method], text: Text) -> Column {
+    Column { heading, rank, needs_floor: false, methods, text }
 }
 
-const fn beside_floor(heading: &'static str, rank: u8, text: fn(&Row, Option<&Row>) -> String) -> Column {
-    Column { heading, rank, needs_floor: true, text }
+const fn beside_floor(heading: &'static str, rank: u8, text: Text) -> Column {
+    Column { heading, rank, needs_floor: true, methods: NOT_RAMP, text }
 }
 
 fn optional(value: Option<f64>, write: fn(f64) -> String) -> String {
@@ -57,53 +85,139 @@ fn optional(value: Option<f64>, write: fn(f64) -> String) -> String {
 }
 
 impl Results {
-    /// The results as one table. On a narrow terminal the less important columns are left out.
+    /// The results as tables, one for each method. On a narrow terminal the less important columns are left out.
     pub fn table(&self) -> String {
-        let width = Table::new().width().map_or(usize::MAX, usize::from);
-        self.table_within(width)
+        self.table_within(terminal_width())
     }
 
     fn table_within(&self, width: usize) -> String {
-        let highest = COLUMNS.iter().map(|column| column.rank).max().unwrap_or(0);
-        let fits = |table: &Table| {
-            // Bold type takes no room.
-            let mut plain = table.clone();
-            plain.force_no_tty();
-            plain.lines().all(|line| line.trim_end().chars().count() <= width)
-        };
-        let narrowest = self.table_of_rank(0);
-        let table = (1..=highest).rev().map(|rank| self.table_of_rank(rank)).find(fits).unwrap_or(narrowest);
-        let methods =
-            self.suites.iter().filter_map(|suite| Some(format!("{}: {}", suite.suite, driven(suite.cases.first()?))));
-        format!("{table}\n{}", methods.collect::<Vec<_>>().join("; "))
+        let methods = ALL.iter().filter(|method| self.measured(**method).next().is_some());
+        let mut text = String::new();
+        for method in methods {
+            let table = widest(width, |rank| self.table_of(*method, rank));
+            text += &format!("{table}\n");
+            for way in self.ways(*method) {
+                text += &format!("{way}\n");
+            }
+        }
+        text.truncate(text.trim_end().len());
+        text
     }
 
-    fn table_of_rank(&self, rank: u8) -> Table {
-        let with_floor = self.rows().any(|row| row.target == FLOOR);
-        let columns: Vec<_> =
-            COLUMNS.iter().filter(|column| column.rank <= rank && (with_floor || !column.needs_floor)).collect();
-        let bold = |text: &str| Cell::new(text).add_attribute(Attribute::Bold);
-        let mut table = Table::new();
-        table.load_style(STYLE);
-        table.set_content_arrangement(ContentArrangement::Disabled);
-        table.set_header(std::iter::once("case").chain(columns.iter().map(|column| column.heading)).map(bold));
+    fn measured(&self, method: Method) -> impl Iterator<Item = &Row> {
+        self.rows().filter(move |row| row.target != FLOOR && row.method == method)
+    }
+
+    /// How the rows of a method were driven, suite by suite.
+    fn ways(&self, method: Method) -> Vec<String> {
+        let ways = self.suites.iter().filter_map(|suite| {
+            let mut ways: Vec<String> = Vec::new();
+            for way in suite.cases.iter().filter(|row| row.method == method).map(driven) {
+                if !ways.contains(&way) {
+                    ways.push(way);
+                }
+            }
+            (!ways.is_empty()).then(|| format!("{}: {}", suite.suite, ways.join("; ")))
+        });
+        ways.collect()
+    }
+
+    fn table_of(&self, method: Method, rank: u8) -> Table {
+        let pairs = |suite: &Suite| suite.against_floor().any(|(row, floor)| row.method == method && floor.is_some());
+        let with_floor = self.suites.iter().any(pairs);
+        let fits = |column: &&Column| {
+            column.rank <= rank && column.methods.contains(&method) && (with_floor || !column.needs_floor)
+        };
+        let columns: Vec<_> = COLUMNS.iter().filter(fits).collect();
+        let mut table = table("case", columns.iter().map(|column| column.heading));
         for suite in &self.suites {
+            let rows = || suite.cases.iter().filter(|row| row.target != FLOOR && row.method == method);
+            if rows().next().is_none() {
+                continue;
+            }
+            let labels = Labels::among(rows());
             table.add_row([bold(&suite.suite)]);
-            for (row, floor) in suite.against_floor() {
-                let name = match row.target.as_str() {
-                    "castile" => format!("  {}", row.case),
-                    target => format!("  {} · {target}", row.case),
+            for row in rows() {
+                let name = match labels.beside_case(row) {
+                    None => format!("  {}", row.case),
+                    Some(label) => format!("  {} · {label}", row.case),
                 };
-                let figures = columns.iter().map(|column| (column.text)(row, floor));
+                let figures = columns.iter().map(|column| (column.text)(row, suite.floor_of(row)));
                 table.add_row(std::iter::once(name).chain(figures));
             }
         }
-        for column in table.column_iter_mut() {
-            column.set_padding((0, 1));
-            if column.index > 0 {
-                column.set_cell_alignment(CellAlignment::Right);
-            }
-        }
-        table
+        aligned(table)
     }
+}
+
+/// A comparison as a table.
+pub(super) fn comparison(comparison: &Comparison) -> String {
+    let names: Vec<&str> = comparison.names().collect();
+    let table_of = |rank: u8| {
+        let mut headings: Vec<String> = names.iter().map(|name| format!("{name}\nreq/s")).collect();
+        for name in &names[1..] {
+            headings.extend((rank > 0).then(|| format!("{name}\nagainst {}", names[0])));
+            headings.push(format!("{name}\nhas"));
+        }
+        let mut table = table("case", headings.iter().map(|heading| &**heading));
+        let mut last = "";
+        for (suite, row) in comparison.rows() {
+            if last != suite {
+                table.add_row([bold(suite)]);
+                last = suite;
+            }
+            let rates = row.figures.iter().map(|figures| match figures {
+                Some(figures) => figures.rate(),
+                None => NONE.to_owned(),
+            });
+            let mut cells: Vec<String> =
+                std::iter::once(format!("  {} · {}", row.case, row.row)).chain(rates).collect();
+            for difference in &row.differences {
+                cells.extend((rank > 0).then(|| difference.as_ref().map_or(NONE.to_owned(), in_percent)));
+                cells.push(verdict(difference.as_ref()).to_owned());
+            }
+            table.add_row(cells);
+        }
+        aligned(table)
+    };
+    widest(terminal_width(), table_of).to_string()
+}
+
+fn terminal_width() -> usize {
+    Table::new().width().map_or(usize::MAX, usize::from)
+}
+
+/// The table with as many columns as fit; that of rank 0 if none does.
+fn widest(width: usize, table: impl Fn(u8) -> Table) -> Table {
+    let highest = COLUMNS.iter().map(|column| column.rank).max().unwrap_or(0);
+    let fits = |table: &Table| {
+        // Bold type takes no room.
+        let mut plain = table.clone();
+        plain.force_no_tty();
+        plain.lines().all(|line| line.trim_end().chars().count() <= width)
+    };
+    (1..=highest).rev().map(&table).find(fits).unwrap_or_else(|| table(0))
+}
+
+fn bold(text: &str) -> Cell {
+    Cell::new(text).add_attribute(Attribute::Bold)
+}
+
+fn table<'a>(first: &'a str, headings: impl Iterator<Item = &'a str>) -> Table {
+    let mut table = Table::new();
+    table.load_style(STYLE);
+    table.set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(std::iter::once(first).chain(headings).map(bold));
+    table
+}
+
+/// Names to the left, figures to the right.
+fn aligned(mut table: Table) -> Table {
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 1));
+        if column.index > 0 {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table
 }

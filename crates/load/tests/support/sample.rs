@@ -3,7 +3,8 @@
 
 use castile_load::Machine;
 use castile_load::report::{
-    Client, Interval, Latency, Method, Pass, Published, PublishedFigure, Quantile, Results, Row, Spread, Step, Suite,
+    Client, Interval, Lag, Latency, Method, Pass, Published, PublishedFigure, Quantile, Results, Row, Spread, Step,
+    Suite,
 };
 
 /// Noise that is the same each time.
@@ -18,7 +19,12 @@ impl Noise {
 }
 
 pub fn results() -> Results {
-    let mut noise = Noise(7);
+    results_of(7)
+}
+
+/// The same with other noise.
+pub fn results_of(seed: u64) -> Results {
+    let mut noise = Noise(seed);
     Results {
         castile: "0.1.0".into(),
         date: "2026-01-02T03:04:05Z".into(),
@@ -34,6 +40,7 @@ pub fn results() -> Results {
         duration_s: 20.0,
         runs: 4,
         warnings: vec![
+            "Wrong or missing answers, so the figures are not valid: cdata-50KB (castile)".into(),
             "The driver, not the server, was the limit, so the server can do more than measured: echoVoid (castile), \
              echoInteger (castile)"
                 .into(),
@@ -113,7 +120,9 @@ fn row(noise: &mut Noise, case: &str, target: &str, per_second: f64, cpu: f64) -
         server_cpu_share: Some(0.98),
         driver_cpu_share: Some(0.62),
         driver_cpu_us_per_request: Some(6.1),
+        lag_us: None,
         driver_limited: false,
+        limited_by: None,
         request_bytes: (cpu * 30.0) as usize,
         response_bytes: (cpu * 31.0) as usize,
         error_messages: Vec::new(),
@@ -148,6 +157,7 @@ fn wspex(noise: &mut Noise) -> Suite {
         cases.push(Row {
             client: Client::Typed,
             driver_limited: limited,
+            limited_by: limited.then(|| "its cores were 99 % busy".into()),
             driver_cpu_share: Some(0.99),
             passes,
             ..typed
@@ -304,7 +314,9 @@ fn styles(noise: &mut Noise) -> Suite {
     cases.push(Row {
         method: Method::Open,
         rate: Some(2_500.0),
-        unsent: 11_200,
+        unsent: 1_200,
+        dropped: 10_000,
+        lag_us: Some(Lag { p99: 180.0, max: 2_400.0 }),
         service_us: Some(service),
         ..scheduled
     });

@@ -3,14 +3,14 @@
 use serde::Serialize;
 
 use super::axis::{Axis, Tick, plain, share, time};
-use super::block::{Case, Material};
-use crate::report::format::{figure, microseconds, percent, ratio};
+use super::block::{Case, Figure, Material, Measure};
+use crate::report::format::{figure, microseconds, percent, ratio, spread};
 use crate::report::{FLOOR, Row};
 
 /// Bars of all cases on one axis.
 #[derive(Debug, Serialize)]
 pub(super) struct Chart {
-    /// What the bars are relative to.
+    /// What the bars are relative to; `None` for figures as they are.
     baseline: Option<String>,
     ticks: Vec<Tick>,
     groups: Vec<Group>,
@@ -64,9 +64,17 @@ pub(super) fn marks(row: &Row) -> Vec<Mark> {
         }
     };
     mark(row.errors > 0, true, format!("{} wrong or missing", plain(row.errors as f64)));
-    mark(row.driver_limited, false, "the driver was the limit".to_owned());
+    mark(row.driver_limited || row.limited_by.is_some(), false, limited(row));
     mark(row.unsent > 0, false, format!("{} due but not sent", plain(row.unsent as f64)));
+    mark(row.dropped > 0, false, format!("{} dropped", plain(row.dropped as f64)));
     marks
+}
+
+fn limited(row: &Row) -> String {
+    match &row.limited_by {
+        Some(reason) => format!("the driver was the limit: {reason}"),
+        None => "the driver was the limit".to_owned(),
+    }
 }
 
 /// What the bars can be relative to.
@@ -77,10 +85,31 @@ enum Baseline<'a> {
     Series(usize),
 }
 
+impl Baseline<'_> {
+    /// What a row is compared with; itself, if it is of the baseline.
+    fn of<'a>(&self, material: &Material<'a>, case: &Case<'a>, row: &'a Row) -> Option<&'a Row> {
+        let rows = || case.rows.iter().map(|(_, row)| *row);
+        match self {
+            Baseline::Target(target) if row.target == *target => Some(row),
+            Baseline::Target(FLOOR) => material.suite.floor_of(row),
+            Baseline::Target(target) => {
+                let alike = move |other: &&Row| {
+                    other.target == *target
+                        && other.style == row.style
+                        && (other.connections, other.keep_alive) == (row.connections, row.keep_alive)
+                };
+                let same = rows().filter(alike).find(|other| other.client == row.client);
+                same.or_else(|| rows().find(alike))
+            }
+            Baseline::Series(series) => case.rows.iter().find(|(known, _)| known == series).map(|(_, row)| *row),
+        }
+    }
+}
+
 /// As many as there are styles for.
 const BASELINES: usize = 8;
 
-/// The bars of the block's measure once for each thing that they can be relative to, the floor first.
+/// The bars of the block's measure, once for each thing that they can be relative to, the floor first.
 pub(super) fn normalised(material: &Material<'_>) -> Vec<Chart> {
     let rows = || material.cases.iter().flat_map(|case| &case.rows).map(|(_, row)| *row);
     let mut targets: Vec<&str> = Vec::new();
@@ -90,55 +119,45 @@ pub(super) fn normalised(material: &Material<'_>) -> Vec<Chart> {
         }
     }
     let measured: Vec<_> = material.series.iter().filter(|series| !series.is_floor).collect();
-    // Where targets differ in nothing else, the series are the targets.
+    // Where rows of one target differ in other things, these are what people compare; else the series are the targets.
     let by_series = measured.len() > 1 && material.series.len() > targets.len();
-    let targets = targets.into_iter().map(|target| (target_name(target), Baseline::Target(target)));
+    let targets = targets.into_iter().filter(|target| !by_series || *target == FLOOR);
+    let targets = targets.map(|target| (target_name(target), Baseline::Target(target)));
     let series = measured.into_iter().filter(|_| by_series);
     let series = series.map(|series| (series.name.clone(), Baseline::Series(series.index)));
+    if material.series.len() == 1 {
+        return vec![absolute(material)];
+    }
     targets.chain(series).take(BASELINES).map(|(name, baseline)| relative(material, name, &baseline)).collect()
+}
+
+/// The bars of the measure as they are, where there is nothing that they could be relative to.
+fn absolute(material: &Material<'_>) -> Chart {
+    let Measure { of, text, .. } = material.measure;
+    let figures = material.cases.iter().flat_map(|case| &case.rows).filter_map(|(_, row)| of(row));
+    let axis = Axis::linear(figures.map(|(mean, spread)| mean + spread.unwrap_or(0.0)));
+    rows(material, &axis, text, |series, row| {
+        let (value, beside) = values(material, row, None);
+        Some(bar(material, series, row, of(row).map(|figures| solid(&axis, figures)), value, beside))
+    })
 }
 
 fn target_name(target: &str) -> String {
     if target == FLOOR { "HTTP floor".to_owned() } else { target.to_owned() }
 }
 
-fn relative(material: &Material<'_>, name: String, baseline: &Baseline<'_>) -> Chart {
+fn relative<'a>(material: &Material<'a>, name: String, baseline: &Baseline<'_>) -> Chart {
     let of = material.measure.of;
-    let against = |case: &Case<'_>, row: &Row| {
-        let base = match baseline {
-            Baseline::Target(FLOOR) if row.target == FLOOR => of(row),
-            Baseline::Target(FLOOR) => of(material.suite.floor_of(row)?),
-            Baseline::Target(target) => {
-                let equal = |other: &Row, client: bool| {
-                    other.target == *target
-                        && other.style == row.style
-                        && (other.connections, other.keep_alive) == (row.connections, row.keep_alive)
-                        && (!client || other.client == row.client)
-                };
-                let rows = || case.rows.iter().map(|(_, row)| *row);
-                let same = rows().find(|other| equal(other, true)).or_else(|| rows().find(|other| equal(other, false)));
-                of(same?)
-            }
-            Baseline::Series(series) => {
-                case.rows.iter().find(|(known, _)| known == series).and_then(|(_, row)| of(row))
-            }
-        };
-        base.filter(|(mean, _)| *mean > 0.0)
+    let share = |case: &Case<'a>, row: &'a Row| {
+        let base = baseline.of(material, case, row)?;
+        let (own, base_figures) = (of(row)?, of(base).filter(|(mean, _)| *mean > 0.0)?);
+        // What is 100 % is so without a doubt.
+        Some(if std::ptr::eq(base, row) { (1.0, None) } else { quotient(own, base_figures) })
     };
-    let shares: Vec<Vec<_>> = material
-        .cases
-        .iter()
-        .map(|case| {
-            let share = |row: &Row| {
-                let (own, own_spread) = of(row)?;
-                let (base, base_spread) = against(case, row)?;
-                Some(quotient((own, own_spread), (base, base_spread)))
-            };
-            case.rows.iter().map(|(_, row)| share(row)).collect()
-        })
-        .collect();
+    let of_case = |case: &Case<'a>| case.rows.iter().map(|(_, row)| share(case, row)).collect();
+    let shares: Vec<Vec<_>> = material.cases.iter().map(of_case).collect();
     let ends = shares.iter().flatten().flatten().map(|(share, spread)| share + spread.unwrap_or(0.0));
-    let axis = Axis::linear(ends).rounded();
+    let axis = Axis::linear(ends);
     let groups = material.cases.iter().zip(&shares).map(|(case, shares)| {
         let bars = case.rows.iter().zip(shares).map(|((series, row), share)| {
             let (value, beside) = values(material, row, *share);
@@ -150,28 +169,30 @@ fn relative(material: &Material<'_>, name: String, baseline: &Baseline<'_>) -> C
 }
 
 /// A quotient and its standard deviation, of what was measured apart.
-fn quotient(own: (f64, Option<f64>), base: (f64, Option<f64>)) -> (f64, Option<f64>) {
+fn quotient(own: Figure, base: Figure) -> Figure {
     let quotient = own.0 / base.0;
-    let relative = |(mean, spread): (f64, Option<f64>)| Some(spread? / mean);
+    let relative = |(mean, spread): Figure| Some(spread? / mean);
     let spread = relative(own).zip(relative(base)).map(|(own, base)| quotient * own.hypot(base));
     (quotient, spread.filter(|spread| spread.is_finite()))
 }
 
-fn values(material: &Material<'_>, row: &Row, share: Option<(f64, Option<f64>)>) -> (String, Option<String>) {
+fn values(material: &Material<'_>, row: &Row, share: Option<Figure>) -> (String, Option<String>) {
     let measure = &material.measure;
     let value = match (measure.of)(row) {
         None => "–".to_owned(),
         Some((mean, None)) => (measure.text)(mean),
-        Some((mean, Some(spread))) => format!("{} ± {}", (measure.text)(mean), (measure.text)(spread)),
+        Some((mean, Some(deviation))) => spread(mean, deviation),
     };
-    let beside = share.map(|(share, spread)| match spread {
-        Some(spread) => format!("{} ± {}", percent(share), percent(spread)),
+    let beside = share.map(|(share, spread)| match spread.map(|spread| spread * 100.0) {
+        // As many digits as the spread leaves a meaning.
+        Some(spread) if spread < 0.95 => format!("{:.1} ± {spread:.1} %", share * 100.0),
+        Some(spread) => format!("{:.0} ± {spread:.0} %", share * 100.0),
         None => percent(share),
     });
     (value, beside)
 }
 
-fn solid(axis: &Axis, (figure, spread): (f64, Option<f64>)) -> Shape {
+fn solid(axis: &Axis, (figure, spread): Figure) -> Shape {
     let spread = spread.filter(|spread| *spread > 0.0);
     Shape::Bar {
         width: axis.position(figure),
@@ -196,7 +217,7 @@ pub(super) fn cpu(material: &Material<'_>) -> Option<Chart> {
     let figures =
         material.cases.iter().flat_map(|case| &case.rows).filter_map(|(_, row)| row.server_cpu_us_per_request);
     let axis = Axis::linear(figures).rounded();
-    let chart = rows(material, &axis, |series, row| {
+    let chart = rows(material, &axis, time, |series, row| {
         let cpu = row.server_cpu_us_per_request?;
         let multiple =
             material.suite.floor_of(row).filter(|_| row.target != FLOOR).and_then(|floor| row.cpu_ratio(floor));
@@ -210,7 +231,7 @@ pub(super) fn cpu(material: &Material<'_>) -> Option<Chart> {
 pub(super) fn latency(material: &Material<'_>) -> Option<Chart> {
     let figures = material.cases.iter().flat_map(|case| &case.rows).filter(|(_, row)| row.requests > 0);
     let axis = Axis::logarithmic(figures.flat_map(|(_, row)| [row.latency_us.p50, row.latency_us.max]));
-    let chart = rows(material, &axis, |series, row| {
+    let chart = rows(material, &axis, time, |series, row| {
         let latency = Some(&row.latency_us).filter(|_| row.requests > 0)?;
         let shape = Shape::Strip {
             p50: axis.position(latency.p50),
@@ -225,12 +246,17 @@ pub(super) fn latency(material: &Material<'_>) -> Option<Chart> {
 }
 
 /// A chart of all rows that have a bar.
-fn rows(material: &Material<'_>, axis: &Axis, bar: impl Fn(usize, &Row) -> Option<Bar>) -> Chart {
+fn rows(
+    material: &Material<'_>,
+    axis: &Axis,
+    text: fn(f64) -> String,
+    bar: impl Fn(usize, &Row) -> Option<Bar>,
+) -> Chart {
     let groups = material.cases.iter().map(|case| Group {
         case: case.name.to_owned(),
         bars: case.rows.iter().filter_map(|(series, row)| bar(*series, row)).collect(),
     });
-    Chart { baseline: None, ticks: axis.ticks(time), groups: groups.filter(|group| !group.bars.is_empty()).collect() }
+    Chart { baseline: None, ticks: axis.ticks(text), groups: groups.filter(|group| !group.bars.is_empty()).collect() }
 }
 
 #[cfg(test)]

@@ -25,8 +25,8 @@ pub(super) struct Block {
     series: Vec<Series>,
     has_spread: bool,
     shown: usize,
-    /// The same bars, relative to each of these.
-    normalised: Vec<Chart>,
+    /// The bars of the measure, relative to each thing that can be 100 %.
+    measured: Vec<Chart>,
     cpu: Option<Chart>,
     latency: Option<Chart>,
     curves: Vec<Curves>,
@@ -51,9 +51,11 @@ pub(super) struct Measure {
     pub(super) less_is_better: bool,
     pub(super) unit: &'static str,
     pub(super) text: fn(f64) -> String,
-    /// The mean and, where it was measured more than once, the standard deviation.
-    pub(super) of: fn(&Row) -> Option<(f64, Option<f64>)>,
+    pub(super) of: fn(&Row) -> Option<Figure>,
 }
+
+/// A mean and, where it was measured more than once, its standard deviation.
+pub(super) type Figure = (f64, Option<f64>);
 
 #[derive(Debug, Serialize)]
 struct MeasureText {
@@ -100,15 +102,15 @@ impl Block {
             }
         }
         let material = Material::of(suite, &rows, measure(method));
-        let has_spread = rows.iter().any(|row| row.requests_per_second.runs.len() > 1);
         let measure = &material.measure;
+        let has_spread = rows.iter().any(|row| (measure.of)(row).is_some_and(|(_, spread)| spread.is_some()));
         Block {
             title: title(method),
             driven: ways,
             measure: MeasureText { title: measure.title, less_is_better: measure.less_is_better, unit: measure.unit },
             has_spread,
             shown: SHOWN,
-            normalised: normalised(&material),
+            measured: normalised(&material),
             cpu: cpu(&material),
             latency: latency(&material),
             curves: material.cases.iter().filter_map(|case| Curves::of(case, &material.series)).collect(),
@@ -168,14 +170,14 @@ fn measure(method: Method) -> Measure {
             title: "Requests per second",
             less_is_better: false,
             unit: "requests/s",
-            text: count,
+            text: figure,
             of: per_second,
         },
         Method::Users => Measure {
             title: "Requests per second at the peak",
             less_is_better: false,
             unit: "requests/s",
-            text: count,
+            text: figure,
             of: per_second,
         },
         Method::Ramp => Measure {

@@ -122,11 +122,11 @@ fn distribution(rows: &[(&Series, &Row)]) -> Option<Plot> {
     Plot::of(frame, &courses)
 }
 
-/// One line of a chart for each series: what it is called behind the series' name, whether it is dashed, its figure.
-type Lines<T> = [(&'static str, bool, fn(&T) -> Option<f64>)];
+/// A line of a chart for each series: what it is called behind the series' name, whether it is dashed, its figure.
+type Line<T> = (&'static str, bool, fn(&T) -> Option<f64>);
 
-fn courses<T>(series: &[(&Series, Vec<T>)], x: impl Fn(&T) -> f64, lines: &Lines<T>) -> Vec<Course> {
-    let course = |series: &Series, points: &[T], (name, dashed, figure): &(&str, bool, fn(&T) -> Option<f64>)| Course {
+fn courses<T>(series: &[(&Series, Vec<T>)], x: impl Fn(&T) -> f64, lines: &[Line<T>]) -> Vec<Course> {
+    let course = |series: &Series, points: &[T], (name, dashed, figure): &Line<T>| Course {
         series: series.index,
         name: if name.is_empty() { series.name.clone() } else { format!("{} {name}", series.name) },
         dashed: *dashed,
@@ -141,7 +141,7 @@ fn figures(courses: &[Course]) -> impl Iterator<Item = f64> {
 
 fn over_time(series: &[(&Series, Vec<Interval>)]) -> Vec<Plot> {
     let x = Axis::linear(series.iter().flat_map(|(_, intervals)| intervals).map(|interval| interval.at_s));
-    let plot = |title, note: &str, y: fn(&[Course]) -> Axis, text: Text, lines: &Lines<Interval>| {
+    let plot = |title, note: &str, y: fn(&[Course]) -> Axis, text: Text, lines: &[Line<Interval>]| {
         let courses = courses(series, |interval| interval.at_s, lines);
         let frame = Frame {
             title,
@@ -251,7 +251,7 @@ fn over_load(curves: &[(&Series, Vec<Step>)]) -> Vec<Plot> {
         false => step.rate.unwrap_or(0.0),
     };
     let x = Axis::linear(curves.iter().flat_map(|(_, steps)| steps).map(load));
-    let plot = |title, note: &str, y: fn(&[Course]) -> Axis, text: Text, lines: &Lines<Step>| {
+    let plot = |title, note: &str, y: fn(&[Course]) -> Axis, text: Text, lines: &[Line<Step>]| {
         let courses = courses(curves, load, lines);
         let frame = Frame {
             title,

@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use super::block::{Material, Series};
-use crate::report::format::{bytes, count, figure, microseconds, percent};
-use crate::report::label::{client, driven};
-use crate::report::{FLOOR, Interval, Row, Spread, Step};
+use crate::report::format::{bytes, count, figure, microseconds, percent, spread};
+use crate::report::label::{Labels, client, driven};
+use crate::report::{FLOOR, Interval, Row, Spread, Step, Suite};
 
 /// A table of texts.
 #[derive(Debug, Serialize)]
@@ -44,9 +44,8 @@ fn cell(text: String) -> Option<Cell> {
 }
 
 /// All figures of a row. Where no row of a table has one, the table leaves it out.
-const FIGURES: [Figure; 35] = [
-    ("requests/s", |row| cell(count(row.requests_per_second.mean))),
-    ("± standard deviation", |row| cell(deviation(&row.requests_per_second)?)),
+const FIGURES: [Figure; 38] = [
+    ("requests/s ± standard deviation", |row| cell(mean(&row.requests_per_second))),
     ("users at the peak", |row| cell(count(row.users_at_peak? as f64))),
     ("users at the exit", |row| cell(count(row.users_at_exit? as f64))),
     ("failed requests", |row| cell(count(row.failed? as f64))),
@@ -73,6 +72,9 @@ const FIGURES: [Figure; 35] = [
     ("right answers", |row| cell(count(row.requests as f64))),
     ("of them verified", |row| cell(count(row.verified as f64))),
     ("due but not sent", |row| cell(count(Some(row.unsent).filter(|unsent| *unsent > 0)? as f64))),
+    ("dropped", |row| cell(count(Some(row.dropped).filter(|dropped| *dropped > 0)? as f64))),
+    ("driver late p99", |row| cell(microseconds(row.lag_us?.p99))),
+    ("driver late at most", |row| cell(microseconds(row.lag_us?.max))),
     ("errors", |row| Some(Cell { text: count(row.errors as f64), bad: row.errors > 0 })),
     ("client", |row| cell(client(row.client).to_owned()).filter(|_| row.target != FLOOR)),
     ("style", |row| cell(row.style.clone()?)),
@@ -80,17 +82,19 @@ const FIGURES: [Figure; 35] = [
     ("each run, requests/s", |row| cell(each_run(&row.requests_per_second)?)),
     ("each pass, requests/s", |row| cell(each_pass(row)?)),
     ("why it ended", |row| cell(row.exit_reason.clone()?)),
+    ("what limited the driver", |row| cell(row.limited_by.clone()?)),
 ];
 
 /// How many of the figures stand in wide tables; the others are words.
-const NUMBERS: usize = 29;
+const NUMBERS: usize = 31;
 
 fn answered(row: &Row) -> Option<&Row> {
     (row.requests > 0).then_some(row)
 }
 
-fn deviation(spread: &Spread) -> Option<String> {
-    (spread.runs.len() > 1).then(|| count(spread.stddev))
+fn mean(figures: &Spread) -> String {
+    let Spread { mean, stddev, runs } = figures;
+    if runs.len() > 1 { spread(*mean, *stddev) } else { figure(*mean) }
 }
 
 fn length(bytes: usize) -> Option<String> {
@@ -98,14 +102,14 @@ fn length(bytes: usize) -> Option<String> {
 }
 
 fn each_run(spread: &Spread) -> Option<String> {
-    let runs: Vec<_> = spread.runs.iter().map(|run| count(*run)).collect();
+    let runs: Vec<_> = spread.runs.iter().map(|run| figure(*run)).collect();
     (runs.len() > 1).then(|| runs.join("; "))
 }
 
 fn each_pass(row: &Row) -> Option<String> {
     let passes = row.passes.iter().map(|pass| {
         let discarded = if pass.discarded { " (discarded)" } else { "" };
-        format!("{}{discarded}", count(pass.requests_per_second))
+        format!("{}{discarded}", figure(pass.requests_per_second))
     });
     let passes: Vec<_> = passes.collect();
     (!passes.is_empty()).then(|| passes.join("; "))
@@ -176,13 +180,16 @@ pub(super) fn distribution_points(case: &str, rows: &[(&Series, &Row)]) -> Optio
     })
 }
 
+/// A figure of a point: its name, and its text, where there is one.
+type PointFigure<T> = (&'static str, fn(&T) -> Option<String>);
+
 /// Lines of points, of which all figures that any has are columns.
 fn points<T>(
     caption: String,
     first: &str,
     points: &[T],
     name: impl Fn(&T) -> String,
-    figures: &[(&str, fn(&T) -> Option<String>)],
+    figures: &[PointFigure<T>],
 ) -> Table {
     let figures: Vec<_> = figures.iter().filter(|(_, of)| points.iter().any(|point| of(point).is_some())).collect();
     Table {
@@ -243,17 +250,25 @@ pub(super) fn curve_points(case: &str, series: &Series, steps: &[Step]) -> Table
 }
 
 /// What was published, beside what was measured here: figures of other machines, and no comparison.
-pub(super) fn history(suite: &crate::report::Suite) -> Option<Table> {
-    let cases = suite.published.iter().flat_map(|published| &published.figures).map(|figure| &*figure.case);
+pub(super) fn history(suite: &Suite) -> Option<Table> {
+    let cases = suite.published.iter().flat_map(|published| &published.figures).map(|known| &*known.case);
     let mut names: Vec<&str> = Vec::new();
     for case in cases {
         if !names.contains(&case) {
             names.push(case);
         }
     }
-    let own = |case: &str| {
-        let row = suite.cases.iter().find(|row| row.case == case && row.target != FLOOR)?;
-        Some(with_deviation(row.requests_per_second.mean, deviation(&row.requests_per_second)))
+    let measured = || suite.cases.iter().filter(|row| row.target != FLOOR && names.contains(&&*row.case));
+    let labels = Labels::among(measured());
+    let mut series: Vec<String> = Vec::new();
+    for name in measured().map(|row| labels.of(row)) {
+        if !series.contains(&name) {
+            series.push(name);
+        }
+    }
+    let own = |case: &str, series: &str| {
+        let row = measured().find(|row| row.case == case && labels.of(row) == series)?;
+        Some(mean(&row.requests_per_second))
     };
     let lines = names.iter().map(|case| Line {
         name: (*case).to_owned(),
@@ -262,10 +277,11 @@ pub(super) fn history(suite: &crate::report::Suite) -> Option<Table> {
             .published
             .iter()
             .map(|published| {
-                let figure = published.figures.iter().find(|figure| figure.case == *case)?;
-                Some(with_deviation(figure.requests_per_second, figure.stddev.map(crate::report::format::figure)))
+                let known = published.figures.iter().find(|known| known.case == *case)?;
+                let mean = known.requests_per_second;
+                Some(known.stddev.map_or_else(|| figure(mean), |deviation| spread(mean, deviation)))
             })
-            .chain([own(case)])
+            .chain(series.iter().map(|series| own(case, series)))
             .map(|text| text.map_or_else(none, Cell::from))
             .collect(),
     });
@@ -273,15 +289,8 @@ pub(super) fn history(suite: &crate::report::Suite) -> Option<Table> {
         caption: "Requests per second, ± standard deviation".to_owned(),
         headings: std::iter::once("case".to_owned())
             .chain(suite.published.iter().map(|published| published.system.clone()))
-            .chain(["here".to_owned()])
+            .chain(series.iter().map(|series| format!("here: {series}")))
             .collect(),
         lines: lines.collect(),
     })
-}
-
-fn with_deviation(mean: f64, deviation: Option<String>) -> String {
-    match deviation {
-        Some(deviation) => format!("{} ± {deviation}", count(mean)),
-        None => count(mean),
-    }
 }

@@ -1,0 +1,66 @@
+//! `castile report`: the page of a bench again, or several benches side by side.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use castile_load::report::{Comparison, Results};
+
+/// Write the page of a bench again, or compare benches and say how sure their differences are
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The results.json of each bench, or its directory; the first is what the others are compared with
+    #[arg(value_name = "RUN.json", required = true)]
+    benches: Vec<PathBuf>,
+    /// Where to write results.json and index.html, or comparison.html
+    #[arg(short, long, value_name = "DIR", default_value = "castile-report")]
+    out: PathBuf,
+    /// Print results or comparison as JSON, and write no files
+    #[arg(long)]
+    json: bool,
+}
+
+/// Prints the table and writes the page.
+pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
+    let read = |path: &PathBuf| Ok((path.display().to_string(), Results::read(path)?));
+    let mut benches = arguments.benches.iter().map(read).collect::<anyhow::Result<Vec<_>>>()?;
+    let (text, files) = match &*benches {
+        [(_, results)] if arguments.json => (results.json()?, Vec::new()),
+        [(_, results)] => (results.table() + "\n", results.write(&arguments.out)?.to_vec()),
+        _ => {
+            name_shortly(&mut benches);
+            let comparison = Comparison::of(&benches);
+            match arguments.json {
+                true => (comparison.json()?, Vec::new()),
+                false => {
+                    let warnings = comparison.warnings().iter().map(|warning| format!("! {warning}\n"));
+                    let text = format!("{}\n{}", comparison.table(), warnings.collect::<String>());
+                    (text, vec![comparison.write(&arguments.out)?])
+                }
+            }
+        }
+    };
+    let mut stdout = std::io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    for file in files {
+        writeln!(stdout, "{}", file.display())?;
+    }
+    Ok(())
+}
+
+/// Leaves out of the names what all have in common: `runs/before/results.json` and `runs/after/results.json` are
+/// called `before` and `after`.
+fn name_shortly(benches: &mut [(String, Results)]) {
+    let split = |name: &str| -> Vec<String> { name.split('/').map(str::to_owned).collect() };
+    let mut names: Vec<Vec<String>> = benches.iter().map(|(name, _)| split(name)).collect();
+    for from_end in [false, true] {
+        let end = |parts: &Vec<String>| if from_end { parts.last().cloned() } else { parts.first().cloned() };
+        while names.iter().all(|parts| parts.len() > 1) && names.iter().all(|parts| end(parts) == end(&names[0])) {
+            for parts in &mut names {
+                parts.remove(if from_end { parts.len() - 1 } else { 0 });
+            }
+        }
+    }
+    for ((name, _), parts) in benches.iter_mut().zip(names) {
+        *name = parts.join("/");
+    }
+}

@@ -1,0 +1,137 @@
+//! A comparison as a page: each difference with its interval, around nothing.
+
+use serde::Serialize;
+
+use super::axis::{Axis, Tick, share};
+use crate::report::compare::{Compared, ComparedSuite, Comparison, in_percent, verdict};
+use crate::report::format::figure;
+use crate::report::student::{CONFIDENCE, Difference};
+
+/// Differences beyond this are shown at the end of the axis: one outlier must not hide all others.
+const WIDEST: f64 = 2.0;
+
+/// All that the template is filled with.
+#[derive(Debug, Serialize)]
+pub(crate) struct Forest<'a> {
+    comparison: &'a Comparison,
+    confidence: f64,
+    /// Of how many rows without a difference one will seem to have one.
+    one_in: f64,
+    /// For each bench after the first.
+    counts: Vec<Counts>,
+    ticks: Vec<Tick>,
+    suites: Vec<Section>,
+}
+
+#[derive(Debug, Serialize)]
+struct Counts {
+    name: String,
+    more: usize,
+    less: usize,
+    unseen: usize,
+    unknown: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct Section {
+    name: String,
+    rows: Vec<Line>,
+}
+
+#[derive(Debug, Serialize)]
+struct Line {
+    case: String,
+    name: String,
+    differences: Vec<Mark>,
+    figures: Vec<Option<Texts>>,
+}
+
+/// A difference with positions in percent of the chart's width.
+#[derive(Debug, Serialize)]
+struct Mark {
+    bench: usize,
+    name: String,
+    at: Option<[f64; 3]>,
+    text: String,
+    verdict: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+struct Texts {
+    rate: String,
+    latency: String,
+    cpu: Option<String>,
+    errors: u64,
+    driver_limited: bool,
+}
+
+impl<'a> Forest<'a> {
+    pub(crate) fn of(comparison: &'a Comparison, suites: &[ComparedSuite]) -> Self {
+        let differences = || comparison.rows().flat_map(|(_, row)| &row.differences);
+        let ends = differences().flatten().flat_map(|difference| [difference.low, difference.high]);
+        let axis = Axis::linear(ends.map(|end| end.abs().min(WIDEST))).rounded();
+        let names: Vec<&str> = comparison.names().collect();
+        let counts = names.iter().enumerate().skip(1).map(|(index, name)| {
+            let all =
+                || comparison.rows().filter_map(|(_, row)| Some(verdict(row.differences.get(index - 1)?.as_ref())));
+            let number = |wanted: &str| all().filter(|verdict| *verdict == wanted).count();
+            Counts {
+                name: (*name).to_owned(),
+                more: number("more"),
+                less: number("less"),
+                unseen: number("no difference seen"),
+                unknown: number("not known"),
+            }
+        });
+        Forest {
+            comparison,
+            confidence: CONFIDENCE,
+            one_in: 1.0 / (1.0 - CONFIDENCE),
+            counts: counts.collect(),
+            ticks: ticks(&axis),
+            suites: suites
+                .iter()
+                .map(|suite| Section {
+                    name: suite.suite.clone(),
+                    rows: suite.rows.iter().map(|row| line(row, &names, &axis)).collect(),
+                })
+                .collect(),
+        }
+    }
+}
+
+/// The same figures to both sides.
+fn ticks(axis: &Axis) -> Vec<Tick> {
+    let halves = axis.ticks(share);
+    let left = halves
+        .iter()
+        .skip(1)
+        .map(|tick| Tick { position: 50.0 - tick.position / 2.0, text: format!("−{}", tick.text) });
+    let right = halves
+        .iter()
+        .skip(1)
+        .map(|tick| Tick { position: 50.0 + tick.position / 2.0, text: format!("+{}", tick.text) });
+    let middle = Tick { position: 50.0, text: "0".to_owned() };
+    left.chain([middle]).chain(right).collect()
+}
+
+fn line(row: &Compared, names: &[&str], axis: &Axis) -> Line {
+    let place = |share: f64| 50.0 + axis.position(share.abs()) / 2.0 * share.signum();
+    let marks = row.differences.iter().enumerate().map(|(index, difference)| Mark {
+        bench: index + 1,
+        name: names[index + 1].to_owned(),
+        at: difference.as_ref().map(|Difference { relative, low, high }| [*low, *relative, *high].map(place)),
+        text: difference.as_ref().map(in_percent).unwrap_or_default(),
+        verdict: verdict(difference.as_ref()),
+    });
+    let texts = row.figures.iter().map(|figures| {
+        figures.as_ref().map(|figures| Texts {
+            rate: figures.rate(),
+            latency: figures.latency(),
+            cpu: figures.server_cpu_us_per_request.map(|cpu| format!("{} µs", figure(cpu))),
+            errors: figures.errors,
+            driver_limited: figures.driver_limited,
+        })
+    });
+    Line { case: row.case.clone(), name: row.row.clone(), differences: marks.collect(), figures: texts.collect() }
+}

@@ -1,0 +1,162 @@
+//! Every form of a report has what was measured by every method, and nothing that was not escaped.
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
+
+#[path = "support/sample.rs"]
+mod sample;
+
+use castile_load::report::{Comparison, FLOOR, Results, Row, Spread};
+use castile_load::{Criterion, ErrorKind};
+
+fn rows(results: &Results) -> Vec<&Row> {
+    results.rows().filter(|row| row.target != FLOOR).collect()
+}
+
+/// A copy in which each row of one case was measured again with other runs.
+fn with_runs(mut results: Results, case: &str, runs: &[f64]) -> Results {
+    for row in results.suites.iter_mut().flat_map(|suite| &mut suite.cases).filter(|row| row.case == case) {
+        row.requests_per_second = Spread::of(runs.to_vec());
+    }
+    results
+}
+
+#[test]
+fn the_page_has_every_case_and_fetches_nothing() {
+    let results = sample::results();
+    let first = ("before".to_owned(), results.clone());
+    let comparison = Comparison::of(&[first, ("after".to_owned(), sample::results_of(11))]);
+    for page in [results.page().unwrap(), comparison.page().unwrap()] {
+        for outside in ["<script", "src=", "url(", "@import", "href=\"http", "http-equiv"] {
+            assert!(!page.contains(outside), "found {outside}");
+        }
+        for row in rows(&results) {
+            assert!(page.contains(&format!(">{}<", row.case)), "{}", row.case);
+        }
+    }
+}
+
+#[test]
+fn the_page_tells_what_each_method_is_about() {
+    let page = sample::results().page().unwrap();
+    let texts = [
+        // The spread of a mean, published figures beside ours, and what was discarded.
+        "29,200 ± 383",
+        "19,621 ± 49",
+        "(discarded)",
+        // A sequence, a search, a ramp, requests by the clock.
+        "Time for the whole list",
+        "121,289",
+        "Throughput against load",
+        "with 14,000 users (throughput stopped growing)",
+        "first failed request",
+        "10,000 dropped",
+        "service time p99",
+        "the driver was the limit: its cores were 99 % busy",
+        "Latency distribution",
+        "99.99 %",
+        "&lt;script&gt;alert",
+    ];
+    for text in texts {
+        assert!(page.contains(text), "{text}");
+    }
+}
+
+#[test]
+fn each_method_has_a_table_of_its_own() {
+    let table = sample::results().table();
+    for text in ["users at", "why it ended", "matches", "dropped", "echoOrder500 · typed", ".01x200 · rpc-encoded"] {
+        assert!(table.contains(text), "{text} in\n{table}");
+    }
+    assert!(table.contains("benchmark1: 25 connections, kept alive; 25 connections, one request each"), "{table}");
+}
+
+#[test]
+fn comma_separated_values_have_a_line_for_each_row() {
+    let results = sample::results();
+    let csv = results.csv();
+    let lines: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(lines.len(), 1 + results.rows().count());
+    let column = |name: &str| lines[0].iter().position(|heading| *heading == name).unwrap();
+    for (line, row) in lines[1..].iter().zip(results.rows()) {
+        // No text of the sample has a comma, so each is one field.
+        assert_eq!(line.len(), lines[0].len(), "{line:?}");
+        assert_eq!((line[column("case")], line[column("target")]), (&*row.case, &*row.target));
+        assert_eq!(line[column("latency_p99_us")].parse::<f64>().unwrap(), row.latency_us.p99);
+        let users = row.users_at_exit.map(|users| users.to_string()).unwrap_or_default();
+        assert_eq!(line[column("users_at_exit")], users);
+    }
+}
+
+#[test]
+fn junit_fails_rows_by_errors_and_by_criteria() {
+    let mut results = sample::results();
+    results.suites[4].cases[0].error_messages = vec!["\u{0}\u{1b}[31m]]>".into()];
+    results.suites[4].cases[0].errors = 2;
+    let criteria: Vec<Criterion> = vec!["rps<1000".parse().unwrap(), "mean>10s".parse().unwrap()];
+    let text = results.junit(&criteria).unwrap();
+    let document = roxmltree::Document::parse(&text).unwrap();
+    let cases: Vec<_> = document.descendants().filter(|node| node.has_tag_name("testcase")).collect();
+    let rows = rows(&results);
+    assert_eq!(cases.len(), rows.len());
+    for (case, row) in cases.iter().zip(&rows) {
+        let failures = case.children().filter(|node| node.has_tag_name("failure"));
+        let expected = u32::from(row.errors > 0) + u32::from(row.requests_per_second.mean < 1000.0);
+        assert_eq!(failures.count(), expected as usize, "{}", row.case);
+    }
+    let failed = cases.iter().filter(|case| case.children().any(|node| node.has_tag_name("failure"))).count();
+    assert_eq!(document.root_element().attribute("failures"), Some(&*failed.to_string()));
+    assert!(text.contains("rps &lt; 1,000 requests"), "the criterion is told");
+    // Who limits errors has said how many are too many.
+    let lenient = results.junit(&["errors>100".parse().unwrap()]).unwrap();
+    assert!(!lenient.contains("<failure"), "41 errors are not more than 100");
+}
+
+#[test]
+fn rows_fail_by_criteria_and_by_what_is_not_known() {
+    let mut results = sample::results();
+    results.suites.truncate(1);
+    for row in &mut results.suites[0].cases {
+        row.server_cpu_share = None;
+    }
+    let failed = |text: &str| results.failed(&[text.parse().unwrap()]).len();
+    let measured = rows(&results).len();
+    assert_eq!((failed("errors>0"), failed("cpu>1%"), failed("max>1us")), (0, measured, measured));
+    let unknown = results.failed(&["cpu > 80%".parse().unwrap()])[0].to_string();
+    assert!(unknown.starts_with("wspex echoVoid (castile, typed, 32 connections, kept alive, closed)"), "{unknown}");
+    assert!(unknown.ends_with("cpu > 80.0 %: not measured"), "{unknown}");
+    let slow = results.failed(&["p99.99>20ms".parse().unwrap()]);
+    assert!(slow.iter().all(|failed| failed.found > Some(20_000.0)) && !slow.is_empty() && slow.len() < measured);
+}
+
+#[test]
+fn a_difference_is_told_only_where_the_runs_leave_no_doubt() {
+    let first = with_runs(sample::results(), "echoVoid", &[100.0, 101.0, 99.0]);
+    let second = with_runs(sample::results(), "echoVoid", &[110.0, 111.0, 109.0]);
+    let second = with_runs(second, "GetOrder", &[5.0]);
+    let compare = |second: Results| Comparison::of(&[("a".to_owned(), first.clone()), ("b".to_owned(), second)]);
+    let table = compare(second).table();
+    let says = |name: &str, text: &str| table.lines().any(|line| line.contains(name) && line.contains(text));
+    // Means 100 and 110, standard errors of √(2/3): ±2.776 of them at 4 degrees of freedom.
+    assert!(says("echoVoid", "+10.0 % (+7.7 to +12.3)                more"), "{table}");
+    assert!(says("echoInteger", "no difference seen") && !says("echoInteger", "more"), "{table}");
+    assert!(says("GetOrder", "not known"), "one run tells nothing of its spread: {table}");
+    let mut other = sample::results();
+    other.machine.cores = 64;
+    assert!(compare(other).warnings()[0].contains("machine"));
+}
+
+#[test]
+fn what_is_no_report_is_told() {
+    let directory = tempfile::tempdir().unwrap();
+    let absent = Results::read(directory.path()).unwrap_err();
+    assert_eq!(absent.kind(), ErrorKind::Report);
+    assert!(absent.to_string().ends_with("results.json"), "{absent}");
+    std::fs::write(directory.path().join("results.json"), "{}").unwrap();
+    assert!(Results::read(directory.path()).unwrap_err().to_string().contains("expected the results of a bench"));
+    let results = sample::results();
+    results.write(directory.path()).unwrap();
+    let again = Results::read(directory.path()).unwrap();
+    let rows = |results: &Results| -> Vec<_> {
+        results.rows().map(|row| (row.case.clone(), row.method, row.requests, row.curve.len())).collect()
+    };
+    assert_eq!(rows(&again), rows(&results));
+}

@@ -9,8 +9,8 @@ use castile_xsd::{Builtin, ElementId, TypeId};
 use super::{Key, Planner, particles, text};
 use crate::names::Scope;
 use crate::plan::{
-    Attribute, Base, Content, Derived, DerivedVariant, Element, Item, Path, Presence, Role, Struct, TypeName, Value,
-    ValueConstraint, Wildcard,
+    Attribute, Base, Content, Derived, DerivedVariant, Element, Item, Nil, Path, Presence, Role, Struct, TypeName,
+    Value, ValueConstraint, Wildcard,
 };
 
 impl Planner<'_> {
@@ -18,7 +18,19 @@ impl Planner<'_> {
     pub(super) fn value(&mut self, element: ElementId) -> Value {
         let declaration = &self.schema[element];
         let (base, recursive) = self.base(declaration.type_id, element);
-        Value { base, nillable: declaration.nillable, recursive }
+        let nil = match declaration.nillable {
+            false => Nil::Never,
+            true if self.has_attributes(declaration.type_id) => Nil::WithAttributes,
+            true => Nil::Plain,
+        };
+        Value { base, nil, recursive }
+    }
+
+    /// Whether values of a type, or of one that `xsi:type` may name in its place, may have attributes.
+    fn has_attributes(&self, type_id: TypeId) -> bool {
+        let types = [type_id].into_iter().chain(self.derived_types(type_id));
+        let mut complex = types.filter(|&id| self.schema[id].as_complex().is_some());
+        complex.any(|id| !self.schema.attribute_uses(id).is_empty() || self.schema.attribute_wildcard(id).is_some())
     }
 
     /// The Rust type for values of a type, planned if that was not done before, and whether it is being planned, so

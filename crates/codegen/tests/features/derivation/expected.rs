@@ -3,9 +3,9 @@
 use ::castile::codegen::{
     Arc, CallError, Caller, Context, Decoder, Description, Dispatch, Element, Encoder,
     Endpoint, EndpointOptions, Error, Fault, FromXml, Future, HttpError, HttpRequest,
-    HttpResponse, HttpService, Infallible, Leniency, Limits, Nillable, Operation,
-    Payload, Pending, Poll, Recursive, RequestBody, ResponseFuture, Root, SizeHint,
-    SoapError, SoapService, ToXml, TowerService, Transport, xs,
+    HttpResponse, HttpService, Infallible, Leniency, Limits, Operation, Payload, Pending,
+    Poll, Recursive, RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService,
+    ToXml, TowerService, Transport, xs,
 };
 
 const NAMESPACE: &str = "urn:derivation";
@@ -548,7 +548,7 @@ pub struct Value {
     /// The element `base`.
     pub base: Vec<BaseOrDerived>,
     /// The element `derived`.
-    pub derived: Option<Nillable<DerivedOrDerived>>,
+    pub derived: Option<::castile::NillableWithAttributes<DerivedOrDerived>>,
     /// The element `further`.
     pub further: Option<Further>,
     /// The element `nothing`.

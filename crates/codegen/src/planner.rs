@@ -120,7 +120,8 @@ enum Key {
     /// A type.
     Type(TypeId),
     /// A type with those derived from it.
-    Derived(TypeId),
+    /// With what the element blocks: extensions, and restrictions.
+    Derived(TypeId, (bool, bool)),
     /// A type in SOAP encoding.
     Encoded(TypeId),
     /// A type with those derived from it in SOAP encoding.

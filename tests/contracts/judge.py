@@ -75,9 +75,7 @@ def content(root):
     while open_:
         element, path = open_.pop()
         counts[path] += 1
-        # The attributes of what is nil are not kept.
-        if element.get(f"{XSI}nil") not in ("true", "1"):
-            counts.update(path + ("@" + name,) for name in element.keys() if not name.startswith(XSI))
+        counts.update(path + ("@" + name,) for name in element.keys() if not name.startswith(XSI))
         texts = [element.text] + [child.tail for child in element]
         if any(text and text.strip() for text in texts):
             counts[path + ("text()",)] += 1

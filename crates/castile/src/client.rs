@@ -224,7 +224,7 @@ impl<S: HttpService> Caller<S> {
         parts: P,
     ) -> Result<(), CallError<D>> {
         let (received, options) = self.post(operation, request, header, parts.into_parts()).await?;
-        let answer = castile_soap::client::accepted(&received.message, received.charset, &options);
+        let answer = castile_soap::client::accepted(operation, &received.message, received.charset, &options);
         answer.map_err(CallError::Protocol)?.map_err(CallError::Fault)
     }
 

@@ -23,7 +23,8 @@ mod client;
 
 pub use castile_databinding::encoded::{Array, Shared};
 pub use castile_databinding::{
-    Any, AnyAttribute, AnyContent, AnyType, Deviations, ExpandedName, Nillable, Recursive, datatypes,
+    Any, AnyAttribute, AnyContent, AnyType, Deviations, ExpandedName, Nillable, NillableWithAttributes, Recursive,
+    datatypes,
 };
 pub use castile_http as http;
 pub use castile_mime as mime;
@@ -78,6 +79,7 @@ pub mod codegen {
         pub use castile_databinding::facets::{
             AnyOf, Check, Facets, Items, Restriction, bound, names, patterns, values,
         };
+        pub use castile_databinding::model::{Order, Particle};
         pub use castile_databinding::schema::*;
     }
 

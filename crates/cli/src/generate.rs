@@ -13,7 +13,7 @@ pub(crate) struct Arguments {
     /// The contract: a WSDL 1.1 file or a bundle
     #[arg(value_name = "WSDL")]
     wsdl: PathBuf,
-    /// Where to write: a folder, for a file named after the contract, or a file that ends in `.rs`. The contract is
+    /// Where to write: a folder, for a file that is called after the contract as modules are, or a file that ends in `.rs`. The contract is
     /// written beside it, for the server to serve
     #[arg(short, long, value_name = "DIR|FILE")]
     out: PathBuf,
@@ -88,7 +88,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
 fn write(wsdl: &Path, out: &Path, generated: &Generated) -> anyhow::Result<()> {
     let stem = wsdl.file_stem().context("the contract has no name")?.to_string_lossy();
     let is_file = out.extension().is_some_and(|extension| extension == "rs") && !out.is_dir();
-    let source = if is_file { out.to_owned() } else { out.join(format!("{stem}.rs")) };
+    let source = if is_file { out.to_owned() } else { out.join(format!("{}.rs", generated.module)) };
     let folder = source.parent().unwrap_or(Path::new(""));
     let contract = folder.join(format!("{stem}.wsdl"));
     let includes_contract = generated.source.contains("include_str!");

@@ -11,12 +11,15 @@ const NOTE: Style = AnsiColor::Green.on_default().bold();
 const MARGIN: Style = AnsiColor::Blue.on_default().bold();
 const BOLD: Style = Style::new().bold();
 
-/// Prints the problems that matter as much as `least` does, then how many there are of each kind.
+/// Prints the problems that matter as much as `least` does, errors behind the others so that they are not scrolled away,
+/// then how many there are of each kind.
 ///
 /// # Errors
 /// There is an error among them.
 pub(crate) fn report(of: &str, diagnostics: &[Diagnostic], least: Severity) -> anyhow::Result<()> {
-    for diagnostic in diagnostics.iter().filter(|diagnostic| diagnostic.severity >= least) {
+    let is_error = |diagnostic: &&Diagnostic| diagnostic.severity == Severity::Error;
+    let (errors, others): (Vec<_>, Vec<_>) = diagnostics.iter().partition(is_error);
+    for diagnostic in others.into_iter().chain(errors).filter(|diagnostic| diagnostic.severity >= least) {
         anstream::eprintln!("{}\n", rendered(diagnostic));
     }
     let kinds = [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Note, "note")];

@@ -40,6 +40,17 @@ fn a_folder_gets_the_source_and_the_contract() {
 }
 
 #[test]
+fn the_source_is_called_as_modules_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let wsdl = folder.path().join("CodecService-v1.wsdl");
+    fs::copy(contract(), &wsdl).unwrap();
+    let out = folder.path().join("src");
+    succeeded(&generate(&wsdl, &out, &[]));
+    let source = fs::read_to_string(out.join("codec_service_v1.rs")).unwrap();
+    assert!(source.contains("include_str!(\"CodecService-v1.wsdl\")") && out.join("CodecService-v1.wsdl").exists());
+}
+
+#[test]
 fn a_file_gets_the_half_that_is_asked_for() {
     let folder = tempfile::tempdir().unwrap();
     for (flag, has, has_not) in [("--client", "CodecClient", "CodecServer"), ("--server", "CodecServer", "CodecClient")]

@@ -51,6 +51,8 @@ pub struct Options {
     /// `castile::datatypes::StreamedBinary`: a reference to an attachment, which is read and sent as it comes. Implies
     /// [`attachments`](Self::attachments).
     pub stream_binaries: bool,
+    /// Where imported documents are kept: OASIS XML catalogs, or tables of `URL<TAB>path`. Nothing is fetched.
+    pub catalogs: Vec<PathBuf>,
 }
 
 impl Default for Options {
@@ -65,6 +67,7 @@ impl Default for Options {
             raw: Vec::new(),
             attachments: false,
             stream_binaries: false,
+            catalogs: Vec::new(),
         }
     }
 }
@@ -76,6 +79,8 @@ pub struct Generated {
     pub source: String,
     /// The contract itself, in UTF-8 whatever its file was in. Documents that it imports are not in it.
     pub wsdl: String,
+    /// What the module may be called: the name of the contract in Rust's way, `event_vs` of `event-vs.wsdl`.
+    pub module: String,
     /// All files that were read.
     pub files: Vec<String>,
     /// What could be better in the contract, or was left out without harm.
@@ -90,10 +95,23 @@ pub struct Generated {
 /// # Errors
 /// All problems of the contract, with their places; one at least is an error.
 pub fn generate(path: &Path, options: &Options) -> Result<Generated, Vec<Diagnostic>> {
-    generate_from(path, &Files::new(), options)
+    let mut files = Files::new();
+    let mut problems = Vec::new();
+    for path in &options.catalogs {
+        let (catalog, of_catalog) = Catalog::read(path);
+        files.add_catalog(catalog);
+        problems.extend(of_catalog);
+    }
+    if problems.iter().any(|problem| problem.severity == Severity::Error) {
+        return Err(problems);
+    }
+    let mut generated = generate_from(path, &files, options)?;
+    problems.append(&mut generated.diagnostics);
+    generated.diagnostics = problems;
+    Ok(generated)
 }
 
-/// The same where `files` with its catalogs knows what is imported.
+/// The same where `files` knows what is imported, whatever catalogs the options name.
 ///
 /// # Errors
 /// As for [`generate`].
@@ -123,7 +141,8 @@ pub fn generate_from(path: &Path, files: &Files, options: &Options) -> Result<Ge
         let message = "the contract imports other documents, and `?wsdl` serves this one alone";
         diagnostics.push(Diagnostic::of_document(Severity::Note, main, message));
     }
-    Ok(Generated { source, wsdl, files, diagnostics })
+    let module = names::Scope::default().lower(&stem).as_str().trim_start_matches("r#").to_owned();
+    Ok(Generated { source, wsdl, module, files, diagnostics })
 }
 
 /// The text of a contract as it is served: whatever encoding its file had, it is UTF-8 now, and says so if it says
@@ -148,6 +167,9 @@ pub fn compile(path: impl AsRef<Path>) {
 pub fn compile_with(path: impl AsRef<Path>, options: &Options) {
     let path = path.as_ref();
     println!("cargo:rerun-if-changed={}", path.display());
+    for catalog in &options.catalogs {
+        println!("cargo:rerun-if-changed={}", catalog.display());
+    }
     match generate(path, options) {
         Ok(generated) => {
             for file in &generated.files {

@@ -251,11 +251,20 @@ impl Wildcard {
     }
 }
 
+/// Whether an element may be there and have no value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Nil {
+    Never,
+    Plain,
+    /// It may, and its attributes are there nonetheless.
+    WithAttributes,
+}
+
 /// The type of one value of a field.
 #[derive(Clone, Debug)]
 pub(crate) struct Value {
     pub(crate) base: Base,
-    pub(crate) nillable: bool,
+    pub(crate) nil: Nil,
     /// Whether the type comes round to itself here.
     pub(crate) recursive: bool,
 }
@@ -305,7 +314,27 @@ pub(crate) struct Choice {
     pub(crate) documentation: String,
     /// The variant for text, if it is a piece of mixed content.
     pub(crate) text: Option<Ident>,
+    /// In which order elements may come in mixed content, if not in any.
+    pub(crate) order: Option<Particle>,
     pub(crate) variants: Vec<Field>,
+}
+
+/// A particle of mixed content, whose pieces don't say themselves where they may stand.
+#[derive(Debug)]
+pub(crate) struct Particle {
+    pub(crate) min: u32,
+    pub(crate) max: Option<u32>,
+    pub(crate) kind: ParticleKind,
+}
+
+#[derive(Debug)]
+pub(crate) enum ParticleKind {
+    /// An element, by its number in the table of the pieces.
+    Element(usize),
+    Any(Wildcard),
+    Sequence(Vec<Particle>),
+    Choice(Vec<Particle>),
+    All(Vec<Particle>),
 }
 
 /// A type with all that are derived from it.
@@ -365,6 +394,8 @@ pub(crate) struct Union {
     pub(crate) members: Vec<Member>,
     /// Whether facets may look at its values.
     pub(crate) has_facets: bool,
+    /// Whether its values may be names, or have names in them.
+    pub(crate) has_names: bool,
 }
 
 #[derive(Debug)]

@@ -55,7 +55,6 @@ pub(crate) fn plan(definitions: &Definitions, options: &Options, diagnostics: &m
         namespaces: Vec::new(),
         attribute_namespaces: BTreeSet::new(),
         slots: 0,
-        reported: HashSet::new(),
         location: schema[TypeId::from(castile_xsd::Builtin::AnyType)].location(),
     };
     let services = planner.services();
@@ -111,8 +110,6 @@ struct Planner<'a> {
     /// The namespaces of attributes, which need a prefix.
     attribute_namespaces: BTreeSet<String>,
     slots: u16,
-    /// Types that something was said about.
-    reported: HashSet<TypeId>,
     /// Where the complex type stands that is being planned.
     location: Location,
 }
@@ -123,7 +120,8 @@ enum Key {
     /// A type.
     Type(TypeId),
     /// A type with those derived from it.
-    Derived(TypeId),
+    /// With what the element blocks: extensions, and restrictions.
+    Derived(TypeId, (bool, bool)),
     /// A type in SOAP encoding.
     Encoded(TypeId),
     /// A type with those derived from it in SOAP encoding.

@@ -19,7 +19,7 @@ use quote::quote;
 
 use crate::Options;
 use crate::names::Ident;
-use crate::plan::{Base, Element, Field, Item, Module, Occurrence, Path, Plan, Term, Value, Wildcard};
+use crate::plan::{Base, Element, Field, Item, Module, Nil, Occurrence, Path, Plan, Term, Value, Wildcard};
 use piece::Piece;
 
 /// The source of a module, formatted. `wsdl` is the file name of the contract beside it.
@@ -164,10 +164,10 @@ fn by_index(index: &TokenStream, arms: &[TokenStream]) -> TokenStream {
 
 fn value(value: &Value, context: Context<'_>) -> TokenStream {
     let rendered = recursive(base(&value.base, context), value.recursive);
-    if value.nillable {
-        quote! { Nillable<#rendered> }
-    } else {
-        rendered
+    match value.nil {
+        Nil::Never => rendered,
+        Nil::Plain => quote! { Nillable<#rendered> },
+        Nil::WithAttributes => quote! { ::castile::NillableWithAttributes<#rendered> },
     }
 }
 
@@ -218,8 +218,12 @@ fn literal(text: &str) -> TokenStream {
 }
 
 fn occurs(field: &Field) -> (TokenStream, TokenStream) {
-    let min = proc_macro2::Literal::u32_unsuffixed(field.min_occurs);
-    let max = match field.max_occurs {
+    occurrence(field.min_occurs, field.max_occurs)
+}
+
+fn occurrence(min: u32, max: Option<u32>) -> (TokenStream, TokenStream) {
+    let min = proc_macro2::Literal::u32_unsuffixed(min);
+    let max = match max {
         Some(max) => {
             let max = proc_macro2::Literal::u32_unsuffixed(max);
             quote! { Some(#max) }

@@ -518,6 +518,54 @@ async fn header_blocks_are_values() {
 }
 
 #[tokio::test]
+async fn leniency_is_for_header_blocks_too() {
+    let told = Noting::default();
+    let listener = told.clone();
+    let mut options = castile::http::server::Options::default();
+    options.leniency = Some(castile::Leniency::new(move |_, deviations| listener.note(deviations.to_string())));
+    let noting = Noting::default();
+    let server = header_blocks::FeatureServer::with_options(noting.clone(), options);
+    let message = |session: &str, text: &str| {
+        let header = format!("<s:Header xmlns:h='urn:header_blocks'>{session}<o:other xmlns:o='urn:o'/></s:Header>");
+        format!("{header}<s:Body><echo xmlns='urn:header_blocks'>{text}</echo></s:Body>")
+    };
+    let (right, wrong) = (
+        "<h:session id='1'><h:user>A</h:user></h:session>",
+        "<h:session id='1' new=''><h:user>A</h:user><h:new/></h:session>",
+    );
+    for (session, text, deviations) in [
+        (right, "<text>t</text>", ""),
+        (
+            wrong,
+            "<text>t</text>",
+            "\"Envelope/Header/session: an attribute \\\"new\\\", which <session> does not have (line 1, column 121)\\n\
+             Envelope/Header/session/new: found <new> of urn:header_blocks, where </session> was expected (line 1, column 146)\"",
+        ),
+        (
+            right,
+            "<text>t</text><new/>",
+            "\"echo/new: found <new> of urn:header_blocks, where </echo> was expected (line 1, column 242)\"",
+        ),
+        (
+            wrong,
+            "<text>t</text><new/>",
+            "\"Envelope/Header/session: an attribute \\\"new\\\", which <session> does not have (line 1, column 121)\\n\
+             Envelope/Header/session/new: found <new> of urn:header_blocks, where </session> was expected (line 1, column 146)\\n\
+             echo/new: found <new> of urn:header_blocks, where </echo> was expected (line 1, column 257)\"",
+        ),
+    ] {
+        let (status, answer) = ask(&server, "", &message(session, text)).await;
+        assert_eq!(status, 200, "{answer}");
+        assert_eq!(told.noted(), deviations, "{session}");
+        assert!(noting.noted().contains(r#"session: Some(Session { id: 1, user: "A" })"#));
+    }
+    // What is missing is an error still.
+    let (status, answer) = ask(&server, "", &message("<h:session id='1' new=''/>", "<text>t</text>")).await;
+    assert!(status == 500 && answer.contains("&lt;session&gt; ends, where &lt;user&gt; was expected"), "{answer}");
+    assert_eq!((told.noted(), noting.noted()), (String::new(), String::new()));
+}
+
+#[tokio::test]
 async fn header_blocks_are_read_where_they_stand() {
     let noting = Noting::default();
     let server = header_blocks::FeatureServer::new(noting.clone());

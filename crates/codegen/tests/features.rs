@@ -247,6 +247,32 @@ async fn leniency_tolerates_what_loses_nothing_and_tells() {
     assert_eq!(*told.lock().unwrap(), [format!("echo\n{refused}\n")]);
 }
 
+#[tokio::test]
+async fn leniency_is_for_details_of_faults_too() {
+    use typed_faults::{EchoFault, FeatureClient, OutOfStock, Value};
+    let answer = "<s:Envelope xmlns:s='http://schemas.xmlsoap.org/soap/envelope/' xmlns:f='urn:typed_faults'><s:Body><s:Fault>\
+        <faultcode>s:Server</faultcode><faultstring>no</faultstring>\
+        <detail> <f:outOfStock unit='kg'><f:more/><f:item>tea</f:item></f:outOfStock></detail></s:Fault></s:Body></s:Envelope>";
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let listener = told.clone();
+    let leniency = Leniency::new(move |operation, deviations| {
+        listener.lock().unwrap().push(format!("{}\n{deviations}", operation.name));
+    });
+    let strict = FeatureClient::with_transport("http://localhost/", Says(answer)).unwrap();
+    let request = Value { ask: "tea".into() };
+    let Err(CallError::Fault(fault)) = strict.echo(&request).await else { panic!("it is a fault") };
+    assert!(matches!(fault.detail, Detail::Other(_)), "{fault:?}");
+    let Err(CallError::Fault(fault)) = strict.with_leniency(leniency).echo(&request).await else {
+        panic!("it is a fault")
+    };
+    let detail = EchoFault::OutOfStock(OutOfStock { item: "tea".into(), left: None });
+    assert_eq!(fault.detail, Detail::Declared(detail));
+    let expected = "echo\n\
+        Fault/detail/outOfStock: an attribute \"unit\", which <outOfStock> does not have (line 1, column 192)\n\
+        Fault/detail/outOfStock/more: found <more> of urn:typed_faults, where <item> was expected (line 1, column 202)";
+    assert_eq!(*told.lock().unwrap(), [expected]);
+}
+
 /// A server that answers one thing.
 #[derive(Clone)]
 struct Says(&'static str);

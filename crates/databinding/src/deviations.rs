@@ -27,6 +27,14 @@ impl Deviations {
         self.count_one();
     }
 
+    /// Adds those of another part of the same document, which stands behind this one.
+    pub fn append(&mut self, others: Deviations) {
+        self.limit = self.limit.max(others.limit);
+        let room = self.limit.saturating_sub(self.kept.len());
+        self.kept.extend(others.kept.into_iter().take(room));
+        self.count += others.count;
+    }
+
     /// Whether no more are kept, so that what is wrong need not be said.
     pub(crate) fn is_full(&self) -> bool {
         self.kept.len() >= self.limit

@@ -175,6 +175,16 @@ impl<'a> Decoder<'a> {
         Decoder { lenient: Some(Box::new(Lenient::new(limit))), ..Decoder::new(reader) }
     }
 
+    /// Whether it tolerates anything.
+    pub fn is_lenient(&self) -> bool {
+        self.lenient.is_some()
+    }
+
+    /// Tolerates nothing from here on, and forgets what was tolerated.
+    pub fn insist(&mut self) {
+        self.lenient = None;
+    }
+
     /// What was tolerated so far: nothing, if the decoder is strict.
     pub fn take_deviations(&mut self) -> Deviations {
         match &mut self.lenient {
@@ -213,7 +223,7 @@ impl<'a> Decoder<'a> {
     /// # Errors
     /// What the document has instead.
     pub fn rest<T: FromXml>(&mut self, element: &'static Element, first: Option<StartTag<'a>>) -> Result<T, Error> {
-        self.lenient = None;
+        self.insist();
         self.next = Some(match first {
             Some(tag) => Next::Start(tag),
             None => Next::End { offset: self.reader.offset().saturating_sub(1) },

@@ -1,4 +1,5 @@
 use crate::Error;
+use crate::any::AnyAttribute;
 use crate::from_xml::{Decoder, FromXml};
 use crate::schema::{Attributes, Content, Element, TypeName};
 use crate::to_xml::{Encoder, ToXml};
@@ -90,6 +91,111 @@ impl<T: ToXml> ToXml for Nillable<T> {
 
     fn content(&self, out: &mut Encoder) {
         if let Nillable::Value(value) = self {
+            value.content(out);
+        }
+    }
+}
+
+/// The same for an element whose type has attributes: they are there even if the element is nil (XSD Part 1 §3.3.4), and
+/// may be required then as well.
+///
+/// Of a nil element the attributes are kept as they came; their names were checked, and their values were not. A prefix in a
+/// value means what it meant where it came from.
+///
+/// ```
+/// use castile_databinding::{AnyAttribute, ExpandedName, NillableWithAttributes};
+///
+/// let attributes = vec![AnyAttribute { name: ExpandedName::new("", "status"), value: "late".into() }];
+/// let nil: NillableWithAttributes<i32> = NillableWithAttributes::Nil(attributes);
+/// assert_eq!(nil.value(), None);
+/// assert_eq!(NillableWithAttributes::from(12).value(), Some(12));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum NillableWithAttributes<T> {
+    /// The element is there and has no value but attributes.
+    Nil(Vec<AnyAttribute>),
+    /// The element has a value.
+    Value(T),
+}
+
+impl<T> NillableWithAttributes<T> {
+    /// The value, `None` for nil.
+    pub fn value(self) -> Option<T> {
+        match self {
+            NillableWithAttributes::Nil(_) => None,
+            NillableWithAttributes::Value(value) => Some(value),
+        }
+    }
+
+    /// A reference to the value, `None` for nil.
+    pub fn as_ref(&self) -> Option<&T> {
+        match self {
+            NillableWithAttributes::Nil(_) => None,
+            NillableWithAttributes::Value(value) => Some(value),
+        }
+    }
+}
+
+/// Nil without attributes.
+impl<T> Default for NillableWithAttributes<T> {
+    fn default() -> Self {
+        NillableWithAttributes::Nil(Vec::new())
+    }
+}
+
+impl<T> From<T> for NillableWithAttributes<T> {
+    fn from(value: T) -> Self {
+        NillableWithAttributes::Value(value)
+    }
+}
+
+impl<T: FromXml> FromXml for NillableWithAttributes<T> {
+    const NILLABLE: bool = true;
+    const ATTRIBUTES: &'static Attributes = T::ATTRIBUTES;
+    const TYPE: Option<TypeName> = T::TYPE;
+    const CONTENT: &'static Content = T::CONTENT;
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn known(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {
+        T::known(decoder, element).map(|value| value.map(NillableWithAttributes::Value))
+    }
+
+    #[inline]
+    fn known_restricted(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {
+        T::known_restricted(decoder, element).map(|value| value.map(NillableWithAttributes::Value))
+    }
+
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+        if decoder.is_nil() {
+            // Those that are declared, too: the table of none has none to leave out.
+            let attributes = decoder.any_attributes(&Attributes::ANY);
+            decoder.nil_content(element)?;
+            return Ok(NillableWithAttributes::Nil(attributes));
+        }
+        T::content(decoder, element).map(NillableWithAttributes::Value)
+    }
+}
+
+impl<T: ToXml> ToXml for NillableWithAttributes<T> {
+    const HAS_ATTRIBUTES: bool = true;
+
+    fn attributes(&self, out: &mut Encoder) {
+        match self {
+            NillableWithAttributes::Nil(attributes) => out.any_attributes(attributes),
+            NillableWithAttributes::Value(value) => value.attributes(out),
+        }
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn element(&self, out: &mut Encoder, start: &str, end: &str) {
+        match self {
+            NillableWithAttributes::Nil(attributes) => out.nil_with(start, attributes),
+            NillableWithAttributes::Value(value) => value.element(out, start, end),
+        }
+    }
+
+    fn content(&self, out: &mut Encoder) {
+        if let NillableWithAttributes::Value(value) = self {
             value.content(out);
         }
     }

@@ -231,6 +231,13 @@ impl Encoder {
         self.raw(" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:nil=\"true\"/>");
     }
 
+    /// The same with attributes.
+    pub(crate) fn nil_with(&mut self, start: &str, attributes: &[AnyAttribute]) {
+        self.raw(start.strip_suffix('>').unwrap_or(start));
+        self.any_attributes(attributes);
+        self.nil("");
+    }
+
     /// Writes a value of a simple type as text. The start tag around it comes right before.
     #[inline(always)]
     pub fn simple<T: SimpleType>(&mut self, value: &T) {

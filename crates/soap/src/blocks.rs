@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use castile_databinding::schema::{Element, Namespaces, Wildcard};
-use castile_databinding::{Any, Decoder, Encoder};
+use castile_databinding::{Any, Decoder, Deviations, Encoder};
 use castile_xml::{Limits, Memory, Reader, Token};
 
 use crate::{Envelope, Error, ErrorKind, FaultDetail, Version};
@@ -116,16 +116,26 @@ pub(crate) fn declares_any_of(elements: &[Element], namespace: &str) -> bool {
 /// Reads the blocks of a message, whose envelope was read before off `text`. They stand in front of the payload, which
 /// tells the operation and so what they are: those messages that have some are read once more up to the last of them.
 pub(crate) fn read<H: Header>(envelope: &Envelope, text: &str, limits: Limits) -> Result<H, Error> {
+    read_as(envelope, text, limits, false).map(|(header, _)| header)
+}
+
+/// The same, as lenient as is asked for, and what was tolerated.
+pub(crate) fn read_as<H: Header>(
+    envelope: &Envelope,
+    text: &str,
+    limits: Limits,
+    is_lenient: bool,
+) -> Result<(H, Deviations), Error> {
     static ANY: Wildcard = Wildcard::new(Namespaces::Any);
     let mut header = H::default();
     if !H::HOLDS || envelope.header.is_empty() {
-        return Ok(header);
+        return Ok((header, Deviations::default()));
     }
     let mut reader = Reader::decoded(text, limits, &mut Memory::default())?;
     // Envelope and header.
     next_start(&mut reader)?;
     next_start(&mut reader)?;
-    let mut decoder = Decoder::new(reader);
+    let mut decoder = if is_lenient { Decoder::lenient(reader) } else { Decoder::new(reader) };
     let mut was_read = vec![false; H::ELEMENTS.len()];
     for block in &envelope.header {
         let is_declared = |element: &Element| element.name == block.local && element.namespace == block.namespace;
@@ -145,7 +155,7 @@ pub(crate) fn read<H: Header>(envelope: &Envelope, text: &str, limits: Limits) -
             }),
         }
     }
-    Ok(header)
+    Ok((header, decoder.take_deviations()))
 }
 
 /// Reads on to the next start tag, which is there: it was read before.

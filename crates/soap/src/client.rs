@@ -5,7 +5,7 @@ mod fault;
 use bytes::Bytes;
 use castile_databinding::{FromXml, ToXml};
 use castile_mime::{Content, Part};
-use castile_xml::{Charset, Limits, Reader, StartTag};
+use castile_xml::{Charset, Reader, StartTag};
 
 use crate::addressing::Call;
 use crate::envelope::end_tag;
@@ -127,12 +127,10 @@ fn read_response<R: FromPayload, H: Header, D: FaultDetail>(
     message::read_with(message, charset, options, |mut reader, leniency| {
         let answer = match answer::<H, D>(&mut reader, Some(expected), options) {
             Ok((envelope, Answer::Other(first))) => {
-                return incoming
-                    .parts(message::decoder(reader, expected, leniency), &envelope, first, included)
-                    .map(Ok);
+                return incoming.parts(message::decoder(reader, leniency), &envelope, first, included).map(Ok);
             }
             Ok((envelope, Answer::Fault)) => {
-                read_fault(&mut reader, &envelope, options.limits, expected.is_encoded).map(Err)
+                read_fault(&mut reader, &envelope, operation, options, expected.is_encoded).map(Err)
             }
             Err(error) => Err(error),
         };
@@ -147,6 +145,7 @@ fn read_response<R: FromPayload, H: Header, D: FaultDetail>(
 /// # Errors
 /// That the message is not well-formed, or no envelope.
 pub fn accepted<D: FaultDetail>(
+    operation: &Operation,
     message: &[u8],
     charset: Option<Charset>,
     options: &Options,
@@ -156,7 +155,7 @@ pub fn accepted<D: FaultDetail>(
     }
     message::read_with(message, charset, options, |mut reader, _| {
         let answer = match answer::<(), D>(&mut reader, None, options) {
-            Ok((envelope, Answer::Fault)) => read_fault(&mut reader, &envelope, options.limits, false).map(Err),
+            Ok((envelope, Answer::Fault)) => read_fault(&mut reader, &envelope, operation, options, false).map(Err),
             Ok((_, Answer::Other(_))) => Ok(Ok(())),
             Err(error) => Err(error),
         };
@@ -216,19 +215,26 @@ fn answer<'a, H: Header, D: FaultDetail>(
 fn read_fault<D: FaultDetail>(
     reader: &mut Reader<'_>,
     envelope: &Envelope,
-    limits: Limits,
+    operation: &Operation,
+    options: &Options,
     is_encoded: bool,
 ) -> Result<Fault<D>, Error> {
-    let mut fault = fault::read(reader, envelope.version, limits, is_encoded)?;
+    let limits = options.limits;
+    let is_lenient = options.leniency.is_some();
+    let (mut fault, mut deviations) = fault::read(reader, envelope.version, limits, is_encoded, is_lenient)?;
     if matches!(fault.detail, Detail::None)
-        && let Ok(blocks::OfFault(Some(detail))) = blocks::read(envelope, reader.input(), limits)
+        && let Some((blocks::OfFault(Some(detail)), tolerated)) = fault::tolerantly(is_lenient, |is_lenient| {
+            blocks::read_as(envelope, reader.input(), limits, is_lenient).ok()
+        })
     {
         fault.detail = Detail::Declared(detail);
+        deviations = tolerated;
     }
     if matches!(fault.detail, Detail::None)
         && let Some(detail) = addressing::read_fault_detail(envelope, reader.input(), limits)
     {
         fault.detail = Detail::Other(detail);
     }
+    message::tell(options, operation, deviations, reader.input());
     Ok(fault)
 }

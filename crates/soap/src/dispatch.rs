@@ -108,7 +108,7 @@ fn start<D: Dispatch>(service: &D, carried: Carried<'_>) -> Result<Pending, Erro
         match open(service, request, options, &mut reader) {
             Ok(Opened { envelope, exchange, first, number }) => {
                 let operation = &D::DESCRIPTION.operations[number];
-                let decoder = message::decoder(reader, &operation.request, leniency);
+                let decoder = message::decoder(reader, leniency);
                 service.dispatch(number, Payload { decoder, operation, envelope, exchange, first, carried })
             }
             Err(error) => {

@@ -189,7 +189,7 @@ fn encode<H: Header, T: ToXml>(version: Version, first: &str, header: &H, root: 
 /// That it is something else, with the place.
 pub fn read<T: FromXml>(root: &'static Root, message: &[u8], limits: Limits) -> Result<T, Error> {
     read_with(message, None, &Options::from(limits), |mut reader, _| match find(&mut reader, root) {
-        Ok(payload) => read_payload(Decoder::new(reader), root, payload, &Bytes::new(), |_| ()),
+        Ok(payload) => read_payload(Decoder::new(reader), root, payload, &Bytes::new()).map(|(value, _)| value),
         Err(error) => {
             keep(reader.into_memory());
             Err(error)
@@ -208,11 +208,11 @@ fn find<'a>(reader: &mut Reader<'a>, root: &'static Root) -> Result<Option<Start
     Err(Error::at(payload.map_or_else(|| end_tag(reader), |tag| tag.offset), ErrorKind::Document, message))
 }
 
-/// A decoder that is as lenient as it may be. SOAP encoding is by its own rules.
-pub(crate) fn decoder<'a>(reader: Reader<'a>, root: &Root, leniency: Option<&Leniency>) -> Decoder<'a> {
+/// A decoder that is as lenient as it may be.
+pub(crate) fn decoder<'a>(reader: Reader<'a>, leniency: Option<&Leniency>) -> Decoder<'a> {
     match leniency {
-        Some(_) if !root.is_encoded => Decoder::lenient(reader),
-        _ => Decoder::new(reader),
+        Some(_) => Decoder::lenient(reader),
+        None => Decoder::new(reader),
     }
 }
 
@@ -240,15 +240,27 @@ impl Incoming<'_> {
             included.begin();
             decoder = decoder.with_includes(included);
         }
-        let header: Result<H, Error> = blocks::read(envelope, decoder.reader().input(), options.limits);
-        let value: Result<T, Error> = read_payload(decoder, root, first, message, |deviations| {
-            // A message that will be read again has them then.
-            if included.is_none_or(Included::is_complete) {
-                options.leniency.iter().for_each(|leniency| leniency.tell(operation, deviations));
-            }
-        });
-        let value = value.map_err(|error| if is_request && root.is_encoded { of_call(error) } else { error })?;
-        Ok((value, header?))
+        let (input, is_lenient) = (decoder.reader().input(), decoder.is_lenient());
+        let header: Result<(H, Deviations), Error> = blocks::read_as(envelope, input, options.limits, is_lenient);
+        let value: Result<(T, Deviations), Error> = read_payload(decoder, root, first, message);
+        let (value, of_payload) =
+            value.map_err(|error| if is_request && root.is_encoded { of_call(error) } else { error })?;
+        let (header, mut deviations) = header?;
+        deviations.append(of_payload);
+        // A message that will be read again has them then.
+        if included.is_none_or(Included::is_complete) {
+            tell(options, operation, deviations, input);
+        }
+        Ok((value, header))
+    }
+}
+
+/// Tells what was tolerated in a message, if anything was.
+pub(crate) fn tell(options: &Options, operation: &Operation, deviations: Deviations, input: &str) {
+    if let Some(leniency) = &options.leniency
+        && !deviations.is_empty()
+    {
+        leniency.tell(operation, &deviations.locate(input.as_bytes(), options.limits, Some("Body")));
     }
 }
 
@@ -264,26 +276,21 @@ impl Package {
         read_with(message, *charset, options, |mut reader, leniency| {
             let (mut envelope, first) = Envelope::read(&mut reader)?;
             envelope.claim(&options.roles);
-            incoming.parts(decoder(reader, root, leniency), &envelope, first, included.as_deref())
+            incoming.parts(decoder(reader, leniency), &envelope, first, included.as_deref())
         })
     }
 }
 
 /// Reads the payload, which begins with the start tag `first` that was read and found to be right, and the rest of the
-/// message. `tell` is told what was tolerated, if anything was.
+/// message. What was tolerated comes beside it.
 pub(crate) fn read_payload<'a, T: FromPayload>(
     mut decoder: Decoder<'a>,
     root: &'static Root,
     first: Option<StartTag<'a>>,
     message: &Bytes,
-    tell: impl FnOnce(&Deviations),
-) -> Result<T, Error> {
+) -> Result<(T, Deviations), Error> {
     let value = T::read(&mut decoder, root, first, message);
     let deviations = decoder.take_deviations();
-    if value.is_ok() && !deviations.is_empty() {
-        let (input, limits) = (decoder.reader().input(), decoder.reader().limits());
-        tell(&deviations.locate(input.as_bytes(), limits, Some("Body")));
-    }
     keep(decoder.into_memory());
-    value
+    value.map(|value| (value, deviations))
 }

@@ -52,6 +52,10 @@ impl<T: FromXml> FromPayload for T {
         let value;
         match root.body {
             None => {
+                if root.is_encoded {
+                    // SOAP encoding is by its own rules.
+                    decoder.insist();
+                }
                 value = decoder.root(&root.element)?;
                 match root.is_encoded {
                     true => Envelope::read_end_behind_others(decoder)?,

@@ -372,9 +372,13 @@ impl<'r> Loader<'r> {
                 namespace => format!("namespace {namespace:?}"),
             };
             let (message, note) = match &pending.location {
-                Some(location) => {
-                    (format!("{location} is not found"), format!("nothing is fetched: map it to a file of {what}"))
-                }
+                Some(location) => (
+                    format!("{location} is not found"),
+                    format!(
+                        "nothing is fetched: let a catalog map it to a file of {what}, or make one file of all with \
+                         `castile bundle --fetch`"
+                    ),
+                ),
                 None => (format!("no document of {what} is at hand"), "the import says no schemaLocation".to_owned()),
             };
             // An import may lead nowhere (§4.2.3); what refers to it is an error of its own.

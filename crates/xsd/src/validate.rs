@@ -35,7 +35,6 @@ mod attributes;
 mod elements;
 mod identity;
 mod keys;
-mod matching;
 mod model;
 mod names;
 mod path;

@@ -123,7 +123,7 @@ impl Planner<'_> {
             Kind::Literal => {
                 value.base = self.complex_type(type_id).0;
                 let is_abstract = schema[type_id].as_complex().is_some_and(|complex| complex.is_abstract);
-                if !is_abstract && self.derived_types(type_id).is_empty() {
+                if !is_abstract && self.derived_types(type_id, Default::default()).is_empty() {
                     value.type_name = self.type_name(type_id);
                 }
             }
@@ -133,7 +133,7 @@ impl Planner<'_> {
             }
             Kind::Struct(members) => {
                 value.is_shared = self.is_circular(type_id);
-                let derived = self.derived_types(type_id);
+                let derived = self.derived_types(type_id, Default::default());
                 let is_abstract = schema[type_id].as_complex().is_some_and(|complex| complex.is_abstract);
                 if derived.is_empty() && !is_abstract {
                     value.base = self.encoded_struct(type_id, members, owner);
@@ -428,7 +428,7 @@ impl Planner<'_> {
     /// The types of what a value has in it.
     fn leads_to(&self, type_id: TypeId) -> Vec<TypeId> {
         let mut types = Vec::new();
-        for id in std::iter::once(type_id).chain(self.derived_types(type_id)) {
+        for id in std::iter::once(type_id).chain(self.derived_types(type_id, Default::default())) {
             match self.kind(id) {
                 Kind::Struct(members) => {
                     types.extend(members.iter().map(|member| self.schema[member.element].type_id));

@@ -1,7 +1,7 @@
 //! What facets say of simple types: a restriction for each type that has some.
 
-use castile_xsd::TypeId;
 use castile_xsd::components::{Facet as SchemaFacet, FacetKind, SimpleType, Variety, WhiteSpace};
+use castile_xsd::{Severity, TypeId};
 
 use super::Planner;
 use crate::plan::{Base, Facet, Item, Path, Restriction, Rule};
@@ -35,7 +35,7 @@ impl Planner<'_> {
         let of = match &simple.variety {
             Variety::Atomic => None,
             Variety::List { item } => self.facets(*item).map(|item| self.add(type_id, &name, &base, Rule::Items(item))),
-            Variety::Union { members } => match self.member_bases(members)?.as_slice() {
+            Variety::Union { members } => match self.member_bases(members).as_slice() {
                 [(one, members)] => self.one_of(&name, one, members),
                 _ => None,
             },
@@ -87,7 +87,7 @@ impl Planner<'_> {
     }
 
     /// The facets of a type and of all that it is derived from.
-    fn own_facets(&self, type_id: TypeId, base: &Base) -> Vec<Facet> {
+    fn own_facets(&mut self, type_id: TypeId, base: &Base) -> Vec<Facet> {
         let schema = self.schema;
         let all = schema.facets(type_id);
         let of_kind = |kind| all.iter().find(|facet| facet.kind == kind);
@@ -117,7 +117,11 @@ impl Planner<'_> {
             facets.extend(of_kind(kind).map(|facet| Facet::Bound(field, facet.value.clone())));
         }
         let enumeration = schema.enumeration(type_id);
-        if !enumeration.is_empty() {
+        if !enumeration.is_empty() && matches!(base, Base::Item(_) | Base::List(_)) && self.has_names(base) {
+            // The texts of those that are names mean nothing without the declarations of the contract.
+            let message = "the enumeration of a type that has names among other values, or in a list, is not checked";
+            self.report(Severity::Warning, schema[type_id].location(), message.to_owned());
+        } else if !enumeration.is_empty() {
             let is_name = matches!(base, Base::Datatype("QName" | "Notation"));
             let name = |facet: &SchemaFacet| {
                 let name = facet.name()?;

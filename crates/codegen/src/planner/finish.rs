@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use castile_xml::XML_NAMESPACE;
 
 use crate::plan::{
-    Accessor, Base, Content, Element, EncodedValue, Field, Item, Occurrence, Path, Payload, Presence, Role, Root,
+    Accessor, Base, Content, Element, EncodedValue, Field, Item, Nil, Occurrence, Path, Payload, Presence, Role, Root,
     Service, Struct, Term, TypeName,
 };
 use crate::tags::Tags;
@@ -107,7 +107,8 @@ fn holds_names(item: &Item) -> bool {
                     || matches!(content, Content::Simple { value, .. } if value.is_name())
             }
             Item::Derived(planned) => planned.variants.iter().any(|variant| variant.base.is_name()),
-            Item::Choice(_) | Item::Enumeration(_) | Item::Union(_) | Item::Restriction(_) => false,
+            Item::Union(planned) => planned.has_names,
+            Item::Choice(_) | Item::Enumeration(_) | Item::Restriction(_) => false,
             // Bare names are those of accessors in any case.
             Item::EncodedStruct(_) | Item::EncodedArray(_) => false,
         }
@@ -265,7 +266,7 @@ fn field_has_default(field: &Field, known: &HashSet<Path>) -> bool {
         return true;
     }
     match &field.term {
-        Term::Element { value, .. } => value.nillable || has_default(&value.base, known),
+        Term::Element { value, .. } => value.nil != Nil::Never || has_default(&value.base, known),
         Term::Group { path, .. } => known.contains(path),
         Term::Any(_) => false,
     }

@@ -7,7 +7,7 @@ use super::particles::{Group, Node, NodeTerm, Origin};
 use super::types::wildcard;
 use super::{Key, Planner, text};
 use crate::names::{Ident, Scope};
-use crate::plan::{Choice, Content, Field, Item, Path, Role, Struct, Term};
+use crate::plan::{Choice, Content, Element, Field, Item, Particle, ParticleKind, Path, Role, Struct, Term};
 
 impl Planner<'_> {
     /// Names for those nodes that have one in the contract: they come before all others.
@@ -182,6 +182,7 @@ impl Planner<'_> {
             table: self.table(&path.ident.to_string()),
             documentation,
             text: None,
+            order: None,
             variants,
         })
     }
@@ -232,9 +233,39 @@ impl Planner<'_> {
             table,
             documentation: format!("A piece of the content of a `{owner}`."),
             text: Some(text),
+            order: (!is_in_any_order(group)).then(|| self.order(group, &variants)),
             variants,
         }));
         path
+    }
+
+    /// In which order the pieces of mixed content may come. `variants` are those that may come at all.
+    fn order(&self, group: &Group, variants: &[Field]) -> Particle {
+        let elements: Vec<&Element> = variants.iter().filter_map(Field::element).collect();
+        self.ordered(group, 1, Some(1), &elements)
+    }
+
+    fn ordered(&self, group: &Group, min: u32, max: Option<u32>, elements: &[&Element]) -> Particle {
+        let particles = group.nodes.iter().map(|Node { min, max, term }| {
+            let kind = match term {
+                NodeTerm::Group(group) => return self.ordered(group, *min, *max, elements),
+                NodeTerm::Any(any) => ParticleKind::Any(wildcard(&any.namespaces)),
+                NodeTerm::Element(id) => {
+                    let name = &self.schema[*id].name;
+                    let is_it = |one: &&Element| one.name == name.local() && one.namespace == name.namespace();
+                    let number = elements.iter().position(is_it);
+                    ParticleKind::Element(number.unwrap_or_else(|| unreachable!("each element is a piece")))
+                }
+            };
+            Particle { min: *min, max: *max, kind }
+        });
+        let particles = particles.collect();
+        let kind = match group.compositor {
+            Compositor::Sequence => ParticleKind::Sequence(particles),
+            Compositor::Choice => ParticleKind::Choice(particles),
+            Compositor::All => ParticleKind::All(particles),
+        };
+        Particle { min, max, kind }
     }
 
     fn leaves(&self, nodes: &[Node], found: &mut Vec<Node>, any: &mut Option<NamespaceConstraint>) {
@@ -308,5 +339,15 @@ impl Planner<'_> {
                 *counted = true;
             }
         }
+    }
+}
+
+/// Whether a group is one element or a choice of elements, as often as one likes: then there is no order.
+fn is_in_any_order(group: &Group) -> bool {
+    let [Node { min: 0, max: None, term }] = group.nodes.as_slice() else { return false };
+    let is_leaf = |node: &Node| (node.min, node.max) == (1, Some(1)) && !matches!(node.term, NodeTerm::Group(_));
+    match term {
+        NodeTerm::Group(group) => group.compositor == Compositor::Choice && group.nodes.iter().all(is_leaf),
+        NodeTerm::Element(_) | NodeTerm::Any(_) => true,
     }
 }

@@ -12,8 +12,8 @@ use castile_xsd::{ElementId, Location, TypeId};
 use super::{Planner, text};
 use crate::names::{Ident, Scope};
 use crate::plan::{
-    Base, Content, Element, FaultVariant, Faults, Field, Header, HeaderBlock, HeaderStruct, Item, Message, Operation,
-    Path, Payload, Role, Root, Struct, Term, Value,
+    Base, Content, Element, FaultVariant, Faults, Field, Header, HeaderBlock, HeaderStruct, Item, Message, Nil,
+    Operation, Path, Payload, Role, Root, Struct, Term, Value,
 };
 
 /// The names of an operation, given in the order of the contract whether or not it is needed.
@@ -314,7 +314,7 @@ impl Planner<'_> {
                     constraint: None,
                     facets,
                 };
-                (format!("The part `{}`.", part.name), element, Value { base, nillable: false, recursive })
+                (format!("The part `{}`.", part.name), element, Value { base, nil: Nil::Never, recursive })
             }
         };
         let term = Term::Element { element, value, tag: String::new(), counted: false };

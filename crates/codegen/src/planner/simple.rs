@@ -1,7 +1,7 @@
 //! Simple types: those that are built in, enumerations, lists and unions.
 
 use castile_xsd::components::{Facet, FacetKind, Owner, SimpleType, TypeDefinition, Variety, WhiteSpace};
-use castile_xsd::{Builtin, Severity, TypeId};
+use castile_xsd::{Builtin, TypeId};
 
 use super::{Key, Planner};
 use crate::names::{Ident, Scope};
@@ -67,14 +67,7 @@ impl Planner<'_> {
     }
 
     fn union(&mut self, type_id: TypeId, simple: &SimpleType, members: &[TypeId]) -> Base {
-        let Some(bases) = self.member_bases(members) else {
-            if self.reported.insert(type_id) {
-                let message =
-                    "a union with a member that is an xs:QName is kept as text: its prefix may mean nothing later";
-                self.report(Severity::Warning, simple.location, message.to_owned());
-            }
-            return Base::Primitive("String");
-        };
+        let bases = self.member_bases(members);
         match bases.as_slice() {
             [] => return Base::Primitive("String"),
             [(one, _)] => return one.clone(),
@@ -90,7 +83,8 @@ impl Planner<'_> {
             facets: self.one_of(&name, &base, &members),
             base,
         });
-        let members = members.collect();
+        let members: Vec<Member> = members.collect();
+        let has_names = members.iter().any(|member| self.has_names(&member.base));
         let documentation = self.simple_documentation(simple, &name);
         self.items.push(Item::Union(Union {
             path: path.clone(),
@@ -98,13 +92,24 @@ impl Planner<'_> {
             name,
             members,
             has_facets: self.checks_facets,
+            has_names,
         }));
         Base::Item(path)
     }
 
-    /// The Rust types of the members of a union, each once, with the members that are read as such. `None` if one is an
-    /// `xs:QName`, so that the value is kept as text.
-    pub(super) fn member_bases(&mut self, members: &[TypeId]) -> Option<Vec<(Base, Vec<TypeId>)>> {
+    /// Whether values of a simple type may be names, or have names in them.
+    pub(super) fn has_names(&self, base: &Base) -> bool {
+        match base {
+            Base::List(item) => self.has_names(item),
+            Base::Item(path) => {
+                self.items.iter().any(|item| matches!(item, Item::Union(one) if one.path == *path && one.has_names))
+            }
+            _ => base.is_name(),
+        }
+    }
+
+    /// The Rust types of the members of a union, each once, with the members that are read as such.
+    pub(super) fn member_bases(&mut self, members: &[TypeId]) -> Vec<(Base, Vec<TypeId>)> {
         let mut types = Vec::new();
         self.members(members, &mut types);
         let mut bases: Vec<(Base, Vec<TypeId>)> = Vec::new();
@@ -115,15 +120,12 @@ impl Planner<'_> {
                 None => bases.push((base, vec![member])),
             }
         }
-        if bases.iter().any(|(base, _)| base.is_name()) {
-            return None;
-        }
         // What comes after a type that takes every text is never tried, but where facets narrow that.
         if let Some(end) = bases.iter().position(|(base, _)| *base == Base::Primitive("String")) {
             let rest: Vec<TypeId> = bases.drain(end + 1..).flat_map(|(_, members)| members).collect();
             bases[end].1.extend(rest);
         }
-        Some(bases)
+        bases
     }
 
     /// The members of a union, those of unions in it in their place, unless these have facets of their own.

@@ -1,16 +1,16 @@
 //! Complex types: which there are for a type of the schema, and what they have.
 
 use castile_xsd::components::{
-    Annotation, ComplexType, Content as SchemaContent, Derivation, ElementDeclaration, NamespaceConstraint, Owner,
-    Particle, TypeDefinition, Use, ValueConstraint as SchemaConstraint,
+    Annotation, ComplexType, Content as SchemaContent, Derivation, DerivationSet, ElementDeclaration,
+    NamespaceConstraint, Owner, Particle, TypeDefinition, Use, ValueConstraint as SchemaConstraint,
 };
 use castile_xsd::{Builtin, ElementId, TypeId};
 
 use super::{Key, Planner, particles, text};
 use crate::names::Scope;
 use crate::plan::{
-    Attribute, Base, Content, Derived, DerivedVariant, Element, Item, Path, Presence, Role, Struct, TypeName, Value,
-    ValueConstraint, Wildcard,
+    Attribute, Base, Content, Derived, DerivedVariant, Element, Item, Nil, Path, Presence, Role, Struct, TypeName,
+    Value, ValueConstraint, Wildcard,
 };
 
 impl Planner<'_> {
@@ -18,7 +18,22 @@ impl Planner<'_> {
     pub(super) fn value(&mut self, element: ElementId) -> Value {
         let declaration = &self.schema[element];
         let (base, recursive) = self.base(declaration.type_id, element);
-        Value { base, nillable: declaration.nillable, recursive }
+        let nil = match declaration.nillable {
+            false => Nil::Never,
+            true if self.has_attributes(declaration.type_id, declaration.block) => Nil::WithAttributes,
+            true => Nil::Plain,
+        };
+        Value { base, nil, recursive }
+    }
+
+    /// Whether values of a type, or of one that `xsi:type` may name in its place, may have attributes.
+    fn has_attributes(&self, type_id: TypeId, block: DerivationSet) -> bool {
+        // In place of a simple type none with attributes is read.
+        if self.schema[type_id].as_complex().is_none() {
+            return false;
+        }
+        let mut types = [type_id].into_iter().chain(self.derived_types(type_id, block));
+        types.any(|id| !self.schema.attribute_uses(id).is_empty() || self.schema.attribute_wildcard(id).is_some())
     }
 
     /// The Rust type for values of a type, planned if that was not done before, and whether it is being planned, so
@@ -31,11 +46,12 @@ impl Planner<'_> {
             TypeDefinition::Simple(_) => (self.simple(type_id), false),
             TypeDefinition::Complex(_) if type_id.builtin() == Some(Builtin::AnyType) => (Base::AnyType, false),
             TypeDefinition::Complex(complex) => {
-                let derived = self.derived_types(type_id);
+                let block = self.schema[element].block;
+                let derived = self.derived_types(type_id, block);
                 if derived.is_empty() && !complex.is_abstract {
                     return self.structure(type_id, Some(element));
                 }
-                self.derived(type_id, complex, derived)
+                self.derived(type_id, block, complex, derived)
             }
         }
     }
@@ -46,21 +62,32 @@ impl Planner<'_> {
         if type_id.builtin() == Some(Builtin::AnyType) {
             return (Base::AnyType, false);
         }
-        let derived = self.derived_types(type_id);
+        let block = DerivationSet::default();
+        let derived = self.derived_types(type_id, block);
         if derived.is_empty() && !complex.is_abstract {
             return self.structure(type_id, None);
         }
-        self.derived(type_id, complex, derived)
+        self.derived(type_id, block, complex, derived)
     }
 
-    /// The types that an element of this type may name as its own, in the order of their definitions.
-    pub(super) fn derived_types(&self, type_id: TypeId) -> Vec<TypeId> {
+    /// The types that an element of this type may name as its own, in the order of their definitions. Neither the element
+    /// nor the type may `block` how they are derived (Part 1 §3.3.4, cvc-elt 4.3).
+    pub(super) fn derived_types(&self, type_id: TypeId, block: DerivationSet) -> Vec<TypeId> {
+        let of_type = self.schema[type_id].as_complex().map(|complex| complex.block).unwrap_or_default();
         let mut found = Vec::new();
         let mut open = self.schema.derived_types(type_id).to_vec();
         while let Some(id) = open.pop() {
+            let Some(complex) = self.schema[id].as_complex() else { continue };
+            let is_blocked = match complex.derivation {
+                Derivation::Extension => block.extension || of_type.extension,
+                Derivation::Restriction => block.restriction || of_type.restriction,
+            };
+            // What is derived from it is so in this way, too.
+            if is_blocked {
+                continue;
+            }
             open.extend(self.schema.derived_types(id));
-            let complex = self.schema[id].as_complex();
-            if complex.is_some_and(|complex| !complex.is_abstract && complex.name.is_some()) {
+            if !complex.is_abstract && complex.name.is_some() {
                 found.push(id);
             }
         }
@@ -70,8 +97,14 @@ impl Planner<'_> {
     }
 
     /// The enum of a type and those derived from it.
-    fn derived(&mut self, type_id: TypeId, complex: &ComplexType, derived: Vec<TypeId>) -> (Base, bool) {
-        let key = Key::Derived(type_id);
+    fn derived(
+        &mut self,
+        type_id: TypeId,
+        block: DerivationSet,
+        complex: &ComplexType,
+        derived: Vec<TypeId>,
+    ) -> (Base, bool) {
+        let key = Key::Derived(type_id, (block.extension, block.restriction));
         if let Some(path) = self.paths.get(&key) {
             return (Base::Item(path.clone()), self.in_progress.contains(&key));
         }

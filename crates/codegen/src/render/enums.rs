@@ -5,8 +5,12 @@ use quote::quote;
 
 use super::documentation::documentation;
 use super::types::{all_of, first_of, particle, read};
-use super::{Context, base, by_index, element_table, group_trait, recursive, variant_held};
-use crate::plan::{Base, Choice, Derived, Enumeration, EnumerationVariant, Field, Member, Occurrence, Term, Union};
+use super::{Context, base, by_index, element_table, group_trait, occurrence, recursive, variant_held};
+use crate::names::Ident;
+use crate::plan::{
+    Base, Choice, Derived, Enumeration, EnumerationVariant, Field, Member, Occurrence, Particle, ParticleKind, Term,
+    Union,
+};
 
 /// What clippy thinks of enums that a contract gives.
 fn allow(context: Context<'_>) -> Option<TokenStream> {
@@ -44,9 +48,12 @@ pub(super) fn choice(plan: &Choice, context: Context<'_>) -> TokenStream {
     let first = elements.into_iter().chain(variants.iter().filter_map(|variant| first_of(variant, context)));
     let first: Vec<TokenStream> = first.collect();
     let all = all_of(&first, all);
+    let order = plan.order.as_ref().map(|order| order_of(order, table));
     let mixed = plan.text.iter().map(|text| {
         quote! {
             impl ::castile::codegen::Mixed for #ident {
+                #order
+
                 fn text(text: String) -> Self {
                     Self::#text(text)
                 }
@@ -79,6 +86,41 @@ pub(super) fn choice(plan: &Choice, context: Context<'_>) -> TokenStream {
 
         #(#mixed)*
     }
+}
+
+/// In which order the pieces of mixed content may come; `table` has the elements among them.
+fn order_of(plan: &Particle, table: &Ident) -> TokenStream {
+    let mut leaves = Vec::new();
+    let particle = ordered(plan, table, &mut leaves);
+    quote! {
+        fn order() -> Option<&'static xs::Order> {
+            static ORDER: xs::LazyLock<xs::Order> =
+                xs::LazyLock::new(|| xs::Order::new(&#particle, vec![#(#leaves),*]));
+            Some(&ORDER)
+        }
+    }
+}
+
+/// A particle; what its leaves take goes to `leaves`.
+fn ordered(plan: &Particle, table: &Ident, leaves: &mut Vec<TokenStream>) -> TokenStream {
+    let (min, max) = occurrence(plan.min, plan.max);
+    let (compositor, particles) = match &plan.kind {
+        ParticleKind::Element(number) => {
+            let (from, to) = (Literal::usize_unsuffixed(*number), Literal::usize_unsuffixed(number + 1));
+            leaves.push(quote! { xs::First::Elements(&#table[#from..#to]) });
+            return quote! { xs::Particle::leaf(#min, #max) };
+        }
+        ParticleKind::Any(any) => {
+            let any = super::wildcard(any);
+            leaves.push(quote! { xs::First::Wildcard(const { &#any }) });
+            return quote! { xs::Particle::leaf(#min, #max) };
+        }
+        ParticleKind::Sequence(particles) => (quote! { sequence }, particles),
+        ParticleKind::Choice(particles) => (quote! { choice }, particles),
+        ParticleKind::All(particles) => (quote! { all }, particles),
+    };
+    let particles: Vec<TokenStream> = particles.iter().map(|particle| ordered(particle, table, leaves)).collect();
+    quote! { xs::Particle::#compositor(#min, #max, vec![#(#particles),*]) }
 }
 
 fn read_choice(plan: &Choice, context: Context<'_>) -> TokenStream {
@@ -310,7 +352,7 @@ pub(super) fn values(plan: &Enumeration) -> String {
 }
 
 pub(super) fn union(plan: &Union, context: Context<'_>) -> TokenStream {
-    let Union { path, name, members, .. } = plan;
+    let Union { path, name, members, has_names, .. } = plan;
     let ident = &path.ident;
     let documentation = documentation(&plan.documentation);
     let allow = allow(context);
@@ -323,6 +365,11 @@ pub(super) fn union(plan: &Union, context: Context<'_>) -> TokenStream {
         quote! { #[doc = #documentation] #ident(#held), }
     });
     let last = members.len().saturating_sub(1);
+    let parse = if *has_names {
+        quote! { parse_in(text, scope) }
+    } else {
+        quote! { parse(text) }
+    };
     let reads = members.iter().enumerate().map(|(index, Member { ident, base: of, is_enumeration, facets })| {
         let of = base(of, context);
         let is_listed = (*is_enumeration && index < last).then(|| quote! { && !matches!(value, #of::Other(_)) });
@@ -331,8 +378,41 @@ pub(super) fn union(plan: &Union, context: Context<'_>) -> TokenStream {
             quote! { && xs::Check::check(&#path, text, &value).is_ok() }
         });
         quote! {
-            if let Ok(value) = <#of as SimpleType>::parse(text) #is_listed #is_allowed {
+            if let Ok(value) = <#of as SimpleType>::#parse #is_listed #is_allowed {
                 return Ok(Self::#ident(value));
+            }
+        }
+    });
+    let parse_text = match has_names {
+        false => quote! {
+            fn parse(text: &str) -> Result<Self, Option<String>> {
+                #(#reads)*
+                Err(None)
+            }
+        },
+        true => quote! {
+            const HAS_NAMES: bool = true;
+
+            fn parse(text: &str) -> Result<Self, Option<String>> {
+                Self::parse_in(text, &::castile::datatypes::Unscoped)
+            }
+
+            fn parse_in(text: &str, scope: &dyn ::castile::datatypes::Scope) -> Result<Self, Option<String>> {
+                #(#reads)*
+                Err(None)
+            }
+
+            fn parse_prefix(_: &str, _: usize) -> Option<(Self, usize)> {
+                None
+            }
+        },
+    };
+    let write_names = has_names.then(|| {
+        let idents = members.iter().map(|member| &member.ident);
+        quote! {
+
+            fn write_in(&self, out: &mut Vec<u8>, prefixes: &mut ::castile::datatypes::Prefixes<'_>) -> bool {
+                match self { #(Self::#idents(value) => value.write_in(out, prefixes),)* }
             }
         }
     });
@@ -370,15 +450,13 @@ pub(super) fn union(plan: &Union, context: Context<'_>) -> TokenStream {
         impl SimpleType for #ident {
             const NAME: &'static str = #name;
 
-            fn parse(text: &str) -> Result<Self, Option<String>> {
-                #(#reads)*
-                Err(None)
-            }
+            #parse_text
             #beyond_facets
 
             fn write(&self, out: &mut Vec<u8>) -> bool {
                 match self { #(Self::#idents(value) => value.write(out),)* }
             }
+            #write_names
         }
 
         #facets

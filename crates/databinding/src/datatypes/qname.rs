@@ -32,7 +32,8 @@ impl Scope for tree::Element<'_> {
 }
 
 /// Where no declarations are known: names can't be read there.
-pub(crate) struct Unscoped;
+#[derive(Clone, Copy, Debug)]
+pub struct Unscoped;
 
 impl Scope for Unscoped {
     fn namespace(&self, _: &str) -> Option<&str> {

@@ -159,6 +159,14 @@ impl Decoder<'_> {
     /// # Errors
     /// What is wrong with it.
     pub fn independent<T: FromXml>(&mut self, element: &'static Element) -> Result<Option<T>, Error> {
+        // What is encoded has rules of its own.
+        let lenient = self.lenient.take();
+        let value = self.independent_strictly(element);
+        self.lenient = lenient;
+        value
+    }
+
+    fn independent_strictly<T: FromXml>(&mut self, element: &'static Element) -> Result<Option<T>, Error> {
         self.reader.begin_layout();
         // No value of an attribute has this character.
         let offset = self.reader.input()[..self.reader.offset()].rfind('<').unwrap_or_default();

@@ -9,6 +9,7 @@ use castile_xml::{NamespaceId, StartTag, Token, escape};
 
 use crate::any::Any;
 use crate::error::{Error, ErrorKind};
+use crate::model::{Matcher, Order};
 use crate::schema::{Element, First, Wildcard};
 use crate::to_xml::Encoder;
 
@@ -33,6 +34,11 @@ pub trait Group: Sized {
 
 /// A piece of mixed content: an element or text.
 pub trait Mixed: Group {
+    /// In which order elements may come; `None` for any.
+    fn order() -> Option<&'static Order> {
+        None
+    }
+
     /// A piece of text.
     fn text(text: String) -> Self;
 }
@@ -264,8 +270,10 @@ impl<'a> Decoder<'a> {
     /// Reads text and elements as they come, up to an end tag or an element that `G` doesn't have.
     ///
     /// # Errors
-    /// What is wrong with an element.
+    /// What is wrong with an element, or that it can't come where it does.
     pub fn mixed<G: Mixed>(&mut self) -> Result<Vec<G>, Error> {
+        let order = G::order();
+        let mut matcher = Matcher::default();
         let mut content = Vec::new();
         loop {
             let mut text = String::new();
@@ -277,12 +285,46 @@ impl<'a> Decoder<'a> {
             if !text.is_empty() {
                 content.push(G::text(text));
             }
+            if let Some(order) = order {
+                self.keep_order(order, &mut matcher)?;
+            }
             match G::read(self)? {
                 Some(group) => content.push(group),
                 None if self.lenient.is_some() && self.is_without_place::<G>()? => {}
                 None => return Ok(content),
             }
         }
+    }
+}
+
+impl Decoder<'_> {
+    /// Sees whether what comes next may come there.
+    fn keep_order(&mut self, order: &'static Order, matcher: &mut Matcher) -> Result<(), Error> {
+        match &self.next {
+            Some(Next::Start(tag)) => {
+                let (namespace, local) = self.name(tag);
+                let candidates = order.candidates(namespace, local);
+                // What there is no place for at all is told by whoever doesn't take it.
+                if candidates.is_empty() || matcher.take(order.model(), &candidates).is_some() {
+                    return Ok(());
+                }
+            }
+            Some(Next::End { .. }) if !matcher.is_complete(order.model()) => {}
+            _ => return Ok(()),
+        }
+        let error = self.out_of_order(&order.expected(matcher));
+        // More would be told than is wrong.
+        matcher.lose();
+        self.tolerate(error)
+    }
+
+    #[cold]
+    fn out_of_order(&mut self, expected: &str) -> Error {
+        let end = match self.parent {
+            Some(parent) if expected.is_empty() => format!("</{}>", parent.name),
+            _ => String::new(),
+        };
+        self.not_begun(if end.is_empty() { expected } else { &end })
     }
 }
 

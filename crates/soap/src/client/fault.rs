@@ -1,21 +1,26 @@
 //! Faults as servers write them (SOAP 1.1 §4.4, SOAP 1.2 Part 1 §5.4).
 
-use castile_databinding::Decoder;
+use std::ops::Range;
+
 use castile_databinding::datatypes::{QName, Scope, SimpleType};
-use castile_xml::{Limits, Reader, Token, XML_NAMESPACE};
+use castile_databinding::{Decoder, Deviations};
+use castile_xml::{Limits, Memory, Reader, Token, XML_NAMESPACE};
 
 use crate::envelope::next_tag;
 use crate::{Detail, Envelope, Error, Fault, FaultCode, FaultDetail, Reason, Version};
 
 /// Reads the children of a fault, whose start tag was read, and the rest of the message. Their order is not insisted on: many
-/// servers have their own. Those in SOAP encoding refer to what stands behind the fault.
+/// servers have their own. Those in SOAP encoding refer to what stands behind the fault. What was tolerated in the detail
+/// comes beside it.
 pub(super) fn read<D: FaultDetail>(
     reader: &mut Reader<'_>,
     version: Version,
     limits: Limits,
     is_encoded: bool,
-) -> Result<Fault<D>, Error> {
+    is_lenient: bool,
+) -> Result<(Fault<D>, Deviations), Error> {
     let mut fault = Fault { reason: Reason::default(), ..Fault::receiver("") };
+    let mut deviations = Deviations::default();
     let mut entries = None;
     loop {
         match reader.next()? {
@@ -30,7 +35,7 @@ pub(super) fn read<D: FaultDetail>(
                 }
                 (Version::Soap11, "faultactor") | (Version::Soap12, "Role") => fault.role = Some(text(reader)?.into()),
                 (Version::Soap11, "detail") | (Version::Soap12, "Detail") => {
-                    entries = Some(Entries::read(reader)?);
+                    entries = Some(read_entries(reader)?);
                 }
                 (Version::Soap12, "Code") => (fault.code, fault.subcodes) = read_code(reader)?,
                 (Version::Soap12, "Reason") => fault.reason = read_reason(reader)?,
@@ -41,21 +46,32 @@ pub(super) fn read<D: FaultDetail>(
             _ => {}
         }
     }
-    let start = reader.offset();
-    let mut end = start;
     if is_encoded {
         while next_tag(reader)?.is_some() {
             reader.skip_element()?;
-            end = reader.offset();
         }
         Envelope::read_end_behind_body(reader)?;
     } else {
         Envelope::read_end(reader)?;
     }
     if let Some(entries) = entries {
-        fault.detail = entries.detail(reader.input().get(start..end).unwrap_or_default(), limits);
+        let (text, inner) = (reader.input(), &reader.input()[entries.clone()]);
+        let found = tolerantly(is_lenient, |is_lenient| declared(text, entries.clone(), limits, is_lenient));
+        fault.detail = match found {
+            Some((detail, tolerated)) => {
+                deviations = tolerated;
+                Detail::Declared(detail)
+            }
+            None if inner.trim().is_empty() => Detail::None,
+            None => Detail::Other(inner.to_owned()),
+        };
     }
-    Ok(fault)
+    Ok((fault, deviations))
+}
+
+/// What `read` makes of a detail strictly or, if it makes nothing of it so and may be lenient, leniently.
+pub(super) fn tolerantly<T>(is_lenient: bool, read: impl Fn(bool) -> Option<T>) -> Option<T> {
+    read(false).or_else(|| if is_lenient { read(true) } else { None })
 }
 
 /// The code of a name, and the subcodes: what a dot separates is more and more exact (SOAP 1.1 §4.4.1).
@@ -160,66 +176,38 @@ fn text(reader: &mut Reader<'_>) -> Result<String, Error> {
     Ok(text)
 }
 
-/// What stands in `detail`.
-struct Entries<'a> {
-    inner: &'a str,
-    /// Prefixes and namespaces that are in scope there, the nearest first.
-    scope: Vec<(String, String)>,
+/// Reads `detail`, whose start tag was read: where what stands in it is.
+fn read_entries(reader: &mut Reader<'_>) -> Result<Range<usize>, Error> {
+    let start = reader.offset();
+    let depth = reader.depth();
+    let mut end = start;
+    while reader.depth() >= depth {
+        end = reader.offset();
+        reader.next()?;
+    }
+    Ok(start..end)
 }
 
-impl<'a> Entries<'a> {
-    /// Reads `detail`, whose start tag was read.
-    fn read(reader: &mut Reader<'a>) -> Result<Self, Error> {
-        let start = reader.offset();
-        let scope = reader.namespaces().map(|(prefix, name)| (prefix.to_owned(), name.to_owned())).collect();
-        let depth = reader.depth();
-        let mut end = start;
-        while reader.depth() >= depth {
-            end = reader.offset();
-            reader.next()?;
+/// The detail that `entries` begin with, if the contract declares it: the message is read once more up to there, so that
+/// declarations and references count that stand around it. What was tolerated comes beside it.
+fn declared<D: FaultDetail>(
+    text: &str,
+    entries: Range<usize>,
+    limits: Limits,
+    is_lenient: bool,
+) -> Option<(D, Deviations)> {
+    let mut reader = Reader::decoded(text, limits, &mut Memory::default()).ok()?;
+    let first = loop {
+        match reader.next().ok()? {
+            Token::StartTag(tag) if tag.offset >= entries.start => break tag,
+            Token::End => return None,
+            _ if reader.offset() > entries.end => return None,
+            _ => {}
         }
-        Ok(Entries { inner: reader.input().get(start..end).unwrap_or_default(), scope })
-    }
-
-    /// The first entry if the contract declares it, otherwise everything as it came. `others` stand behind the fault.
-    fn detail<D: FaultDetail>(self, others: &str, limits: Limits) -> Detail<D> {
-        match declared(self.inner, others, &self.scope, limits) {
-            Some(detail) => Detail::Declared(detail),
-            None if self.inner.trim().is_empty() => Detail::None,
-            None => Detail::Other(self.inner.to_owned()),
-        }
-    }
-}
-
-/// The declared detail that `inner` begins with, read as a document of its own with the namespaces that were in scope.
-fn declared<D: FaultDetail>(inner: &str, others: &str, scope: &[(String, String)], limits: Limits) -> Option<D> {
-    let mut document = Vec::from(b"<detail");
-    for (index, (prefix, name)) in scope.iter().enumerate() {
-        if scope[..index].iter().all(|(nearer, _)| nearer != prefix) {
-            document.extend_from_slice(if prefix.is_empty() { b" xmlns" } else { b" xmlns:" });
-            document.extend_from_slice(prefix.as_bytes());
-            document.extend_from_slice(b"=\"");
-            castile_xml::escape::push_attribute(&mut document, name).ok()?;
-            document.push(b'"');
-        }
-    }
-    document.push(b'>');
-    document.extend_from_slice(inner.as_bytes());
-    document.extend_from_slice(others.as_bytes());
-    document.extend_from_slice(b"</detail>");
-    let mut reader = Reader::new(&document, limits).ok()?;
-    let mut tags = std::iter::from_fn(|| {
-        loop {
-            match reader.next().ok()? {
-                Token::StartTag(tag) => {
-                    return Some((reader.namespace(tag.namespace).to_owned(), tag.name.local().to_owned()));
-                }
-                Token::EndTag(_) | Token::End => return None,
-                _ => {}
-            }
-        }
-    });
-    let (namespace, local) = tags.nth(1)?;
+    };
+    let (namespace, local) = (reader.namespace(first.namespace), first.name.local());
     let index = D::ELEMENTS.iter().position(|element| element.namespace == namespace && element.name == local)?;
-    D::read(&mut Decoder::new(reader), index).ok()
+    let mut decoder = if is_lenient { Decoder::lenient(reader) } else { Decoder::new(reader) };
+    let detail = D::read(&mut decoder, index).ok()?;
+    Some((detail, decoder.take_deviations()))
 }

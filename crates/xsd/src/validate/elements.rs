@@ -7,10 +7,10 @@ mod expected;
 
 use std::rc::Rc;
 
+use castile_databinding::model::Matcher;
 use castile_xml::{NamespaceId, QName, Reader, StartTag};
 
 use super::identity::{FieldValue, Identity};
-use super::matching::Matcher;
 use super::problem::Problems;
 use super::types::{Type, TypeContent, Types};
 use super::values::Ids;

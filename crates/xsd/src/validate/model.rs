@@ -1,198 +1,103 @@
-//! Content models as tables: a node for each particle, found by the names of its elements.
+//! Content models of a schema: what their leaves are, found by the names of elements.
 
 use std::collections::HashMap;
+use std::ops::Index;
+
+use castile_databinding::model;
 
 use super::names::{NameId, Names};
 use crate::components::{Compositor, Particle, Scope, Term, Wildcard};
 use crate::{ElementId, Schema};
 
-/// The number of a node; the root is 0.
-pub(super) type NodeId = u32;
-
-/// The content model of a type. Its size is that of its particles, whatever their occurrence.
+/// The content model of a type.
 #[derive(Debug)]
 pub(super) struct Model {
-    nodes: Vec<Node>,
+    particles: model::Model,
     /// Elements and wildcards, in the order of the schema.
-    leaves: Vec<NodeId>,
-    by_name: HashMap<NameId, Vec<NodeId>>,
+    leaves: Vec<Leaf>,
+    by_name: HashMap<NameId, Vec<usize>>,
     /// Global elements, for which others may stand.
-    by_element: HashMap<ElementId, Vec<NodeId>>,
-    wildcards: Vec<NodeId>,
-    /// How many particles there are in all `<all>` groups.
-    slots: usize,
+    by_element: HashMap<ElementId, Vec<usize>>,
+    wildcards: Vec<usize>,
 }
 
 #[derive(Debug)]
-pub(super) struct Node {
-    pub(super) kind: Kind,
-    pub(super) min: u32,
-    /// `None` is unbounded.
-    pub(super) max: Option<u32>,
-    pub(super) parent: NodeId,
-    /// Which child of its parent it is.
-    pub(super) index: usize,
-    pub(super) depth: usize,
-    /// One occurrence may be nothing.
-    pub(super) is_nullable_once: bool,
-    /// The outermost node on the way down to here of which this may be the first child: all that stands before is
-    /// nullable.
-    pub(super) first_of: usize,
-}
-
-#[derive(Debug)]
-pub(super) enum Kind {
+pub(super) enum Leaf {
     Element(ElementId),
     Wildcard(Wildcard),
-    /// How many of the children before each one are not nullable, and of all.
-    Sequence(Vec<u32>),
-    Choice,
-    /// The children, and the number of the first one's slot.
-    All {
-        children: Vec<NodeId>,
-        first_slot: usize,
-    },
-}
-
-impl Node {
-    /// Whether all its occurrences together may be nothing.
-    pub(super) fn is_nullable(&self) -> bool {
-        self.min == 0 || self.is_nullable_once
-    }
-
-    /// Whether that many occurrences are enough.
-    pub(super) fn is_enough(&self, count: u32) -> bool {
-        count >= self.min || self.is_nullable_once
-    }
-
-    /// Whether there may be another occurrence after that many.
-    pub(super) fn may_repeat(&self, count: u32) -> bool {
-        self.max.is_none_or(|max| count < max)
-    }
 }
 
 impl Model {
     /// The model of a particle whose groups are in the place of references ([`Schema::content`]).
     pub(super) fn new(schema: &Schema, names: &Names, particle: &Particle) -> Self {
-        let mut model = Model {
-            nodes: Vec::new(),
-            leaves: Vec::new(),
-            by_name: HashMap::new(),
-            by_element: HashMap::new(),
-            wildcards: Vec::new(),
-            slots: 0,
-        };
-        model.add(schema, names, particle, Place { parent: 0, index: 0, depth: 0, first_of: 0 });
-        model
-    }
-
-    /// Adds a particle and what is in it. Groups nest no deeper than the front end lets them.
-    fn add(&mut self, schema: &Schema, names: &Names, particle: &Particle, place: Place) -> NodeId {
-        let id = self.nodes.len() as NodeId;
-        let (kind, is_nullable_once) = match &particle.term {
-            Term::Element(element) => (Kind::Element(*element), false),
-            Term::Wildcard(wildcard) => (Kind::Wildcard(wildcard.clone()), false),
-            Term::Group(_) | Term::GroupReference(_) => (Kind::Choice, true),
-        };
-        let (min, max) = (particle.min_occurs, particle.max_occurs);
-        let Place { parent, index, depth, first_of } = place;
-        self.nodes.push(Node { kind, min, max, parent, index, depth, is_nullable_once, first_of });
-        let group = match &particle.term {
-            Term::Element(element) => {
-                self.leaves.push(id);
-                let declaration = &schema[*element];
-                if let Some(name) = names.get(&declaration.name) {
-                    self.by_name.entry(name).or_default().push(id);
+        let mut leaves = Vec::new();
+        let particles = model::Model::new(&shape(schema, particle, &mut leaves));
+        let mut by_name: HashMap<NameId, Vec<usize>> = HashMap::new();
+        let mut by_element: HashMap<ElementId, Vec<usize>> = HashMap::new();
+        let mut wildcards = Vec::new();
+        for (number, leaf) in leaves.iter().enumerate() {
+            match leaf {
+                Leaf::Element(element) => {
+                    let declaration = &schema[*element];
+                    if let Some(name) = names.get(&declaration.name) {
+                        by_name.entry(name).or_default().push(number);
+                    }
+                    if declaration.scope == Scope::Global {
+                        by_element.entry(*element).or_default().push(number);
+                    }
                 }
-                if declaration.scope == Scope::Global {
-                    self.by_element.entry(*element).or_default().push(id);
-                }
-                return id;
+                Leaf::Wildcard(_) => wildcards.push(number),
             }
-            Term::Wildcard(_) => {
-                self.leaves.push(id);
-                self.wildcards.push(id);
-                return id;
-            }
-            Term::Group(group) => group,
-            Term::GroupReference(group) => &schema[*group].group,
-        };
-        let within = Place { parent: id, index: 0, depth: depth + 1, first_of };
-        let mut children = Vec::new();
-        let mut not_nullable = vec![0];
-        for (index, child) in group.particles.iter().enumerate() {
-            let before = not_nullable.last().copied().unwrap_or_default();
-            let is_first = group.compositor != Compositor::Sequence || before == 0;
-            let first_of = if is_first { within.first_of } else { within.depth };
-            let child = self.add(schema, names, child, Place { index, first_of, ..within });
-            not_nullable.push(before + u32::from(!self[child].is_nullable()));
-            children.push(child);
         }
-        let (kind, is_nullable_once) = match group.compositor {
-            Compositor::Sequence => {
-                let is_nullable = not_nullable.last() == Some(&0);
-                (Kind::Sequence(not_nullable), is_nullable)
-            }
-            Compositor::Choice => (Kind::Choice, children.iter().any(|&child| self[child].is_nullable())),
-            Compositor::All => {
-                let first_slot = self.slots;
-                self.slots += children.len();
-                let is_nullable = not_nullable.last() == Some(&0);
-                (Kind::All { children, first_slot }, is_nullable)
-            }
-        };
-        if let Some(node) = self.nodes.get_mut(id as usize) {
-            node.kind = kind;
-            node.is_nullable_once = is_nullable_once;
-        }
-        id
+        Model { particles, leaves, by_name, by_element, wildcards }
     }
 
-    pub(super) fn root(&self) -> &Node {
-        &self[0]
-    }
-
-    pub(super) fn leaves(&self) -> &[NodeId] {
-        &self.leaves
+    pub(super) fn particles(&self) -> &model::Model {
+        &self.particles
     }
 
     /// The elements of this name.
-    pub(super) fn named(&self, name: NameId) -> &[NodeId] {
+    pub(super) fn named(&self, name: NameId) -> &[usize] {
         self.by_name.get(&name).map_or(&[], Vec::as_slice)
     }
 
     /// Where this global element is referred to.
-    pub(super) fn references(&self, element: ElementId) -> &[NodeId] {
+    pub(super) fn references(&self, element: ElementId) -> &[usize] {
         self.by_element.get(&element).map_or(&[], Vec::as_slice)
     }
 
-    pub(super) fn wildcards(&self) -> &[NodeId] {
+    pub(super) fn wildcards(&self) -> &[usize] {
         &self.wildcards
     }
+}
 
-    pub(super) fn slots(&self) -> usize {
-        self.slots
-    }
+impl Index<usize> for Model {
+    type Output = Leaf;
 
-    /// The node and those around it up to the root.
-    pub(super) fn ancestors(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
-        std::iter::successors(Some(id), |&id| (id != 0).then(|| self[id].parent))
+    fn index(&self, leaf: usize) -> &Leaf {
+        &self.leaves[leaf]
     }
 }
 
-/// Where a node is added.
-#[derive(Clone, Copy)]
-struct Place {
-    parent: NodeId,
-    index: usize,
-    depth: usize,
-    first_of: usize,
-}
-
-impl std::ops::Index<NodeId> for Model {
-    type Output = Node;
-
-    fn index(&self, id: NodeId) -> &Node {
-        &self.nodes[id as usize]
+/// How the particles hold together. Groups nest no deeper than the front end lets them.
+fn shape(schema: &Schema, particle: &Particle, leaves: &mut Vec<Leaf>) -> model::Particle {
+    let (min, max) = (particle.min_occurs, particle.max_occurs);
+    let group = match &particle.term {
+        Term::Element(element) => {
+            leaves.push(Leaf::Element(*element));
+            return model::Particle::leaf(min, max);
+        }
+        Term::Wildcard(wildcard) => {
+            leaves.push(Leaf::Wildcard(wildcard.clone()));
+            return model::Particle::leaf(min, max);
+        }
+        Term::Group(group) => group,
+        Term::GroupReference(group) => &schema[*group].group,
+    };
+    let particles = group.particles.iter().map(|particle| shape(schema, particle, leaves)).collect();
+    match group.compositor {
+        Compositor::Sequence => model::Particle::sequence(min, max, particles),
+        Compositor::Choice => model::Particle::choice(min, max, particles),
+        Compositor::All => model::Particle::all(min, max, particles),
     }
 }

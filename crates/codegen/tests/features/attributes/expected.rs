@@ -3,9 +3,9 @@
 use ::castile::codegen::{
     Arc, CallError, Caller, Context, Decoder, Description, Dispatch, Element, Encoder,
     Endpoint, EndpointOptions, Error, Fault, FromXml, Future, HttpError, HttpRequest,
-    HttpResponse, HttpService, Infallible, Leniency, Limits, Nillable, Operation,
-    Payload, Pending, Poll, RequestBody, ResponseFuture, Root, SizeHint, SoapError,
-    SoapService, ToXml, TowerService, Transport, xs,
+    HttpResponse, HttpService, Infallible, Leniency, Limits, Operation, Payload, Pending,
+    Poll, RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService, ToXml,
+    TowerService, Transport, xs,
 };
 
 const NAMESPACE: &str = "urn:attributes";
@@ -382,7 +382,7 @@ pub struct Value {
     /// The element `open`.
     pub open: Option<Open>,
     /// The element `nil`.
-    pub nil: Option<Nillable<Open>>,
+    pub nil: Option<::castile::NillableWithAttributes<Open>>,
 }
 
 static VALUE: [Element; 3] = [

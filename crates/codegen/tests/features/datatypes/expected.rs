@@ -4,8 +4,8 @@ use ::castile::codegen::{
     Arc, CallError, Caller, Context, Decoder, Description, Dispatch, Element, Encoder,
     Endpoint, EndpointOptions, Error, Fault, FromXml, Future, HttpError, HttpRequest,
     HttpResponse, HttpService, Infallible, Leniency, Limits, Operation, Payload, Pending,
-    Poll, RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService, ToXml,
-    TowerService, Transport, xs,
+    Poll, RequestBody, ResponseFuture, Root, SimpleType, SizeHint, SoapError,
+    SoapService, ToXml, TowerService, Transport, xs,
 };
 
 const NAMESPACE: &str = "urn:datatypes";
@@ -167,6 +167,94 @@ impl ToXml for Required {
     }
 }
 
+/// The type `NumberOrName`.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+pub enum NumberOrName {
+    /// A value of `i32`.
+    Int(i32),
+    /// A value of `QName`.
+    QName(::castile::datatypes::QName),
+    /// A value of `Token`.
+    Token(::castile::datatypes::Token),
+}
+
+impl SimpleType for NumberOrName {
+    const NAME: &'static str = "NumberOrName";
+    const HAS_NAMES: bool = true;
+
+    fn parse(text: &str) -> Result<Self, Option<String>> {
+        Self::parse_in(text, &::castile::datatypes::Unscoped)
+    }
+
+    fn parse_in(text: &str, scope: &dyn ::castile::datatypes::Scope) -> Result<Self, Option<String>> {
+        if let Ok(value) = <i32 as SimpleType>::parse_in(text, scope) {
+            return Ok(Self::Int(value));
+        }
+        if let Ok(value) = <::castile::datatypes::QName as SimpleType>::parse_in(text, scope) {
+            return Ok(Self::QName(value));
+        }
+        if let Ok(value) = <::castile::datatypes::Token as SimpleType>::parse_in(text, scope) {
+            return Ok(Self::Token(value));
+        }
+        Err(None)
+    }
+
+    fn parse_prefix(_: &str, _: usize) -> Option<(Self, usize)> {
+        None
+    }
+
+    fn write(&self, out: &mut Vec<u8>) -> bool {
+        match self {
+            Self::Int(value) => value.write(out),
+            Self::QName(value) => value.write(out),
+            Self::Token(value) => value.write(out),
+        }
+    }
+
+    fn write_in(&self, out: &mut Vec<u8>, prefixes: &mut ::castile::datatypes::Prefixes<'_>) -> bool {
+        match self {
+            Self::Int(value) => value.write_in(out, prefixes),
+            Self::QName(value) => value.write_in(out, prefixes),
+            Self::Token(value) => value.write_in(out, prefixes),
+        }
+    }
+}
+
+/// The element `UnionAttribute`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UnionAttribute {
+    /// The attribute `of`.
+    pub of: NumberOrName,
+}
+
+impl FromXml for UnionAttribute {
+    const ATTRIBUTES: &'static xs::Attributes = {
+        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "of")]);
+        &ATTRIBUTES
+    };
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&[]);
+
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+        let outer = decoder.enter(element);
+        let value = UnionAttribute {
+            of: decoder.required_attribute(Self::ATTRIBUTES, 0)?,
+        };
+        decoder.leave(element, outer)?;
+        Ok(value)
+    }
+}
+
+impl ToXml for UnionAttribute {
+    const HAS_ATTRIBUTES: bool = true;
+
+    fn attributes(&self, out: &mut Encoder) {
+        out.attribute("of", &self.of);
+    }
+
+    fn content(&self, _: &mut Encoder) {}
+}
+
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
@@ -232,9 +320,15 @@ pub struct Value {
     pub entities: Option<::castile::datatypes::Entities>,
     /// The element `required`.
     pub required: Option<Required>,
+    /// The element `union`.
+    pub union: Vec<NumberOrName>,
+    /// The element `unions`.
+    pub unions: Option<::castile::datatypes::List<NumberOrName>>,
+    /// The element `unionAttribute`.
+    pub union_attribute: Option<UnionAttribute>,
 }
 
-static VALUE: [Element; 31] = [
+static VALUE: [Element; 34] = [
     Element::new(NAMESPACE, "decimal", 0).occurs(0, Some(1)),
     Element::new(NAMESPACE, "integer", 1).occurs(0, Some(1)),
     Element::new(NAMESPACE, "nonNegativeInteger", 2).occurs(0, Some(1)),
@@ -266,6 +360,9 @@ static VALUE: [Element; 31] = [
     Element::new(NAMESPACE, "ENTITY", 28).occurs(0, Some(1)),
     Element::new(NAMESPACE, "ENTITIES", 29).occurs(0, Some(1)),
     Element::new(NAMESPACE, "required", 32).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "union", 33).occurs(0, None),
+    Element::new(NAMESPACE, "unions", 34).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "unionAttribute", 35).occurs(0, Some(1)),
 ];
 
 impl FromXml for Value {
@@ -306,6 +403,9 @@ impl FromXml for Value {
             entity: decoder.optional(&VALUE, 28)?,
             entities: decoder.optional(&VALUE, 29)?,
             required: decoder.optional(&VALUE, 30)?,
+            union: decoder.repeated(&VALUE, 31)?,
+            unions: decoder.optional(&VALUE, 32)?,
+            union_attribute: decoder.optional(&VALUE, 33)?,
         };
         decoder.leave(element, outer)?;
         Ok(value)
@@ -345,6 +445,9 @@ impl ToXml for Value {
         out.optional("<ns1:ENTITY>", &self.entity, "</ns1:ENTITY>");
         out.optional("<ns1:ENTITIES>", &self.entities, "</ns1:ENTITIES>");
         out.optional("<ns1:required>", &self.required, "</ns1:required>");
+        out.repeated("<ns1:union>", &self.union, "</ns1:union>");
+        out.optional("<ns1:unions>", &self.unions, "</ns1:unions>");
+        out.optional("<ns1:unionAttribute>", &self.union_attribute, "</ns1:unionAttribute>");
     }
 }
 
@@ -358,13 +461,13 @@ pub static FEATURE_OPERATIONS: [Operation; 1] = [
             response: "urn:datatypes:Feature:echoResponse",
         },
         request: Root::new(
-            Element::new(NAMESPACE, "echo", 33),
+            Element::new(NAMESPACE, "echo", 36),
             "<ns1:echo xmlns:ns1=\"urn:datatypes\">",
             "</ns1:echo>",
         ),
         response: Some(
             Root::new(
-                Element::new(NAMESPACE, "echoResponse", 34),
+                Element::new(NAMESPACE, "echoResponse", 37),
                 "<ns1:echoResponse xmlns:ns1=\"urn:datatypes\">",
                 "</ns1:echoResponse>",
             ),

@@ -3,9 +3,9 @@
 use ::castile::codegen::{
     Arc, CallError, Caller, Context, Decoder, Description, Dispatch, Element, Encoder,
     Endpoint, EndpointOptions, Error, Fault, FromXml, Future, HttpError, HttpRequest,
-    HttpResponse, HttpService, Infallible, Leniency, Limits, Nillable, Operation,
-    Payload, Pending, Poll, Recursive, RequestBody, ResponseFuture, Root, SizeHint,
-    SoapError, SoapService, ToXml, TowerService, Transport, xs,
+    HttpResponse, HttpService, Infallible, Leniency, Limits, Operation, Payload, Pending,
+    Poll, Recursive, RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService,
+    ToXml, TowerService, Transport, xs,
 };
 
 const NAMESPACE: &str = "urn:derivation";
@@ -540,6 +540,122 @@ impl ToXml for Nothing {
     }
 }
 
+/// The type `Closed`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Closed {
+    /// The element `a`.
+    pub a: Option<i32>,
+}
+
+static CLOSED: [Element; 1] = [Element::new(NAMESPACE, "a", 15).occurs(0, Some(1))];
+
+impl FromXml for Closed {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Closed"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&CLOSED);
+
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+        let outer = decoder.enter(element);
+        let value = Closed {
+            a: decoder.optional(&CLOSED, 0)?,
+        };
+        decoder.leave(element, outer)?;
+        Ok(value)
+    }
+}
+
+impl ToXml for Closed {
+    fn content(&self, out: &mut Encoder) {
+        out.optional("<a>", &self.a, "</a>");
+    }
+}
+
+/// The type `Restricted`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Restricted {
+    /// The element `a`.
+    pub a: i32,
+}
+
+static RESTRICTED: [Element; 1] = [Element::new(NAMESPACE, "a", 16)];
+
+impl FromXml for Restricted {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Restricted"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&RESTRICTED);
+
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+        let outer = decoder.enter(element);
+        let value = Restricted {
+            a: decoder.required(&RESTRICTED, 0)?,
+        };
+        decoder.leave(element, outer)?;
+        Ok(value)
+    }
+}
+
+impl ToXml for Restricted {
+    fn content(&self, out: &mut Encoder) {
+        out.element("<a>", &self.a, "</a>");
+    }
+}
+
+/// A value of the type `Closed` or of one that is derived from it.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+pub enum ClosedOrDerived {
+    /// A value of the type `Closed`.
+    Closed(Closed),
+    /// A value of the type `Restricted`.
+    Restricted(Restricted),
+    /// A value of a type that the contract doesn't have.
+    Other(::castile::AnyType),
+}
+
+static CLOSED_OR_DERIVED_TYPES: [xs::TypeName; 2] = [
+    xs::TypeName::new(NAMESPACE, "Closed"),
+    xs::TypeName::new(NAMESPACE, "Restricted"),
+];
+
+impl FromXml for ClosedOrDerived {
+    const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
+
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+        match decoder.type_of(&CLOSED_OR_DERIVED_TYPES)? {
+            0 => decoder.derived(element).map(Self::Closed),
+            1 => decoder.derived(element).map(Self::Restricted),
+            _ => decoder.derived(element).map(Self::Other),
+        }
+    }
+}
+
+impl ToXml for ClosedOrDerived {
+    const HAS_ATTRIBUTES: bool = true;
+
+    fn attributes(&self, out: &mut Encoder) {
+        match self {
+            Self::Closed(value) => value.attributes(out),
+            Self::Restricted(value) => {
+                out.type_of("Restricted");
+                value.attributes(out);
+            }
+            Self::Other(value) => value.attributes(out),
+        }
+    }
+
+    fn content(&self, out: &mut Encoder) {
+        match self {
+            Self::Closed(value) => value.content(out),
+            Self::Restricted(value) => value.content(out),
+            Self::Other(value) => value.content(out),
+        }
+    }
+}
+
+::castile::codegen::conversions! {
+    ClosedOrDerived;
+    Closed = Closed,
+    Restricted = Restricted,
+}
+
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
@@ -548,19 +664,25 @@ pub struct Value {
     /// The element `base`.
     pub base: Vec<BaseOrDerived>,
     /// The element `derived`.
-    pub derived: Option<Nillable<DerivedOrDerived>>,
+    pub derived: Option<::castile::NillableWithAttributes<DerivedOrDerived>>,
     /// The element `further`.
     pub further: Option<Further>,
     /// The element `nothing`.
     pub nothing: Option<Nothing>,
+    /// The element `itself`.
+    pub itself: Option<Base>,
+    /// The element `closed`.
+    pub closed: Option<ClosedOrDerived>,
 }
 
-static VALUE: [Element; 5] = [
+static VALUE: [Element; 7] = [
     Element::new(NAMESPACE, "shape", 4).occurs(0, None),
     Element::new(NAMESPACE, "base", 10).occurs(0, None),
     Element::new(NAMESPACE, "derived", 11).occurs(0, Some(1)),
     Element::new(NAMESPACE, "further", 12).occurs(0, Some(1)),
     Element::new(NAMESPACE, "nothing", 13).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "itself", 14).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "closed", 17).occurs(0, Some(1)),
 ];
 
 impl FromXml for Value {
@@ -575,6 +697,8 @@ impl FromXml for Value {
             derived: decoder.optional(&VALUE, 2)?,
             further: decoder.optional(&VALUE, 3)?,
             nothing: decoder.optional(&VALUE, 4)?,
+            itself: decoder.optional(&VALUE, 5)?,
+            closed: decoder.optional(&VALUE, 6)?,
         };
         decoder.leave(element, outer)?;
         Ok(value)
@@ -588,6 +712,8 @@ impl ToXml for Value {
         out.optional("<derived>", &self.derived, "</derived>");
         out.optional("<further>", &self.further, "</further>");
         out.optional("<nothing>", &self.nothing, "</nothing>");
+        out.optional("<itself>", &self.itself, "</itself>");
+        out.optional("<closed>", &self.closed, "</closed>");
     }
 }
 
@@ -600,10 +726,10 @@ pub static FEATURE_OPERATIONS: [Operation; 1] = [
             request: "echo",
             response: "urn:derivation:Feature:echoResponse",
         },
-        request: Root::new(Element::new(NAMESPACE, "echo", 14), "<echo xmlns=\"urn:derivation\">", "</echo>"),
+        request: Root::new(Element::new(NAMESPACE, "echo", 18), "<echo xmlns=\"urn:derivation\">", "</echo>"),
         response: Some(
             Root::new(
-                Element::new(NAMESPACE, "echoResponse", 15),
+                Element::new(NAMESPACE, "echoResponse", 19),
                 "<echoResponse xmlns=\"urn:derivation\">",
                 "</echoResponse>",
             ),

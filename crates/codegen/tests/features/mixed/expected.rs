@@ -267,6 +267,120 @@ impl ToXml for Note {
     }
 }
 
+/// A piece of the content of a `Letter`.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+pub enum LetterContent {
+    /// Text.
+    Text(String),
+    /// The element `to`.
+    To(String),
+    /// The element `date`.
+    Date(::castile::datatypes::Date),
+    /// The element `item`.
+    Item(String),
+    /// Any element.
+    Any(::castile::Any),
+}
+
+static LETTER_CONTENT: [Element; 3] = [
+    Element::new(NAMESPACE, "to", 4),
+    Element::new(NAMESPACE, "date", 5),
+    Element::new(NAMESPACE, "item", 6),
+];
+
+impl ::castile::codegen::Group for LetterContent {
+    const FIRST: &'static [xs::First] = &[
+        xs::First::Elements(&LETTER_CONTENT),
+        xs::First::Wildcard(const {
+            &xs::Wildcard::new(xs::Namespaces::Not("urn:mixed"))
+        }),
+    ];
+
+    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
+        if let Some(index) = decoder.next_of(&LETTER_CONTENT)? {
+            let choice = match index {
+                0 => Self::To(decoder.required(&LETTER_CONTENT, 0)?),
+                1 => Self::Date(decoder.required(&LETTER_CONTENT, 1)?),
+                _ => Self::Item(decoder.required(&LETTER_CONTENT, 2)?),
+            };
+            return Ok(Some(choice));
+        }
+        if let Some(any) = decoder
+            .optional_any(const {
+                &xs::Wildcard::new(xs::Namespaces::Not("urn:mixed"))
+            })?
+        {
+            return Ok(Some(Self::Any(any)));
+        }
+        Ok(None)
+    }
+
+    fn write(&self, out: &mut Encoder) {
+        match self {
+            Self::Text(text) => out.text(text),
+            Self::To(value) => out.element("<to>", value, "</to>"),
+            Self::Date(value) => out.element("<date>", value, "</date>"),
+            Self::Item(value) => out.element("<item>", value, "</item>"),
+            Self::Any(element) => out.any([element]),
+        }
+    }
+}
+
+impl ::castile::codegen::Mixed for LetterContent {
+    fn order() -> Option<&'static xs::Order> {
+        static ORDER: xs::LazyLock<xs::Order> = xs::LazyLock::new(|| xs::Order::new(
+            &xs::Particle::sequence(
+                1,
+                Some(1),
+                vec![
+                    xs::Particle::leaf(1, Some(1)), xs::Particle::leaf(0, Some(1)),
+                    xs::Particle::choice(0, Some(2), vec![xs::Particle::leaf(1, Some(1)),
+                    xs::Particle::leaf(2, Some(2))]), xs::Particle::leaf(0, Some(1))
+                ],
+            ),
+            vec![
+                xs::First::Elements(& LETTER_CONTENT[0..1]), xs::First::Elements(&
+                LETTER_CONTENT[1..2]), xs::First::Elements(& LETTER_CONTENT[2..3]),
+                xs::First::Wildcard(const { &
+                xs::Wildcard::new(xs::Namespaces::Not("urn:mixed")) }),
+                xs::First::Elements(& LETTER_CONTENT[0..1])
+            ],
+        ));
+        Some(&ORDER)
+    }
+
+    fn text(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+/// The type `Letter`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Letter {
+    /// Text and elements, in their order.
+    pub content: Vec<LetterContent>,
+}
+
+impl FromXml for Letter {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Letter"));
+
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+        let outer = decoder.enter(element);
+        let value = Letter {
+            content: decoder.mixed()?,
+        };
+        decoder.leave(element, outer)?;
+        Ok(value)
+    }
+}
+
+impl ToXml for Letter {
+    fn content(&self, out: &mut Encoder) {
+        out.groups(&self.content);
+    }
+}
+
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
@@ -274,11 +388,14 @@ pub struct Value {
     pub paragraph: Vec<Paragraph>,
     /// The element `note`.
     pub note: Option<Note>,
+    /// The element `letter`.
+    pub letter: Vec<Letter>,
 }
 
-static VALUE: [Element; 2] = [
+static VALUE: [Element; 3] = [
     Element::new(NAMESPACE, "paragraph", 2).occurs(1, None),
     Element::new(NAMESPACE, "note", 3).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "letter", 7).occurs(0, None),
 ];
 
 impl FromXml for Value {
@@ -290,6 +407,7 @@ impl FromXml for Value {
         let value = Value {
             paragraph: decoder.repeated(&VALUE, 0)?,
             note: decoder.optional(&VALUE, 1)?,
+            letter: decoder.repeated(&VALUE, 2)?,
         };
         decoder.leave(element, outer)?;
         Ok(value)
@@ -300,6 +418,7 @@ impl ToXml for Value {
     fn content(&self, out: &mut Encoder) {
         out.repeated("<paragraph>", &self.paragraph, "</paragraph>");
         out.optional("<note>", &self.note, "</note>");
+        out.repeated("<letter>", &self.letter, "</letter>");
     }
 }
 
@@ -312,10 +431,10 @@ pub static FEATURE_OPERATIONS: [Operation; 1] = [
             request: "echo",
             response: "urn:mixed:Feature:echoResponse",
         },
-        request: Root::new(Element::new(NAMESPACE, "echo", 4), "<echo xmlns=\"urn:mixed\">", "</echo>"),
+        request: Root::new(Element::new(NAMESPACE, "echo", 8), "<echo xmlns=\"urn:mixed\">", "</echo>"),
         response: Some(
             Root::new(
-                Element::new(NAMESPACE, "echoResponse", 5),
+                Element::new(NAMESPACE, "echoResponse", 9),
                 "<echoResponse xmlns=\"urn:mixed\">",
                 "</echoResponse>",
             ),

@@ -163,6 +163,171 @@ impl ToXml for Part {
     }
 }
 
+/// The type `Price`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Price {
+    /// The value of the element.
+    pub value: ::castile::datatypes::Decimal,
+    /// The attribute `currency`.
+    pub currency: String,
+}
+
+impl FromXml for Price {
+    const ATTRIBUTES: &'static xs::Attributes = {
+        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "currency")]);
+        &ATTRIBUTES
+    };
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Price"));
+
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+        Ok(Price {
+            currency: decoder.required_attribute(Self::ATTRIBUTES, 0)?,
+            value: decoder.simple(element)?,
+        })
+    }
+}
+
+impl ToXml for Price {
+    const HAS_ATTRIBUTES: bool = true;
+
+    fn attributes(&self, out: &mut Encoder) {
+        out.attribute("currency", &self.currency);
+    }
+
+    fn content(&self, out: &mut Encoder) {
+        out.simple(&self.value);
+    }
+}
+
+/// The type `Shape`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Shape {
+    /// The element `name`.
+    pub name: String,
+}
+
+static SHAPE: [Element; 1] = [Element::new(NAMESPACE, "name", 6)];
+
+impl FromXml for Shape {
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Shape"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&SHAPE);
+
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+        let outer = decoder.enter(element);
+        let value = Shape {
+            name: decoder.required(&SHAPE, 0)?,
+        };
+        decoder.leave(element, outer)?;
+        Ok(value)
+    }
+}
+
+impl ToXml for Shape {
+    fn content(&self, out: &mut Encoder) {
+        out.element("<name>", &self.name, "</name>");
+    }
+}
+
+/// The type `Circle`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Circle {
+    /// Other attributes.
+    pub any_attributes: Vec<::castile::AnyAttribute>,
+    /// The element `name`.
+    pub name: String,
+}
+
+static CIRCLE: [Element; 1] = [Element::new(NAMESPACE, "name", 7)];
+
+impl FromXml for Circle {
+    const ATTRIBUTES: &'static xs::Attributes = {
+        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[]).and(xs::Wildcard::new(xs::Namespaces::Any));
+        &ATTRIBUTES
+    };
+    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Circle"));
+    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&CIRCLE);
+
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+        let outer = decoder.enter(element);
+        let value = Circle {
+            any_attributes: decoder.any_attributes(Self::ATTRIBUTES),
+            name: decoder.required(&CIRCLE, 0)?,
+        };
+        decoder.leave(element, outer)?;
+        Ok(value)
+    }
+}
+
+impl ToXml for Circle {
+    const HAS_ATTRIBUTES: bool = true;
+
+    fn attributes(&self, out: &mut Encoder) {
+        out.any_attributes(&self.any_attributes);
+    }
+
+    fn content(&self, out: &mut Encoder) {
+        out.element("<name>", &self.name, "</name>");
+    }
+}
+
+/// A value of the type `Shape` or of one that is derived from it.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+pub enum ShapeOrDerived {
+    /// A value of the type `Shape`.
+    Shape(Shape),
+    /// A value of the type `Circle`.
+    Circle(Circle),
+    /// A value of a type that the contract doesn't have.
+    Other(::castile::AnyType),
+}
+
+static SHAPE_OR_DERIVED_TYPES: [xs::TypeName; 2] = [
+    xs::TypeName::new(NAMESPACE, "Shape"),
+    xs::TypeName::new(NAMESPACE, "Circle"),
+];
+
+impl FromXml for ShapeOrDerived {
+    const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
+
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+        match decoder.type_of(&SHAPE_OR_DERIVED_TYPES)? {
+            0 => decoder.derived(element).map(Self::Shape),
+            1 => decoder.derived(element).map(Self::Circle),
+            _ => decoder.derived(element).map(Self::Other),
+        }
+    }
+}
+
+impl ToXml for ShapeOrDerived {
+    const HAS_ATTRIBUTES: bool = true;
+
+    fn attributes(&self, out: &mut Encoder) {
+        match self {
+            Self::Shape(value) => value.attributes(out),
+            Self::Circle(value) => {
+                out.type_of("Circle");
+                value.attributes(out);
+            }
+            Self::Other(value) => value.attributes(out),
+        }
+    }
+
+    fn content(&self, out: &mut Encoder) {
+        match self {
+            Self::Shape(value) => value.content(out),
+            Self::Circle(value) => value.content(out),
+            Self::Other(value) => value.content(out),
+        }
+    }
+}
+
+::castile::codegen::conversions! {
+    ShapeOrDerived;
+    Shape = Shape,
+    Circle = Circle,
+}
+
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
@@ -174,13 +339,19 @@ pub struct Value {
     pub part: Nillable<Part>,
     /// The element `item`.
     pub item: Vec<Nillable<Part>>,
+    /// The element `price`.
+    pub price: Option<::castile::NillableWithAttributes<Price>>,
+    /// The element `shape`.
+    pub shape: Vec<::castile::NillableWithAttributes<ShapeOrDerived>>,
 }
 
-static VALUE: [Element; 4] = [
+static VALUE: [Element; 6] = [
     Element::new(NAMESPACE, "text", 0),
     Element::new(NAMESPACE, "optional", 1).occurs(0, Some(1)),
     Element::new(NAMESPACE, "part", 3),
     Element::new(NAMESPACE, "item", 4).occurs(0, None),
+    Element::new(NAMESPACE, "price", 5).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "shape", 8).occurs(0, None),
 ];
 
 impl FromXml for Value {
@@ -194,6 +365,8 @@ impl FromXml for Value {
             optional: decoder.optional(&VALUE, 1)?,
             part: decoder.required(&VALUE, 2)?,
             item: decoder.repeated(&VALUE, 3)?,
+            price: decoder.optional(&VALUE, 4)?,
+            shape: decoder.repeated(&VALUE, 5)?,
         };
         decoder.leave(element, outer)?;
         Ok(value)
@@ -206,6 +379,8 @@ impl ToXml for Value {
         out.optional("<optional>", &self.optional, "</optional>");
         out.element("<part>", &self.part, "</part>");
         out.repeated("<item>", &self.item, "</item>");
+        out.optional("<price>", &self.price, "</price>");
+        out.repeated("<shape>", &self.shape, "</shape>");
     }
 }
 
@@ -218,10 +393,10 @@ pub static FEATURE_OPERATIONS: [Operation; 1] = [
             request: "echo",
             response: "urn:nillable:Feature:echoResponse",
         },
-        request: Root::new(Element::new(NAMESPACE, "echo", 5), "<echo xmlns=\"urn:nillable\">", "</echo>"),
+        request: Root::new(Element::new(NAMESPACE, "echo", 9), "<echo xmlns=\"urn:nillable\">", "</echo>"),
         response: Some(
             Root::new(
-                Element::new(NAMESPACE, "echoResponse", 6),
+                Element::new(NAMESPACE, "echoResponse", 10),
                 "<echoResponse xmlns=\"urn:nillable\">",
                 "</echoResponse>",
             ),

@@ -3,9 +3,9 @@
 use ::castile::codegen::{
     Arc, CallError, Caller, Context, Decoder, Description, Dispatch, Element, Encoder,
     Endpoint, EndpointOptions, Error, Fault, FromXml, Future, HttpError, HttpRequest,
-    HttpResponse, HttpService, Infallible, Leniency, Limits, Nillable, Operation,
-    Payload, Pending, Poll, RequestBody, ResponseFuture, Root, SizeHint, SoapError,
-    SoapService, ToXml, TowerService, Transport, xs,
+    HttpResponse, HttpService, Infallible, Leniency, Limits, Operation, Payload, Pending,
+    Poll, RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService, ToXml,
+    TowerService, Transport, xs,
 };
 
 const NAMESPACE: &str = "urn:simple_content";
@@ -213,7 +213,7 @@ impl ToXml for Name {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Value {
     /// The element `plain`.
-    pub plain: Vec<Nillable<Plain>>,
+    pub plain: Vec<::castile::NillableWithAttributes<Plain>>,
     /// The element `name`.
     pub name: Name,
 }

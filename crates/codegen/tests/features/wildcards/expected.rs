@@ -3,9 +3,9 @@
 use ::castile::codegen::{
     Arc, CallError, Caller, Context, Decoder, Description, Dispatch, Element, Encoder,
     Endpoint, EndpointOptions, Error, Fault, FromXml, Future, HttpError, HttpRequest,
-    HttpResponse, HttpService, Infallible, Leniency, Limits, Nillable, Operation,
-    Payload, Pending, Poll, RequestBody, ResponseFuture, Root, SizeHint, SoapError,
-    SoapService, ToXml, TowerService, Transport, xs,
+    HttpResponse, HttpService, Infallible, Leniency, Limits, Operation, Payload, Pending,
+    Poll, RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService, ToXml,
+    TowerService, Transport, xs,
 };
 
 const NAMESPACE: &str = "urn:wildcards";
@@ -286,7 +286,7 @@ pub struct Value {
     /// The element `anything`.
     pub anything: Vec<::castile::AnyType>,
     /// The element `untyped`.
-    pub untyped: Option<Nillable<::castile::AnyType>>,
+    pub untyped: Option<::castile::NillableWithAttributes<::castile::AnyType>>,
     /// The element `ambiguous`.
     pub ambiguous: Option<Ambiguous>,
 }

@@ -2,11 +2,11 @@
 //! (cvc-assess-elt, cvc-elt 1 to 4).
 
 use castile_databinding::datatypes::Value;
+use castile_databinding::model::Matcher;
 use castile_xml::{Reader, StartTag};
 
 use super::super::XSI_NAMESPACE;
-use super::super::matching::Matcher;
-use super::super::model::{Kind, Model};
+use super::super::model::{Leaf, Model};
 use super::super::names::NameId;
 use super::super::types::TypeContent;
 use super::expected::expected;
@@ -64,22 +64,22 @@ impl<'d> Run<'_, '_, 'd> {
         model: &Model,
     ) -> Assessment {
         let namespace = reader.namespace(tag.namespace);
-        let mut candidates: Vec<u32> = name.map(|name| model.named(name).to_vec()).unwrap_or_default();
+        let mut candidates: Vec<usize> = name.map(|name| model.named(name).to_vec()).unwrap_or_default();
         let global = self.types.element(name);
         if let Some(global) = global {
             for &head in self.types.heads(global).iter() {
                 candidates.extend(model.references(head));
             }
         }
-        let takes = |wildcard: &&u32| match &model[**wildcard].kind {
-            Kind::Wildcard(wildcard) => wildcard.namespaces.allows(namespace),
-            _ => false,
+        let takes = |wildcard: &&usize| match &model[**wildcard] {
+            Leaf::Wildcard(wildcard) => wildcard.namespaces.allows(namespace),
+            Leaf::Element(_) => false,
         };
         candidates.extend(model.wildcards().iter().filter(takes));
         let Some(parent) = self.frames.last_mut().and_then(|frame| frame.assessed.as_mut()) else {
             return Assessment::Skip;
         };
-        let taken = parent.matcher.take(model, &candidates);
+        let taken = parent.matcher.take(model.particles(), &candidates);
         let leaf = match (taken, candidates.first()) {
             (Some(leaf), _) => leaf,
             (None, other) => {
@@ -92,17 +92,16 @@ impl<'d> Run<'_, '_, 'd> {
                 leaf
             }
         };
-        match &model[leaf].kind {
-            Kind::Element(id) => {
+        match &model[leaf] {
+            Leaf::Element(id) => {
                 let is_it = name.is_some() && self.types.names.get(&self.types.schema[*id].name) == name;
                 Assessment::Declared(if is_it { *id } else { global.unwrap_or(*id) })
             }
-            Kind::Wildcard(wildcard) => match wildcard.process_contents {
+            Leaf::Wildcard(wildcard) => match wildcard.process_contents {
                 ProcessContents::Skip => Assessment::Skip,
                 ProcessContents::Lax => Assessment::Lax,
                 ProcessContents::Strict => Assessment::Strict,
             },
-            _ => Assessment::Lax,
         }
     }
 

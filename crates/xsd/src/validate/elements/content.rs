@@ -52,7 +52,7 @@ impl<'d> Run<'_, '_, 'd> {
             TypeContent::Simple(_) => FieldValue::Unknown,
             TypeContent::Elements { model, .. } => {
                 let is_default = is_empty && constraint.is_some();
-                if !is_default && !assessed.matcher.is_complete(model) {
+                if !is_default && !assessed.matcher.is_complete(model.particles()) {
                     let expected = expected_only(self.types, &assessed.matcher, model);
                     let message = format!("{name} ends here, where {expected} was expected");
                     self.problems.add("cvc-complex-type.2.4", end, message);

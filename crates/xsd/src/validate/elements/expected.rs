@@ -1,13 +1,14 @@
 //! What could come next in an element, in the words of messages.
 
-use super::super::matching::Matcher;
-use super::super::model::{Kind, Model};
+use castile_databinding::model::Matcher;
+
+use super::super::model::{Leaf, Model};
 use super::super::types::Types;
 use crate::components::NamespaceConstraint;
 
 /// What could come next, or that the element could end.
 pub(super) fn expected(types: &Types<'_>, matcher: &Matcher, model: &Model, element: &str) -> String {
-    let or_end = if matcher.is_complete(model) { Some(format!("the end of {element}")) } else { None };
+    let or_end = if matcher.is_complete(model.particles()) { Some(format!("the end of {element}")) } else { None };
     in_words(types, matcher, model, or_end)
 }
 
@@ -16,16 +17,15 @@ pub(super) fn expected_only(types: &Types<'_>, matcher: &Matcher, model: &Model)
 }
 
 fn in_words(types: &Types<'_>, matcher: &Matcher, model: &Model, end: Option<String>) -> String {
-    let (leaves, has_more) = matcher.expected(model);
+    let (leaves, has_more) = matcher.expected(model.particles());
     let mut words: Vec<String> = Vec::new();
     for leaf in leaves {
-        let word = match &model[leaf].kind {
-            Kind::Element(id) => types.schema[*id].name.local().to_owned(),
-            Kind::Wildcard(wildcard) => match &wildcard.namespaces {
+        let word = match &model[leaf] {
+            Leaf::Element(id) => types.schema[*id].name.local().to_owned(),
+            Leaf::Wildcard(wildcard) => match &wildcard.namespaces {
                 NamespaceConstraint::Any => "any element".to_owned(),
                 _ => "an element of some other namespaces".to_owned(),
             },
-            _ => continue,
         };
         if !words.contains(&word) {
             words.push(word);

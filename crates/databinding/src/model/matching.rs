@@ -5,7 +5,7 @@
 //! that obeys Unique Particle Attribution has one place at a time, but for counters in counters (`(a{1,2}){1,3}`) and for
 //! the models of living contracts that break the rule: all places are kept then.
 
-use super::model::{Kind, Model, NodeId};
+use super::{Kind, Model, NodeId};
 
 /// How many places at a time are kept, and how many steps from place to place one child may take. Beyond that the order
 /// of the children is not judged any more; only a model that is ambiguous in very many ways gets there.
@@ -16,7 +16,7 @@ const MOST_EXPECTED: usize = 8;
 
 /// The places in a content model that the children so far can have led to.
 #[derive(Debug, Default)]
-pub(super) struct Matcher {
+pub struct Matcher {
     places: Vec<Place>,
     is_started: bool,
     is_lost: bool,
@@ -41,15 +41,15 @@ struct Move {
 }
 
 impl Matcher {
-    /// Takes the next child, which each of these leaves would take. The leaf that it belongs to; none if it can't come
-    /// here, in which case nothing has changed.
-    pub(super) fn take(&mut self, model: &Model, candidates: &[NodeId]) -> Option<NodeId> {
+    /// Takes the next child, which each of these leaves would take, by their numbers. The leaf that it belongs to; none if
+    /// it can't come here, in which case nothing has changed.
+    pub fn take(&mut self, model: &Model, candidates: &[usize]) -> Option<usize> {
         if self.is_lost || candidates.len().saturating_mul(self.places.len()) > MOST_TRIES {
             self.is_lost = true;
             return candidates.first().copied();
         }
         let mut moves = self.moves(model, candidates);
-        let leaf = moves.first()?.1.leaf;
+        let Kind::Leaf(leaf) = model.node(moves.first()?.1.leaf).kind else { return None };
         if let [(from, only)] = moves.as_slice() {
             // The usual case, in the memory that is there.
             if self.places.is_empty() {
@@ -77,12 +77,12 @@ impl Matcher {
     }
 
     /// Stops judging the order: after one child that can't come where it does, more would be told of it than is wrong.
-    pub(super) fn lose(&mut self) {
+    pub fn lose(&mut self) {
         self.is_lost = true;
     }
 
     /// Whether the content may end here.
-    pub(super) fn is_complete(&self, model: &Model) -> bool {
+    pub fn is_complete(&self, model: &Model) -> bool {
         match self.is_started {
             _ if self.is_lost => true,
             false => model.root().is_nullable(),
@@ -90,10 +90,10 @@ impl Matcher {
         }
     }
 
-    /// The first of the leaves that could come next, and whether there are more.
-    pub(super) fn expected(&self, model: &Model) -> (Vec<NodeId>, bool) {
-        let mut found: Vec<NodeId> = Vec::new();
-        for &leaf in model.leaves() {
+    /// The numbers of the first leaves that could come next, and whether there are more.
+    pub fn expected(&self, model: &Model) -> (Vec<usize>, bool) {
+        let mut found: Vec<usize> = Vec::new();
+        for leaf in 0..model.leaves.len() {
             if !self.moves(model, &[leaf]).is_empty() {
                 if found.len() == MOST_EXPECTED {
                     return (found, true);
@@ -105,12 +105,12 @@ impl Matcher {
     }
 
     /// Every way from a place, by its number, to one of the candidates.
-    fn moves(&self, model: &Model, candidates: &[NodeId]) -> Vec<(usize, Move)> {
+    fn moves(&self, model: &Model, candidates: &[usize]) -> Vec<(usize, Move)> {
         let mut moves = Vec::new();
         let mut path = Vec::new();
-        for &leaf in candidates {
+        for &leaf in candidates.iter().filter_map(|&leaf| model.leaves.get(leaf)) {
             if !self.is_started {
-                if model[leaf].first_of == 0 {
+                if model.node(leaf).first_of == 0 {
                     moves.push((0, Move { leaf, depth: 0, count: 1, slot: None }));
                 }
                 continue;
@@ -129,20 +129,20 @@ impl Matcher {
 impl Place {
     /// Before the first child.
     fn before(model: &Model) -> Self {
-        Place { leaf: 0, counts: Vec::new(), slots: vec![0; model.slots()] }
+        Place { leaf: 0, counts: Vec::new(), slots: vec![0; model.slots] }
     }
 
     /// Every way to the leaf at the end of `path`, which begins at the root.
     fn moves(&self, model: &Model, path: &[NodeId], mut tell: impl FnMut(Move)) {
         let Some(&leaf) = path.last() else { return };
-        let first_of = model[leaf].first_of;
+        let first_of = model.node(leaf).first_of;
         let mut id = self.leaf;
         loop {
             // One more occurrence of this node has ended here.
-            let node = &model[id];
+            let node = &model.node(id);
             let depth = node.depth;
             let count = self.counts[depth];
-            let parent = &model[node.parent];
+            let parent = &model.node(node.parent);
             let is_in_all = depth > 0 && matches!(parent.kind, Kind::All { .. });
             if !is_in_all {
                 if path.get(depth) == Some(&id) && node.may_repeat(count) && first_of <= depth {
@@ -157,8 +157,8 @@ impl Place {
                 Kind::Sequence(not_nullable) => {
                     let passed = not_nullable[node.index + 1];
                     if let Some(&sibling) = sibling
-                        && model[sibling].index > node.index
-                        && not_nullable[model[sibling].index] == passed
+                        && model.node(sibling).index > node.index
+                        && not_nullable[model.node(sibling).index] == passed
                     {
                         tell(Move { leaf, depth, count: 1, slot: None });
                     }
@@ -168,7 +168,7 @@ impl Place {
                 }
                 Kind::All { children, first_slot } => {
                     if let Some(&sibling) = sibling {
-                        let (slot, child) = (first_slot + model[sibling].index, &model[sibling]);
+                        let (slot, child) = (first_slot + model.node(sibling).index, &model.node(sibling));
                         let count = self.slots[slot];
                         if child.may_repeat(count) {
                             let count = one_more(count, child.min, child.max);
@@ -181,7 +181,7 @@ impl Place {
                         return;
                     }
                 }
-                Kind::Choice | Kind::Element(_) | Kind::Wildcard(_) => {}
+                Kind::Choice | Kind::Leaf(_) => {}
             }
             id = node.parent;
         }
@@ -191,16 +191,16 @@ impl Place {
         self.leaf = next.leaf;
         self.counts.truncate(next.depth);
         self.counts.push(next.count);
-        self.counts.resize(model[next.leaf].depth + 1, 1);
+        self.counts.resize(model.node(next.leaf).depth + 1, 1);
         if let Some((slot, count)) = next.slot {
             self.slots[slot] = count;
         }
         // Groups that are entered anew begin from nothing.
         let mut child = next.leaf;
-        for id in model.ancestors(next.leaf).skip(1).take_while(|&id| model[id].depth >= next.depth) {
-            if let Kind::All { children, first_slot } = &model[id].kind {
+        for id in model.ancestors(next.leaf).skip(1).take_while(|&id| model.node(id).depth >= next.depth) {
+            if let Kind::All { children, first_slot } = &model.node(id).kind {
                 self.slots[*first_slot..first_slot + children.len()].fill(0);
-                self.slots[first_slot + model[child].index] = 1;
+                self.slots[first_slot + model.node(child).index] = 1;
             }
             child = id;
         }
@@ -209,8 +209,8 @@ impl Place {
     fn is_complete(&self, model: &Model) -> bool {
         let mut id = self.leaf;
         loop {
-            let node = &model[id];
-            let parent = &model[node.parent];
+            let node = &model.node(id);
+            let parent = &model.node(node.parent);
             let is_in_all = node.depth > 0 && matches!(parent.kind, Kind::All { .. });
             if !is_in_all && !node.is_enough(self.counts[node.depth]) {
                 return false;
@@ -221,7 +221,7 @@ impl Place {
             let is_done = match &parent.kind {
                 Kind::Sequence(not_nullable) => not_nullable.last() == not_nullable.get(node.index + 1),
                 Kind::All { children, first_slot } => self.is_all(model, children, *first_slot),
-                Kind::Choice | Kind::Element(_) | Kind::Wildcard(_) => true,
+                Kind::Choice | Kind::Leaf(_) => true,
             };
             if !is_done {
                 return false;
@@ -233,7 +233,7 @@ impl Place {
     /// Whether each child of an `<all>` has occurred as often as it must.
     fn is_all(&self, model: &Model, children: &[NodeId], first_slot: usize) -> bool {
         let counts = &self.slots[first_slot..];
-        children.iter().zip(counts).all(|(&child, &count)| model[child].is_enough(count))
+        children.iter().zip(counts).all(|(&child, &count)| model.node(child).is_enough(count))
     }
 }
 

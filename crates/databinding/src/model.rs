@@ -1,0 +1,238 @@
+//! Content models (XSD Part 1 §3.8, §3.9) that say at any time what may come next: for content whose order the calls of
+//! generated code don't say, and for schemas that are read at run time.
+//!
+//! ```
+//! use castile_databinding::model::{Matcher, Model, Particle};
+//!
+//! // (a, b?)+
+//! let [a, b] = [Particle::leaf(1, Some(1)), Particle::leaf(0, Some(1))];
+//! let model = Model::new(&Particle::sequence(1, None, vec![a, b]));
+//! let mut matcher = Matcher::default();
+//! assert_eq!(matcher.take(&model, &[0]), Some(0));
+//! assert_eq!(matcher.take(&model, &[1]), Some(1));
+//! assert_eq!(matcher.take(&model, &[1]), None);
+//! assert!(matcher.is_complete(&model));
+//! ```
+
+mod matching;
+
+pub use matching::Matcher;
+
+use crate::schema::First;
+
+/// A particle, as a model is made of it.
+#[derive(Clone, Debug)]
+pub struct Particle {
+    min: u32,
+    /// `None` is unbounded.
+    max: Option<u32>,
+    term: Term,
+}
+
+#[derive(Clone, Debug)]
+enum Term {
+    Leaf,
+    Sequence(Vec<Particle>),
+    Choice(Vec<Particle>),
+    All(Vec<Particle>),
+}
+
+impl Particle {
+    /// An element or a wildcard. Leaves are numbered as they stand in the whole, from 0.
+    pub fn leaf(min: u32, max: Option<u32>) -> Self {
+        Particle { min, max, term: Term::Leaf }
+    }
+
+    /// What stands one behind the other.
+    pub fn sequence(min: u32, max: Option<u32>, particles: Vec<Particle>) -> Self {
+        Particle { min, max, term: Term::Sequence(particles) }
+    }
+
+    /// One of several.
+    pub fn choice(min: u32, max: Option<u32>, particles: Vec<Particle>) -> Self {
+        Particle { min, max, term: Term::Choice(particles) }
+    }
+
+    /// Each in any order.
+    pub fn all(min: u32, max: Option<u32>, particles: Vec<Particle>) -> Self {
+        Particle { min, max, term: Term::All(particles) }
+    }
+}
+
+/// In which order elements may come, for content that is mixed.
+#[derive(Debug)]
+pub struct Order {
+    model: Model,
+    leaves: Vec<First>,
+}
+
+impl Order {
+    /// The order of a particle, with what each of its leaves takes.
+    pub fn new(particle: &Particle, leaves: Vec<First>) -> Self {
+        Order { model: Model::new(particle), leaves }
+    }
+
+    pub(crate) fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// The leaves that take an element of this name.
+    pub(crate) fn candidates(&self, namespace: &str, name: &str) -> Vec<usize> {
+        let takes = |(number, leaf): (usize, &First)| {
+            First::takes(std::slice::from_ref(leaf), namespace, name).then_some(number)
+        };
+        self.leaves.iter().enumerate().filter_map(takes).collect()
+    }
+
+    /// What could come next, for messages: `<a>, <b> or another element`.
+    #[cold]
+    pub(crate) fn expected(&self, matcher: &Matcher) -> String {
+        let (leaves, has_more) = matcher.expected(&self.model);
+        let leaves = leaves.iter().filter_map(|&leaf| self.leaves.get(leaf));
+        let mut words: Vec<String> = leaves.map(|leaf| First::list(std::slice::from_ref(leaf))).collect();
+        words.dedup();
+        if has_more {
+            words.push("another element".to_owned());
+        }
+        crate::schema::or(&words)
+    }
+}
+
+/// The number of a node; the root is 0.
+type NodeId = u32;
+
+/// A content model. Its size is that of its particles, whatever their occurrence.
+#[derive(Debug)]
+pub struct Model {
+    nodes: Vec<Node>,
+    /// Elements and wildcards, in the order of the schema.
+    leaves: Vec<NodeId>,
+    /// How many particles there are in all `<all>` groups.
+    slots: usize,
+}
+
+#[derive(Debug)]
+struct Node {
+    kind: Kind,
+    min: u32,
+    /// `None` is unbounded.
+    max: Option<u32>,
+    parent: NodeId,
+    /// Which child of its parent it is.
+    index: usize,
+    depth: usize,
+    /// One occurrence may be nothing.
+    is_nullable_once: bool,
+    /// The outermost node on the way down to here of which this may be the first child: all that stands before is
+    /// nullable.
+    first_of: usize,
+}
+
+#[derive(Debug)]
+enum Kind {
+    /// Which leaf it is.
+    Leaf(usize),
+    /// How many of the children before each one are not nullable, and of all.
+    Sequence(Vec<u32>),
+    Choice,
+    /// The children, and the number of the first one's slot.
+    All {
+        children: Vec<NodeId>,
+        first_slot: usize,
+    },
+}
+
+impl Node {
+    /// Whether all its occurrences together may be nothing.
+    fn is_nullable(&self) -> bool {
+        self.min == 0 || self.is_nullable_once
+    }
+
+    /// Whether that many occurrences are enough.
+    fn is_enough(&self, count: u32) -> bool {
+        count >= self.min || self.is_nullable_once
+    }
+
+    /// Whether there may be another occurrence after that many.
+    fn may_repeat(&self, count: u32) -> bool {
+        self.max.is_none_or(|max| count < max)
+    }
+}
+
+impl Model {
+    /// The model of a particle.
+    pub fn new(particle: &Particle) -> Self {
+        let mut model = Model { nodes: Vec::new(), leaves: Vec::new(), slots: 0 };
+        model.add(particle, Place { parent: 0, index: 0, depth: 0, first_of: 0 });
+        model
+    }
+
+    /// Adds a particle and what is in it. Groups nest no deeper than the front end lets them.
+    fn add(&mut self, particle: &Particle, place: Place) -> NodeId {
+        let id = self.nodes.len() as NodeId;
+        let (kind, is_nullable_once) = match &particle.term {
+            Term::Leaf => (Kind::Leaf(self.leaves.len()), false),
+            _ => (Kind::Choice, true),
+        };
+        let (min, max) = (particle.min, particle.max);
+        let Place { parent, index, depth, first_of } = place;
+        self.nodes.push(Node { kind, min, max, parent, index, depth, is_nullable_once, first_of });
+        let (particles, is_sequence) = match &particle.term {
+            Term::Leaf => {
+                self.leaves.push(id);
+                return id;
+            }
+            Term::Sequence(particles) => (particles, true),
+            Term::Choice(particles) | Term::All(particles) => (particles, false),
+        };
+        let within = Place { parent: id, index: 0, depth: depth + 1, first_of };
+        let mut children = Vec::new();
+        let mut not_nullable = vec![0];
+        for (index, child) in particles.iter().enumerate() {
+            let before = not_nullable.last().copied().unwrap_or_default();
+            let first_of = if !is_sequence || before == 0 { within.first_of } else { within.depth };
+            let child = self.add(child, Place { index, first_of, ..within });
+            not_nullable.push(before + u32::from(!self.node(child).is_nullable()));
+            children.push(child);
+        }
+        let is_all_nullable = not_nullable.last() == Some(&0);
+        let (kind, is_nullable_once) = match &particle.term {
+            Term::Sequence(_) => (Kind::Sequence(not_nullable), is_all_nullable),
+            Term::All(_) => {
+                let first_slot = self.slots;
+                self.slots += children.len();
+                (Kind::All { children, first_slot }, is_all_nullable)
+            }
+            Term::Choice(_) | Term::Leaf => {
+                (Kind::Choice, children.iter().any(|&child| self.node(child).is_nullable()))
+            }
+        };
+        if let Some(node) = self.nodes.get_mut(id as usize) {
+            node.kind = kind;
+            node.is_nullable_once = is_nullable_once;
+        }
+        id
+    }
+
+    fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id as usize]
+    }
+
+    fn root(&self) -> &Node {
+        self.node(0)
+    }
+
+    /// The node and those around it up to the root.
+    fn ancestors(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        std::iter::successors(Some(id), |&id| (id != 0).then(|| self.node(id).parent))
+    }
+}
+
+/// Where a node is added.
+#[derive(Clone, Copy)]
+struct Place {
+    parent: NodeId,
+    index: usize,
+    depth: usize,
+    first_of: usize,
+}

@@ -1,46 +1,37 @@
 //! `castile bench`: starts the servers, drives every case, reports.
 
-use std::num::NonZeroUsize;
-use std::path::PathBuf;
+mod adjust;
+mod profile;
+mod schedule;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 use bytes::Bytes;
-use castile_load::{Arrivals, Bench, Case, Pace, Placement, Plan, Progress, Server, Stop, Target};
+use castile_load::report::Results;
+use castile_load::{Against, Bench, Driver, Load, Placement, Progress, Server, Target, ab};
+use castile_suites::{SUITES, Suite};
 
+use self::profile::Profile;
 use crate::process;
-
-/// The suites, and the number of connections that each was published with.
-const SUITES: [(&str, usize); 3] = [("benchmark1", 25), ("styles", 25), ("wstest", 16)];
 
 /// Measure the services: start them, drive every case, check every answer, write a report
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The suites to run [default: all: benchmark1 styles wstest]
+    /// The suites to run [default: all: seismic styles wstest wspex benchmark1]
     #[arg(value_name = "SUITE")]
     suites: Vec<String>,
+    /// How the suites are driven; the options below override what it says
+    #[arg(long, value_enum, default_value_t)]
+    profile: Profile,
     /// Run only this case, or all cases of this operation; may be repeated
     #[arg(long = "op", value_name = "CASE")]
     operations: Vec<String>,
-    /// Connections open at a time [default: as the suite was published: benchmark1 25, styles 25, wstest 16]
-    #[arg(long, value_name = "N")]
-    connections: Option<NonZeroUsize>,
-    /// How long to warm up before each run; a bare number is seconds
-    #[arg(long, value_name = "TIME", default_value = "250ms", value_parser = duration)]
-    warmup: Duration,
-    /// How long each run is measured; a bare number is seconds
-    #[arg(long, value_name = "TIME", default_value = "600ms", value_parser = duration)]
-    duration: Duration,
-    /// Runs of each case against each target; they take turns
-    #[arg(long, value_name = "N", default_value = "3")]
-    runs: NonZeroUsize,
-    /// Use a new connection for each request
-    #[arg(long)]
-    no_keepalive: bool,
-    /// Send this many requests per second, whatever the server does, and measure latency from the time each was due
-    #[arg(long, value_name = "R", value_parser = rate)]
-    rate: Option<f64>,
+    #[command(flatten)]
+    adjust: adjust::Arguments,
     /// Leave out the HTTP floor
     #[arg(long)]
     no_floor: bool,
@@ -50,6 +41,12 @@ pub(crate) struct Arguments {
     /// Measure another endpoint of the same contract instead of Castile's own server
     #[arg(long)]
     url: Option<String>,
+    /// The quakes of the seismic suite, a line for each, packed by gzip or not [default: quakes that are made up]
+    #[arg(long, value_name = "FILE")]
+    data: Option<PathBuf>,
+    /// Show what would be driven, and how long it takes, and end
+    #[arg(long)]
+    dry_run: bool,
     /// Where to write results.json and index.html
     #[arg(long, value_name = "DIR", default_value = "castile-report")]
     out: PathBuf,
@@ -71,38 +68,44 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
 
 async fn measure(arguments: Arguments) -> anyhow::Result<()> {
     let placement = if arguments.no_pin { Placement::free() } else { Placement::apart() };
+    let chosen = suites(&arguments)?;
+    let loads = loads(&arguments, &chosen, placement.driver_threads())?;
+    if arguments.dry_run {
+        print!("{}", schedule::text(&loads, !arguments.no_floor));
+        return Ok(());
+    }
     placement.enter_driver()?;
-    let mut bench = Bench {
-        loads: loads(&arguments, placement.driver_threads())?,
-        targets: Vec::new(),
-        warmup: arguments.warmup,
-        runs: arguments.runs.get(),
-        placement,
-        command: own_command(),
-    };
+    let mut bench = Bench { loads, targets: Vec::new(), placement, command: own_command() };
     let target = match &arguments.url {
         Some(url) => Target::url(url)?,
-        None => Target::server("castile", start(&bench.placement, "serve", &[])?),
+        None => Target::server("castile", start(&bench.placement, "serve", &data(&arguments))?),
     };
     let answers = bench.ask_each(&target).await.context("there is nothing to measure")?;
     bench.targets.push(target);
     if !arguments.no_floor {
-        bench.targets.push(start_floor(&bench.placement, &answers)?);
+        bench.targets.push(start_floor(&bench, &answers, arguments.profile)?);
     }
 
     let seconds = bench.planned().as_secs_f64();
-    let cases = match bench.loads.len() {
-        1 => "1 case".to_owned(),
-        many => format!("{many} cases"),
+    let loads = match bench.loads.len() {
+        1 => "1 row".to_owned(),
+        many => format!("{many} rows"),
     };
-    eprintln!("{cases}, {seconds:.0} s; {}", bench.placement);
+    eprintln!("{loads}, {seconds:.0} s; {}", bench.placement);
     let mut progress = Progress::new(bench.planned());
     let results = bench.run(&mut progress).await;
     drop(progress);
-    let results = results?;
+    let mut results = results?;
     // The servers have done their part; whoever reads the table needs no cores from them.
     drop(bench);
+    for suite in &mut results.suites {
+        suite.published = castile_suites::suite(&suite.suite).map(|known| (known.published)()).unwrap_or_default();
+    }
+    tell(&results, &arguments.out)
+}
 
+/// Prints the results, writes the report, and says whether the figures hold.
+fn tell(results: &Results, out: &Path) -> anyhow::Result<()> {
     println!("{}", results.table());
     println!("{}", results.placement);
     for warning in &results.warnings {
@@ -111,7 +114,7 @@ async fn measure(arguments: Arguments) -> anyhow::Result<()> {
     for (row, message) in results.rows().flat_map(|row| row.error_messages.iter().map(move |message| (row, message))) {
         println!("! {} ({}): {message}", row.case, row.target);
     }
-    for file in results.write(&arguments.out)? {
+    for file in results.write(out)? {
         println!("{}", file.display());
     }
     match results.errors() {
@@ -120,50 +123,47 @@ async fn measure(arguments: Arguments) -> anyhow::Result<()> {
     }
 }
 
-/// The cases asked for, each with its plan.
-fn loads(arguments: &Arguments, threads: usize) -> anyhow::Result<Vec<(Case, Plan)>> {
-    let known = || SUITES.map(|(name, _)| name).join(", ");
-    for suite in &arguments.suites {
-        if !SUITES.iter().any(|(name, _)| name == suite) {
-            bail!("found suite {suite:?}, expected one of {}", known());
+/// The suites asked for.
+fn suites(arguments: &Arguments) -> anyhow::Result<Vec<&'static Suite>> {
+    let known = || SUITES.map(|suite| suite.name).join(", ");
+    for name in &arguments.suites {
+        if castile_suites::suite(name).is_none() {
+            bail!("found suite {name:?}, expected one of {}", known());
         }
     }
-    let chosen: Vec<_> = SUITES
-        .into_iter()
-        .filter(|(name, _)| arguments.suites.is_empty() || arguments.suites.iter().any(|suite| suite == name))
-        .collect();
+    let asked = |suite: &&Suite| arguments.suites.is_empty() || arguments.suites.iter().any(|name| name == suite.name);
+    let chosen: Vec<_> = SUITES.iter().filter(asked).collect();
     if arguments.url.is_some() && chosen.len() != 1 {
         bail!("--url is the endpoint of one suite: name it, one of {}", known());
     }
-    let mut loads = Vec::new();
-    let mut names = Vec::new();
-    for (suite, published) in chosen {
-        for case in castile_suites::cases(suite) {
-            names.push(case.name.clone());
-            if !arguments.operations.is_empty()
-                && !arguments.operations.iter().any(|operation| selects(operation, &case.name))
-            {
-                continue;
-            }
-            let plan = Plan {
-                pace: match arguments.rate {
-                    None => Pace::Closed,
-                    Some(per_second) => Pace::Arrivals(Arrivals::constant(per_second)),
-                },
-                stop: Stop::after(arguments.duration),
-                connections: arguments.connections.map_or(published, NonZeroUsize::get),
-                keep_alive: !arguments.no_keepalive,
-                threads,
-                ..Plan::default()
-            };
-            loads.push((case, plan));
-        }
-    }
+    Ok(chosen)
+}
+
+/// The cases asked for, each with the way it is driven.
+fn loads(arguments: &Arguments, suites: &[&Suite], threads: usize) -> anyhow::Result<Vec<Load>> {
+    let with_ab = ab::is_installed();
+    let all = suites.iter().flat_map(|suite| arguments.profile.loads(suite, with_ab));
+    let mut loads = arguments.adjust.apply(all.collect());
+    let mut names: Vec<String> = loads.iter().map(|load| load.case.name.clone()).collect();
+    names.sort();
+    names.dedup();
     let unknown = |operation: &&String| !names.iter().any(|name| selects(operation, name));
     if let Some(operation) = arguments.operations.iter().find(unknown) {
         bail!("found case {operation:?}, expected one of {}", names.join(", "));
     }
+    let selected = |name: &str| arguments.operations.iter().any(|operation| selects(operation, name));
+    loads.retain(|load| arguments.operations.is_empty() || selected(&load.case.name));
+    if loads.is_empty() {
+        bail!("nothing is left to measure: no method of the profile is as the options say");
+    }
+    for load in &mut loads {
+        load.plan.threads = threads;
+    }
     Ok(loads)
+}
+
+fn data(arguments: &Arguments) -> Vec<OsString> {
+    arguments.data.iter().flat_map(|file| ["--data".into(), file.into()]).collect()
 }
 
 /// A case is selected by its name, or by its operation alone.
@@ -172,7 +172,7 @@ fn selects(operation: &str, case: &str) -> bool {
 }
 
 /// Starts a command of this binary as a server on a free port of the loopback interface.
-fn start(placement: &Placement, name: &str, more: &[std::ffi::OsString]) -> anyhow::Result<Server> {
+fn start(placement: &Placement, name: &str, more: &[OsString]) -> anyhow::Result<Server> {
     let binary = std::env::current_exe().context("can't find this program to start it as a server")?;
     let mut command = Command::new(binary);
     command.arg(name).args(process::Arguments::CHILD).args(more);
@@ -180,18 +180,36 @@ fn start(placement: &Placement, name: &str, more: &[std::ffi::OsString]) -> anyh
 }
 
 /// Starts the floor with what the server under test answered.
-fn start_floor(placement: &Placement, answers: &[Vec<Bytes>]) -> anyhow::Result<Target> {
+///
+/// It is driven for each load with one message; in a quick bench once for all that are driven alike and move as many bytes, for
+/// to the floor content is nothing but its length.
+fn start_floor(bench: &Bench, answers: &[Vec<Bytes>], profile: Profile) -> anyhow::Result<Target> {
     // The floor has read the files when it listens, so they may go with this function.
     let directory = tempfile::tempdir().context("no place for the answers of the floor")?;
     let mut more = Vec::new();
-    for (index, answer) in answers.iter().enumerate() {
-        let file = directory.path().join(index.to_string());
-        // One answer each so far; a list of requests has no floor.
-        std::fs::write(&file, answer.first().map_or(&[][..], |body| body))
-            .with_context(|| file.display().to_string())?;
+    let mut numbers = Vec::new();
+    let mut measured = Vec::new();
+    let mut count = 0;
+    for (load, answers) in bench.loads.iter().zip(answers) {
+        let ([message], [answer]) = (load.case.messages(), &answers[..]) else {
+            numbers.push(None);
+            continue;
+        };
+        let size = (message.body.len(), answer.len());
+        let alike = (load.case.suite.clone(), load.plan.connections, load.plan.keep_alive, size, load.search.is_some());
+        let again = profile == Profile::Quick && measured.contains(&alike);
+        if again || load.against == Against::Servers || load.driver != Driver::Own {
+            numbers.push(None);
+            continue;
+        }
+        measured.push(alike);
+        let file = directory.path().join(count.to_string());
+        std::fs::write(&file, answer).with_context(|| file.display().to_string())?;
         more.extend(["--answer".into(), file.into()]);
+        numbers.push(Some(count));
+        count += 1;
     }
-    Ok(Target::floor(start(placement, "floor", &more)?))
+    Ok(Target::floor(start(&bench.placement, "floor", &more)?, numbers))
 }
 
 /// The command that repeats this bench.
@@ -214,13 +232,6 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
         Err(_) => humantime::parse_duration(text).map_err(|error| error.to_string())?,
     };
     Ok(seconds)
-}
-
-fn rate(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(rate) if rate.is_finite() && rate > 0.0 => Ok(rate),
-        _ => Err("expected a number of requests per second above 0".to_owned()),
-    }
 }
 
 #[cfg(test)]

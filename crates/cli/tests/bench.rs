@@ -6,43 +6,66 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
+/// With short runs, where the arguments don't say how long.
 fn bench(arguments: &[&str], out: &Path) -> Output {
+    let short = [("--warmup", "20ms"), ("--duration", "0.05"), ("--runs", "2")];
+    let short = short.into_iter().filter(|(name, _)| !arguments.contains(name)).flat_map(|(name, value)| [name, value]);
     Command::new(env!("CARGO_BIN_EXE_castile"))
-        .args(["bench", "--warmup", "20ms", "--duration", "0.05", "--runs", "2", "--out"])
+        .args(["bench", "--out"])
         .arg(out)
+        .args(short)
         .args(arguments)
         .output()
         .unwrap()
 }
 
+fn results(directory: &Path) -> Value {
+    let json = std::fs::read_to_string(directory.join("results.json")).unwrap();
+    serde_json::from_str(&json).unwrap()
+}
+
+fn rows(results: &Value, suite: &str) -> Vec<Value> {
+    let suites = results["suites"].as_array().unwrap();
+    let suite = suites.iter().find(|known| known["suite"] == suite).unwrap();
+    suite["cases"].as_array().unwrap().clone()
+}
+
+/// Which rows these are, without their figures.
+fn kinds(rows: &[Value], fields: &[&str]) -> Vec<Vec<Value>> {
+    rows.iter().map(|row| fields.iter().map(|field| row[field].clone()).collect()).collect()
+}
+
 #[test]
-fn every_case_is_measured_against_the_floor() {
+fn every_case_is_measured_and_the_floor_once_for_each_size() {
     let directory = tempfile::tempdir().unwrap();
-    let output = bench(&[], directory.path());
+    let output = bench(&["--method", "closed", "--client", "raw"], directory.path());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let json = std::fs::read_to_string(directory.path().join("results.json")).unwrap();
-    let results: Value = serde_json::from_str(&json).unwrap();
-    let names: Vec<_> = results["suites"].as_array().unwrap().iter().map(|suite| &suite["suite"]).collect();
-    assert_eq!(names, ["benchmark1", "styles", "wstest"]);
-    for (suite, count) in [(0, 11), (1, 12), (2, 6)] {
-        let rows = results["suites"][suite]["cases"].as_array().unwrap();
-        assert_eq!(rows.len(), 2 * count);
-        for pair in rows.chunks(2) {
-            assert_eq!((&pair[0]["target"], &pair[1]["target"]), (&"castile".into(), &"floor".into()));
-            assert_eq!(pair[0]["case"], pair[1]["case"]);
-            assert_eq!(pair[0]["response_bytes"], pair[1]["response_bytes"], "the floor answers the same bytes");
-            for row in pair {
-                assert_eq!(row["errors"], 0, "{row}");
-                assert!(row["requests"].as_u64() > Some(0) && row["verified"].as_u64() > Some(0), "{row}");
-                if cfg!(target_os = "linux") {
-                    assert!(
-                        row["server_cpu_us_per_request"].is_f64() && row["server_peak_rss_bytes"].is_u64(),
-                        "{row}"
-                    );
-                }
+    let results = results(directory.path());
+    for (suite, cases) in [("styles", 12), ("wstest", 6), ("wspex", 15), ("benchmark1", 13)] {
+        let (floor, ours): (Vec<_>, Vec<_>) =
+            rows(&results, suite).into_iter().partition(|row| row["target"] == "floor");
+        assert_eq!(ours.len(), cases, "{suite}");
+        let size = |row: &Value| {
+            ["request_bytes", "response_bytes", "connections", "keep_alive"].map(|field| row[field].to_string())
+        };
+        let sizes: std::collections::BTreeSet<_> = ours.iter().map(size).collect();
+        let measured: Vec<_> = floor.iter().map(size).collect();
+        assert_eq!(measured.len(), sizes.len(), "{suite}: each size once");
+        assert!(measured.iter().all(|size| sizes.contains(size)), "{suite}: the floor answers the same bytes");
+        for row in ours.iter().chain(&floor) {
+            assert_eq!(row["errors"], 0, "{row}");
+            assert!(row["requests"].as_u64() > Some(0) && row["verified"].as_u64() > Some(0), "{row}");
+            assert!(
+                !row["distribution"].as_array().unwrap().is_empty() && !row["series"].as_array().unwrap().is_empty()
+            );
+            if cfg!(target_os = "linux") {
+                assert!(row["server_cpu_us_per_request"].is_f64() && row["server_peak_rss_bytes"].is_u64(), "{row}");
             }
         }
     }
+    let off: Vec<_> = rows(&results, "benchmark1").into_iter().filter(|row| row["keep_alive"] == false).collect();
+    let off: Vec<_> = off.iter().filter(|row| row["target"] == "castile").map(|row| &row["case"]).collect();
+    assert_eq!(off, ["echoVoid", "echoSimpleEvents-100"]);
     let table = String::from_utf8(output.stdout).unwrap();
     assert!(table.contains("echoMeshInterfaceObjects-100") && table.contains("GetOrder"), "{table}");
     assert!(directory.path().join("index.html").exists());
@@ -53,14 +76,108 @@ fn one_case_with_its_own_way_of_driving() {
     let directory = tempfile::tempdir().unwrap();
     let arguments =
         ["wstest", "--op", "EchoVoid", "--no-keepalive", "--rate", "200", "--connections", "3", "--no-floor"];
-    let output = bench(&arguments, directory.path());
+    let output = bench(&[&arguments[..], &["--method", "open"]].concat(), directory.path());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let json = std::fs::read_to_string(directory.path().join("results.json")).unwrap();
-    let results: Value = serde_json::from_str(&json).unwrap();
-    let rows = results["suites"][0]["cases"].as_array().unwrap();
+    let rows = rows(&results(directory.path()), "wstest");
     assert_eq!(rows.len(), 1);
     assert_eq!((&rows[0]["keep_alive"], &rows[0]["connections"]), (&false.into(), &3.into()));
-    assert_eq!(rows[0]["rate"], 200.0);
+    assert_eq!((&rows[0]["rate"], &rows[0]["method"]), (&200.0.into(), &"open".into()));
+    assert!(rows[0]["service_us"]["p50"].is_f64() && rows[0]["lag_us"]["max"].is_f64());
+}
+
+#[test]
+fn typed_clients_have_the_raw_driver_beside_them() {
+    let directory = tempfile::tempdir().unwrap();
+    let output = bench(&["wspex", "--op", "echoStruct"], directory.path());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let rows = rows(&results(directory.path()), "wspex");
+    let expected = [["castile", "typed"], ["castile", "raw"], ["floor", "raw"]];
+    assert_eq!(kinds(&rows, &["target", "client"]), expected.map(|row| row.map(Value::from).to_vec()));
+    assert_eq!(rows[0]["verified"], rows[0]["requests"], "each answer was decoded");
+    assert_eq!(rows[0]["response_bytes"], rows[1]["response_bytes"]);
+}
+
+#[test]
+fn a_sequence_is_sent_once_in_each_pass() {
+    let directory = tempfile::tempdir().unwrap();
+    let output = bench(&["seismic", "--op", ".01x200", "--runs", "1"], directory.path());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let rows = rows(&results(directory.path()), "seismic");
+    assert_eq!(rows.len(), 6, "three styles, two clients");
+    for row in &rows {
+        assert_eq!((&row["method"], &row["requests"]), (&"sequence".into(), &200.into()), "{row}");
+        assert_eq!((&row["matches"], &row["errors"]), (&rows[0]["matches"], &0.into()), "{row}");
+        assert!(row["elapsed_s"].as_f64() > Some(0.0) && row["bytes_in"].as_u64() > row["bytes_out"].as_u64(), "{row}");
+        let discarded: Vec<_> =
+            row["passes"].as_array().unwrap().iter().map(|pass| pass["discarded"].as_bool().unwrap()).collect();
+        assert_eq!(discarded, [true, false]);
+    }
+}
+
+#[test]
+fn users_are_raised_and_ramps_go_on_until_something_ends_them() {
+    let directory = tempfile::tempdir().unwrap();
+    let users = ["wstest", "--op", "EchoVoid", "--method", "users", "--think", "50ms", "--connections", "4"];
+    let output = bench(&users, directory.path());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let searched = rows(&results(directory.path()), "wstest");
+    assert_eq!(
+        kinds(&searched, &["target", "method", "keep_alive"]),
+        [["castile".into(), "users".into(), Value::from(false)]]
+    );
+    let curve = searched[0]["curve"].as_array().unwrap();
+    let users: Vec<u64> = curve.iter().map(|step| step["users"].as_u64().unwrap()).collect();
+    assert!(users.len() >= 3 && users[0] == 4, "{users:?}");
+    assert!(users.windows(2).all(|pair| pair[1] == pair[0] * 2), "{users:?}");
+    assert!(users.contains(&searched[0]["users_at_peak"].as_u64().unwrap()));
+
+    let output = bench(&["styles", "--op", "document-2KB", "--method", "ramp", "--duration", "0.3"], directory.path());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let ramp = &rows(&results(directory.path()), "styles")[0];
+    assert_eq!((&ramp["method"], &ramp["failed"]), (&"ramp".into(), &0.into()));
+    assert!(ramp["users_at_exit"].as_u64() > Some(1) && ramp["exit_reason"].is_string(), "{ramp}");
+}
+
+#[test]
+fn the_published_profile_is_the_articles_schedule() {
+    let directory = tempfile::tempdir().unwrap();
+    let schedule = |arguments: &[&str]| {
+        let arguments = [&["bench", "--profile", "published", "--dry-run"], arguments].concat();
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_castile")).args(arguments).current_dir(directory.path()).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let expected = "wspex echoVoid, typed, 32 connections, kept alive: 4 × (1m + 1m), first 2 discarded; 8m against castile\n\
+                    wspex echoVoid, raw, 32 connections, kept alive: 4 × (1m + 1m), first 2 discarded; 8m against floor\n\
+                    16m in all, and what ends with its last request\n";
+    assert_eq!(schedule(&["wspex", "--op", "echoVoid"]), expected);
+    let alone = schedule(&["wspex", "--op", "echoVoid", "--no-floor"]);
+    assert!(alone.ends_with("8m in all, and what ends with its last request\n"), "{alone}");
+    let users = schedule(&["wstest", "--op", "EchoVoid", "--method", "users"]);
+    assert!(users.starts_with("wstest EchoVoid, raw, 1000 to 32000 users, thinking 1s, one request each: "), "{users}");
+    let ramp = schedule(&["styles", "--op", "document-50KB"]);
+    assert!(ramp.contains("up to 875 users, each every 2m, kept alive: 1 × 35m; 35m against castile"), "{ramp}");
+    let sequence = schedule(&["seismic", "--op", ".5x10", "--client", "typed"]);
+    let line =
+        "seismic .5x10 document, typed, 1 client, kept alive: 2 × 10 requests, first 1 discarded; 0s against castile";
+    assert!(sequence.contains(line), "{sequence}");
+    let closed = schedule(&["wstest", "--op", "GetOrder", "--method", "users"]);
+    assert_eq!(closed.lines().count(), 2, "{closed}");
+    assert!(std::fs::read_dir(directory.path()).unwrap().next().is_none(), "nothing is written");
+}
+
+/// The whole of the default profile has to be short: that is what it is for.
+#[test]
+fn the_quick_profile_is_planned_to_take_less_than_four_minutes() {
+    let output = Command::new(env!("CARGO_BIN_EXE_castile")).args(["bench", "--dry-run"]).output().unwrap();
+    let schedule = String::from_utf8(output.stdout).unwrap();
+    let total = schedule.lines().last().unwrap().split(" in all").next().unwrap();
+    let planned = humantime::parse_duration(total).unwrap();
+    assert!(planned < std::time::Duration::from_secs(200), "{planned:?}, and sequences beside");
+    for suite in ["seismic .5x10 binary, typed", "styles cdata-200KB", "wstest GetOrder", "wspex echoOrder500, typed"] {
+        assert!(schedule.contains(suite), "{suite} in {schedule}");
+    }
 }
 
 #[test]

@@ -66,6 +66,13 @@ impl Case {
         }
     }
 
+    /// Whether it is the same case, by all its names and by who sends it.
+    pub(crate) fn is_same(&self, other: &Case) -> bool {
+        let names =
+            |case: &Case| (case.suite.clone(), case.name.clone(), case.style.clone(), case.messages().is_empty());
+        names(self) == names(other)
+    }
+
     /// The messages of a raw case.
     pub fn messages(&self) -> &[Message] {
         match &self.requests {

@@ -164,13 +164,14 @@ impl Failure {
             Failure::Client(error) => {
                 let mut error: &(dyn std::error::Error + 'static) = &**error;
                 loop {
-                    match error.downcast_ref::<io::Error>() {
-                        // An I/O error may be a wrapper of another.
-                        Some(found) if found.raw_os_error().is_some() || found.source().is_none() => {
-                            return Some(found);
-                        }
-                        _ => error = error.source()?,
-                    }
+                    error = match error.downcast_ref::<io::Error>() {
+                        // One that wraps another names as its source what is below that.
+                        Some(found) => match found.get_ref() {
+                            Some(inner) => inner,
+                            None => return Some(found),
+                        },
+                        None => error.source()?,
+                    };
                 }
             }
             Failure::Timeout(_) | Failure::Closed(_) | Failure::Protocol(_) => None,

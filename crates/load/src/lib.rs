@@ -66,7 +66,7 @@ mod typed;
 mod usage;
 
 pub use arrivals::{Arrivals, Spacing, Stage, WhenBusy};
-pub use bench::{Bench, Driver, Load, Target};
+pub use bench::{Against, Bench, Driver, Load, Target};
 pub use case::{Case, Check, Message, Requests};
 pub use criterion::{Comparison, Criterion, Metric};
 pub use endpoint::Endpoint;

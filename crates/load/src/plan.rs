@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::Arrivals;
+use crate::report::Method;
 
 /// How a case is driven.
 #[derive(Clone, Debug)]
@@ -198,6 +199,16 @@ impl fmt::Display for End {
 }
 
 impl Plan {
+    /// What the way it drives is called.
+    pub fn method(&self) -> Method {
+        match (&self.pace, self.start) {
+            (Pace::Arrivals(_), _) => Method::Open,
+            (_, Start::PerSecond(_)) => Method::Ramp,
+            (Pace::Think(_) | Pace::Every(_), _) => Method::Users,
+            (Pace::Closed, _) => Method::Closed,
+        }
+    }
+
     /// How many threads of the driver have users.
     pub fn threads(&self) -> usize {
         self.threads.clamp(1, self.connections.max(1))

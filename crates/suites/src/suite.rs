@@ -39,8 +39,6 @@ pub struct Method {
     /// How a case is driven in one pass. Where users are raised ([`report::Method::Users`]), `connections` are those of the
     /// first step; where a case is a sequence, it ends with the last request, whatever `stop` says.
     pub plan: Plan,
-    /// How long a pass drives a case before it measures.
-    pub warmup: Duration,
     /// How often all cases are measured.
     pub passes: usize,
     /// How many passes, from the first, count for nothing.
@@ -112,12 +110,11 @@ const MINUTE: Duration = Duration::from_secs(60);
 
 /// Four passes of a minute to warm up and a minute that is measured, of which the first two are discarded.
 fn of_wspex() -> Vec<Method> {
-    let plan = Plan { connections: 32, stop: Stop::after(MINUTE), ..patient() };
+    let plan = Plan { connections: 32, warmup: MINUTE, stop: Stop::after(MINUTE), ..patient() };
     vec![Method {
         method: report::Method::Closed,
         client: Client::Typed,
         plan,
-        warmup: MINUTE,
         passes: 4,
         discarded: 2,
         applies: |_| true,
@@ -130,7 +127,6 @@ fn of_seismic() -> Vec<Method> {
         method: report::Method::Sequence,
         client: Client::Typed,
         plan: patient(),
-        warmup: Duration::ZERO,
         passes: 2,
         discarded: 1,
         applies: |_| true,
@@ -143,7 +139,6 @@ fn of_benchmark1() -> Vec<Method> {
         method: report::Method::Closed,
         client: Client::Raw,
         plan: Plan { connections: 25, keep_alive, stop: Stop::requests(100_000), ..patient() },
-        warmup: Duration::ZERO,
         passes: 4,
         discarded: 1,
         applies: |_| true,
@@ -154,7 +149,7 @@ fn of_benchmark1() -> Vec<Method> {
 /// Users at 50 machines who think for a second and never keep a connection; then one machine that doesn't think. `GetOrder`
 /// would have been too much for that one. How long it took isn't told.
 fn of_wstest() -> Vec<Method> {
-    let common = Plan { stop: Stop::after(2 * MINUTE), ..patient() };
+    let common = Plan { warmup: MINUTE, stop: Stop::after(2 * MINUTE), ..patient() };
     let thinking = Plan {
         pace: Pace::Think(Think::Fixed(Duration::from_secs(1))),
         connections: 50,
@@ -163,15 +158,7 @@ fn of_wstest() -> Vec<Method> {
         sources: (1..=50).map(|machine| IpAddr::V4(Ipv4Addr::new(127, 0, 0, machine))).collect(),
         ..common.clone()
     };
-    let method = |method, plan, applies| Method {
-        method,
-        client: Client::Raw,
-        plan,
-        warmup: MINUTE,
-        passes: 3,
-        discarded: 0,
-        applies,
-    };
+    let method = |method, plan, applies| Method { method, client: Client::Raw, plan, passes: 3, discarded: 0, applies };
     vec![
         method(report::Method::Users, thinking, |_| true),
         method(report::Method::Closed, Plan { connections: 16, ..common }, |case| case != "GetOrder"),
@@ -190,15 +177,7 @@ fn of_styles() -> Vec<Method> {
             stop: Stop::after(time).or_errors(1).or_server_cpu(server_cpu),
             ..patient()
         };
-        Method {
-            method: report::Method::Ramp,
-            client: Client::Raw,
-            plan,
-            warmup: Duration::ZERO,
-            passes: 1,
-            discarded: 0,
-            applies,
-        }
+        Method { method: report::Method::Ramp, client: Client::Raw, plan, passes: 1, discarded: 0, applies }
     };
     vec![
         method(45, 0.25, |case: &str| case.ends_with("-2KB")),

@@ -45,8 +45,20 @@ pub struct Load {
     pub search: Option<Search>,
     /// Who drives it.
     pub driver: Driver,
-    /// Whether the HTTP floor is measured beside it.
-    pub floor: bool,
+    /// What it is driven against.
+    pub against: Against,
+}
+
+/// Which targets a load is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Against {
+    /// All, with the HTTP floor beside the others.
+    #[default]
+    All,
+    /// All but the floor.
+    Servers,
+    /// The floor alone.
+    Floor,
 }
 
 /// Who makes the load.
@@ -64,7 +76,7 @@ pub enum Driver {
 impl Load {
     /// A case that is driven once by the load kit, with the floor beside it.
     pub fn new(case: Case, plan: Plan) -> Self {
-        Load { case, plan, runs: 1, discard: 0, search: None, driver: Driver::Own, floor: true }
+        Load { case, plan, runs: 1, discard: 0, search: None, driver: Driver::Own, against: Against::All }
     }
 
     /// How long it takes against one target, as far as it is planned.
@@ -117,26 +129,42 @@ impl Target {
     }
 
     /// Where it answers a load; `None` where the load is not for it.
-    fn endpoint(&self, index: usize, case: &Case) -> Option<Endpoint> {
-        match &self.route {
-            Route::Case => Some(self.endpoint.at(&*case.path)),
-            Route::Numbered(numbers) => numbers.get(index)?.map(|number| self.endpoint.at(format!("/{number}"))),
-            Route::Fixed => Some(self.endpoint.clone()),
+    fn endpoint(&self, index: usize, load: &Load) -> Option<Endpoint> {
+        match (&self.route, load.against) {
+            (Route::Numbered(numbers), Against::All | Against::Floor) => {
+                numbers.get(index)?.map(|number| self.endpoint.at(format!("/{number}")))
+            }
+            (Route::Numbered(_), Against::Servers) | (_, Against::Floor) => None,
+            (Route::Case, _) => Some(self.endpoint.at(&*load.case.path)),
+            (Route::Fixed, _) => Some(self.endpoint.clone()),
         }
     }
 }
 
 impl Bench {
-    /// Sends the requests of each case once to a target and gives the answers to raw ones, all found right.
+    /// Sends the requests of each case once to a target, which need be none of the bench's, and gives the answers to raw ones,
+    /// all found right; in the order of the loads.
     ///
     /// Cases that are answered wrongly are reported together: there is nothing to measure then.
     pub async fn ask_each(&self, target: &Target) -> Result<Vec<Vec<Bytes>>, Error> {
+        let mut asked: Vec<(&Case, Vec<Bytes>)> = Vec::new();
         let mut answers = Vec::new();
         let mut wrong = Vec::new();
-        for (index, Load { case, plan, .. }) in self.loads.iter().enumerate() {
-            let Some(endpoint) = target.endpoint(index, case) else { continue };
-            match ask(case, &endpoint, plan).await {
-                Ok(bodies) => answers.push(bodies),
+        for (index, load) in self.loads.iter().enumerate() {
+            let case = &load.case;
+            // What the floor is to answer is asked of a server.
+            let load = Load { against: Against::All, ..load.clone() };
+            let Some(endpoint) = target.endpoint(index, &load) else { continue };
+            // The same case may be driven in several ways.
+            if let Some((_, bodies)) = asked.iter().find(|(other, _)| case.is_same(other)) {
+                answers.push(bodies.clone());
+                continue;
+            }
+            match ask(case, &endpoint, &load.plan).await {
+                Ok(bodies) => {
+                    asked.push((case, bodies.clone()));
+                    answers.push(bodies);
+                }
                 Err(what) => wrong.push(format!("{} {} at {}: {what}", case.suite, case.name, endpoint.authority)),
             }
         }
@@ -180,7 +208,7 @@ impl Bench {
     /// How long all runs take, as far as it is planned.
     pub fn planned(&self) -> Duration {
         let targets = |index: usize, load: &Load| {
-            let targets = self.targets.iter().filter(|target| target.endpoint(index, &load.case).is_some());
+            let targets = self.targets.iter().filter(|target| target.endpoint(index, load).is_some());
             u32::try_from(targets.count()).unwrap_or(u32::MAX)
         };
         self.loads.iter().enumerate().map(|(index, load)| load.planned().saturating_mul(targets(index, load))).sum()
@@ -192,7 +220,7 @@ impl Bench {
         let load = &loads[index];
         let mut sides = Vec::new();
         for target in targets {
-            if let Some(endpoint) = target.endpoint(index, &load.case) {
+            if let Some(endpoint) = target.endpoint(index, load) {
                 sides.push(Side { load, endpoint, target, placement, expected: Expected::of(&load.case) });
             }
         }

@@ -7,7 +7,7 @@ use hdrhistogram::Histogram;
 use super::limits::limit_of;
 use super::{Driver, Load};
 use crate::report::{Client, Interval, Lag, Latency, Method, Quantile, Row, Spread, Step};
-use crate::{Axis, Outcome, Pace, Placement, Plan, Recorder, Requests, Start};
+use crate::{Axis, Outcome, Pace, Placement, Plan, Recorder, Requests};
 
 /// Points of a distribution for each halving of what is left above them.
 const POINTS_PER_HALVING: u32 = 3;
@@ -69,7 +69,7 @@ impl Tally {
         };
         let driver_cpu_share = share(self.driver_cpu, plan.threads());
         let server_cpu_share = share(self.server_cpu, placement.server_cores());
-        let method = if case.count() > 1 { Method::Sequence } else { method(plan) };
+        let method = if case.count() > 1 { Method::Sequence } else { plan.method() };
         let (is_ramp, is_sequence) = (method == Method::Ramp, method == Method::Sequence);
         // A sequence is sent once in each run, by each user.
         let runs = self.elapsed.len().max(1) as u64;
@@ -139,15 +139,6 @@ impl Row {
             errors: self.errors,
             server_cpu_share: self.server_cpu_share,
         }
-    }
-}
-
-fn method(plan: &Plan) -> Method {
-    match (&plan.pace, plan.start) {
-        (Pace::Arrivals(_), _) => Method::Open,
-        (_, Start::PerSecond(_)) => Method::Ramp,
-        (Pace::Think(_) | Pace::Every(_), _) => Method::Users,
-        (Pace::Closed, _) => Method::Closed,
     }
 }
 

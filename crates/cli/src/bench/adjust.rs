@@ -1,0 +1,141 @@
+//! What a person may change of a profile.
+
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use castile_load::report::{Client, Method};
+use castile_load::{Arrivals, Driver, Load, Pace, Plan, Requests, Start, Stop};
+
+use super::duration;
+
+/// Options that override what a profile says.
+// A name of its own, since it becomes part of the arguments of a command.
+#[derive(clap::Args)]
+#[group(id = "adjust")]
+pub(crate) struct Arguments {
+    /// Connections open at a time, or users; where users are searched for, those of the first step
+    #[arg(long, value_name = "N")]
+    connections: Option<NonZeroUsize>,
+    /// How long to warm up before each run; a bare number is seconds
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    warmup: Option<Duration>,
+    /// How long each run is measured; a bare number is seconds
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    duration: Option<Duration>,
+    /// Runs of each case against each target; they take turns
+    #[arg(long, value_name = "N")]
+    runs: Option<NonZeroUsize>,
+    /// How long users think between requests; a bare number is seconds
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    think: Option<Duration>,
+    /// Use a new connection for each request
+    #[arg(long)]
+    no_keepalive: bool,
+    /// Send this many requests per second, whatever the server does, and measure latency from the time each was due
+    #[arg(long, value_name = "R", value_parser = rate)]
+    rate: Option<f64>,
+    /// Only what this client sends
+    #[arg(long, value_name = "CLIENT", value_parser = client)]
+    client: Option<Client>,
+    /// Only what is driven by this method: closed, open, users, ramp or sequence
+    #[arg(long, value_name = "METHOD", value_parser = method)]
+    method: Option<Method>,
+}
+
+impl Arguments {
+    /// The loads as they are to be.
+    pub(crate) fn apply(&self, loads: Vec<Load>) -> Vec<Load> {
+        let mut applied: Vec<Load> = Vec::new();
+        for mut load in loads {
+            self.change(&mut load);
+            let wanted = self.client.is_none_or(|client| client == client_of(&load))
+                && self.method.is_none_or(|method| method == method_of(&load));
+            // What differed in what was changed is the same now.
+            let again = applied.iter().any(|other| {
+                let what = |load: &Load| {
+                    let case = &load.case;
+                    (case.suite.clone(), case.name.clone(), case.style.clone(), client_of(load), method_of(load))
+                };
+                let how = |load: &Load| (load.plan.connections, load.plan.keep_alive, load.against);
+                what(other) == what(&load) && how(other) == how(&load)
+            });
+            if wanted && !again {
+                applied.push(load);
+            }
+        }
+        applied
+    }
+
+    fn change(&self, load: &mut Load) {
+        let method = method_of(load);
+        let is_timed = load.plan.stop.after.is_some();
+        if let Some(connections) = self.connections.map(NonZeroUsize::get) {
+            match (&mut load.search, method) {
+                (Some(search), _) => search.first = connections as f64,
+                (None, Method::Sequence) => {
+                    load.plan.stop = Stop::requests((load.case.count() * connections) as u64);
+                    load.plan.connections = connections;
+                }
+                (None, _) => load.plan.connections = connections,
+            }
+        }
+        if let Some(time) = self.duration.filter(|_| method != Method::Sequence && load.driver == Driver::Own) {
+            load.plan.stop = Stop { after: Some(time), requests: None, ..load.plan.stop };
+        }
+        if let Some(time) = self.warmup.filter(|_| is_timed && matches!(method, Method::Closed | Method::Users)) {
+            load.plan.warmup = time;
+        }
+        if let Some(runs) = self.runs.map(NonZeroUsize::get) {
+            // A sequence has its warm-up in the first.
+            load.runs = if method == Method::Sequence { runs + load.discard } else { runs };
+            load.discard = load.discard.min(load.runs - 1);
+        }
+        if let (Some(time), Pace::Think(_)) = (self.think, &load.plan.pace) {
+            load.plan.pace = Pace::Think(castile_load::Think::Fixed(time));
+            load.plan.start = Start::Within(time);
+        }
+        if let (Some(rate), Method::Closed, Driver::Own) = (self.rate, method, load.driver) {
+            load.plan = Plan { pace: Pace::Arrivals(Arrivals::constant(rate)), ..load.plan.clone() };
+        }
+        load.plan.keep_alive &= !self.no_keepalive;
+    }
+}
+
+pub(crate) fn client_of(load: &Load) -> Client {
+    match (load.driver, &load.case.requests) {
+        (Driver::ApacheBench, _) => Client::Ab,
+        (_, Requests::Raw(_)) => Client::Raw,
+        (_, Requests::Typed { .. }) => Client::Typed,
+    }
+}
+
+pub(crate) fn method_of(load: &Load) -> Method {
+    if load.case.count() > 1 { Method::Sequence } else { load.plan.method() }
+}
+
+fn client(text: &str) -> Result<Client, String> {
+    match text {
+        "raw" => Ok(Client::Raw),
+        "typed" => Ok(Client::Typed),
+        "ab" => Ok(Client::Ab),
+        _ => Err("expected raw, typed or ab".to_owned()),
+    }
+}
+
+fn method(text: &str) -> Result<Method, String> {
+    match text {
+        "closed" => Ok(Method::Closed),
+        "open" => Ok(Method::Open),
+        "users" => Ok(Method::Users),
+        "ramp" => Ok(Method::Ramp),
+        "sequence" => Ok(Method::Sequence),
+        _ => Err("expected closed, open, users, ramp or sequence".to_owned()),
+    }
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(rate) if rate.is_finite() && rate > 0.0 => Ok(rate),
+        _ => Err("expected a number of requests per second above 0".to_owned()),
+    }
+}

@@ -1,0 +1,253 @@
+//! How the suites are driven: the table of profiles, and what each makes of a suite's published methods.
+
+use std::time::Duration;
+
+use castile_load::report::{Client, Method};
+use castile_load::{Against, Axis, Case, Driver, Goal, Load, Pace, Plan, Search, Start, Stop};
+use castile_suites::Suite;
+
+/// How much time a bench takes, and what its figures are worth.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Profile {
+    /// Every case of all suites in about three minutes, each for a moment
+    #[default]
+    Quick,
+    /// Figures worth quoting, in about half an hour
+    Standard,
+    /// As the articles did it, to the letter: hours
+    Published,
+}
+
+/// What is the same for all suites in a profile of ours.
+struct Schedule {
+    /// Warm-up and window of a run.
+    warmup: Duration,
+    window: Duration,
+    runs: usize,
+    /// Passes over a sequence, of which the first is discarded.
+    sequences: usize,
+    /// The window of a step where users think.
+    step: Duration,
+    /// By how much a step has more users than the one before.
+    growth: f64,
+    /// How many times faster a ramp and its users are than published.
+    faster: u32,
+    /// How long a ramp may take.
+    ramp: Duration,
+    /// Requests of a run of `ab`.
+    requests: u64,
+}
+
+const QUICK: Schedule = Schedule {
+    warmup: Duration::from_millis(150),
+    window: Duration::from_millis(400),
+    runs: 2,
+    sequences: 2,
+    step: Duration::from_secs(1),
+    growth: 2.0,
+    faster: 1200,
+    ramp: Duration::from_secs(5),
+    requests: 5_000,
+};
+
+const STANDARD: Schedule = Schedule {
+    warmup: Duration::from_secs(1),
+    window: Duration::from_millis(2_500),
+    runs: 3,
+    sequences: 6,
+    step: Duration::from_secs(3),
+    growth: std::f64::consts::SQRT_2,
+    faster: 480,
+    ramp: Duration::from_secs(30),
+    requests: 20_000,
+};
+
+/// The suite that was published with `ab`.
+const BY_AB: &str = "benchmark1";
+/// Where a search for the peak begins, as a multiple of the machines that users were at: 20 at each make 1,000 a second
+/// together, as the report says.
+const USERS_PER_MACHINE: usize = 20;
+/// More users than any search here tries: each may have a socket or two.
+const MOST_USERS: f64 = 32_000.0;
+/// The least that a step must gain for the search to go on.
+const GAIN: f64 = 0.05;
+/// The connections that compare messages where only a ramp was published: its users of a minute.
+const CONNECTIONS: usize = 25;
+/// How long a request may take where it isn't the article that says.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+impl Profile {
+    /// What is driven of a suite, and how; with `ab` where a suite was published with it and it is there.
+    pub(crate) fn loads(self, suite: &Suite, with_ab: bool) -> Vec<Load> {
+        let mut loads = Vec::new();
+        for method in (suite.methods)() {
+            let made = match (self, method.method) {
+                (Profile::Quick, Method::Closed) => closed(&QUICK, suite, &method, self),
+                (Profile::Standard, Method::Closed) => closed(&STANDARD, suite, &method, self),
+                (Profile::Quick, Method::Sequence) => sequences(suite, &method, QUICK.sequences),
+                (Profile::Standard, Method::Sequence) => sequences(suite, &method, STANDARD.sequences),
+                (Profile::Quick, Method::Ramp) => ramps(&QUICK, suite, &method, self),
+                (Profile::Standard, Method::Ramp) => ramps(&STANDARD, suite, &method, self),
+                (Profile::Quick, Method::Users) => {
+                    users(&QUICK, suite, &method).into_iter().take(1).map(without_floor).collect()
+                }
+                (Profile::Standard, Method::Users) => users(&STANDARD, suite, &method),
+                (Profile::Published, _) | (_, Method::Open) => published(suite, &method),
+            };
+            if with_ab && suite.name == BY_AB {
+                let by_ab = made.iter().filter(|load| load.case.style.is_none()).map(|load| self.by_ab(load));
+                let by_ab: Vec<Load> = by_ab.collect();
+                loads.extend(made);
+                loads.extend(by_ab);
+            } else {
+                loads.extend(made);
+            }
+        }
+        loads
+    }
+
+    /// The same load, made by `ab`.
+    fn by_ab(self, load: &Load) -> Load {
+        let (requests, runs, discard) = match self {
+            Profile::Quick => (QUICK.requests, 1, 0),
+            Profile::Standard => (STANDARD.requests, 3, 1),
+            Profile::Published => (load.plan.stop.requests.unwrap_or(STANDARD.requests), load.runs, load.discard),
+        };
+        let plan = Plan { warmup: Duration::ZERO, stop: Stop::requests(requests), ..load.plan.clone() };
+        Load { plan, runs, discard, driver: Driver::ApacheBench, against: Against::Servers, ..load.clone() }
+    }
+}
+
+/// The cases of a suite for a client.
+fn cases_of(suite: &Suite, client: Client) -> Vec<Case> {
+    match client {
+        Client::Typed => (suite.typed)(),
+        Client::Raw | Client::Ab => (suite.cases)(),
+    }
+}
+
+fn without_floor(load: Load) -> Load {
+    Load { against: Against::Servers, ..load }
+}
+
+/// Short windows. What the article drove with typed clients has a row of the raw driver beside it, and that the floor.
+fn closed(schedule: &Schedule, suite: &Suite, method: &castile_suites::Method, profile: Profile) -> Vec<Load> {
+    let plan =
+        Plan { warmup: schedule.warmup, stop: Stop::after(schedule.window), timeout: TIMEOUT, ..method.plan.clone() };
+    let load = |case: Case| Load { runs: schedule.runs, ..Load::new(case, plan.clone()) };
+    let mut loads = Vec::new();
+    if method.client == Client::Typed {
+        loads.extend((suite.typed)().into_iter().map(load).map(without_floor));
+    }
+    let mut raw = (suite.cases)();
+    match profile {
+        // Without keep-alive, all cases cost about the same more.
+        Profile::Quick if !plan.keep_alive => raw = first_and_last(raw),
+        Profile::Quick => {}
+        _ => {
+            raw.retain(|case| (method.applies)(&case.name));
+            if plan.keep_alive {
+                raw.extend((suite.forms)());
+                raw.extend((suite.extras)());
+            }
+        }
+    }
+    loads.extend(raw.into_iter().map(load));
+    loads
+}
+
+fn first_and_last(mut cases: Vec<Case>) -> Vec<Case> {
+    let last = cases.pop();
+    cases.truncate(1);
+    cases.extend(last);
+    cases
+}
+
+/// Each list of requests once in each pass, by each client.
+fn sequences(suite: &Suite, method: &castile_suites::Method, passes: usize) -> Vec<Load> {
+    let load = |case: Case| {
+        let stop = Stop::requests((case.count() * method.plan.connections) as u64);
+        let plan = Plan { stop, ..method.plan.clone() };
+        Load { runs: passes, discard: 1, against: Against::Servers, ..Load::new(case, plan) }
+    };
+    let raw = (suite.cases)();
+    (suite.typed)().into_iter().chain(raw).filter(|case| (method.applies)(&case.name)).map(load).collect()
+}
+
+/// Steps of more and more users, until throughput stops growing.
+fn users(schedule: &Schedule, suite: &Suite, method: &castile_suites::Method) -> Vec<Load> {
+    // After two periods every user has begun and thought once.
+    let plan = Plan {
+        warmup: method.plan.pace.period() * 2,
+        stop: Stop::after(schedule.step),
+        timeout: TIMEOUT,
+        ..method.plan.clone()
+    };
+    searches(suite, method, &plan, schedule.growth)
+}
+
+fn searches(suite: &Suite, method: &castile_suites::Method, plan: &Plan, growth: f64) -> Vec<Load> {
+    let search = Search {
+        axis: Axis::Users,
+        first: (method.plan.connections * USERS_PER_MACHINE) as f64,
+        growth,
+        most: MOST_USERS,
+        goal: Goal::Peak { gain: GAIN },
+    };
+    let load = |case: Case| Load { search: Some(search.clone()), ..Load::new(case, plan.clone()) };
+    cases_of(suite, method.client).into_iter().filter(|case| (method.applies)(&case.name)).map(load).collect()
+}
+
+/// Ramps that are faster than published, so that they end, beside short closed runs of the same messages.
+fn ramps(schedule: &Schedule, suite: &Suite, method: &castile_suites::Method, profile: Profile) -> Vec<Load> {
+    let cases = cases_of(suite, method.client).into_iter().filter(|case| (method.applies)(&case.name));
+    let cases: Vec<Case> = cases.collect();
+    let compared = Plan {
+        connections: CONNECTIONS,
+        warmup: schedule.warmup,
+        stop: Stop::after(schedule.window),
+        timeout: TIMEOUT,
+        ..Plan::default()
+    };
+    let mut loads: Vec<Load> =
+        cases.iter().map(|case| Load { runs: schedule.runs, ..Load::new(case.clone(), compared.clone()) }).collect();
+    let Start::PerSecond(published) = method.plan.start else { return loads };
+    let rate = published * f64::from(schedule.faster);
+    let plan = Plan {
+        pace: Pace::Every(method.plan.pace.period() / schedule.faster),
+        start: Start::PerSecond(rate),
+        connections: (rate * schedule.ramp.as_secs_f64()).ceil() as usize,
+        stop: Stop { after: Some(schedule.ramp), ..method.plan.stop },
+        timeout: TIMEOUT,
+        ..method.plan.clone()
+    };
+    let ramped = if profile == Profile::Quick { 1 } else { cases.len() };
+    loads.extend(cases.into_iter().take(ramped).map(|case| without_floor(Load::new(case, plan.clone()))));
+    loads
+}
+
+/// As the article did it. Where its clients were typed, the floor is still driven by the raw driver: it has no types.
+fn published(suite: &Suite, method: &castile_suites::Method) -> Vec<Load> {
+    if method.method == Method::Sequence {
+        return sequences(suite, method, method.passes);
+    }
+    if method.method == Method::Users {
+        return searches(suite, method, &method.plan, STANDARD.growth);
+    }
+    let load =
+        |case: Case| Load { runs: method.passes, discard: method.discarded, ..Load::new(case, method.plan.clone()) };
+    let applies = |case: &Case| (method.applies)(&case.name);
+    match (method.method, method.client) {
+        (Method::Ramp, client) => {
+            cases_of(suite, client).into_iter().filter(applies).map(load).map(without_floor).collect()
+        }
+        (_, Client::Typed) => {
+            let typed = (suite.typed)().into_iter().filter(applies).map(load).map(without_floor);
+            let raw = (suite.cases)().into_iter().filter(applies).map(load);
+            typed.chain(raw.map(|load| Load { against: Against::Floor, ..load })).collect()
+        }
+        (_, Client::Raw | Client::Ab) => {
+            (suite.cases)().into_iter().chain((suite.forms)()).filter(applies).map(load).collect()
+        }
+    }
+}

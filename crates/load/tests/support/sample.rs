@@ -76,8 +76,6 @@ fn row(noise: &mut Noise, case: &str, target: &str, per_second: f64, cpu: f64) -
         verified: requests / 1000 + 128,
         unsent: 0,
         dropped: 0,
-        lag_us: None,
-        limited_by: None,
         requests_per_second: Spread::of(runs),
         latency_us: Latency {
             mean: Some(p50 * 1.08),

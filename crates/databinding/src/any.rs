@@ -6,7 +6,7 @@ use std::fmt;
 use castile_xml::{Limits, Reader, Token};
 
 use crate::from_xml::{Decoder, FromXml, Group, Mixed};
-use crate::schema::{Attributes, Element, First, Namespaces, Wildcard};
+use crate::schema::{Attributes, Element, First, Namespaces, Wildcard, is_same};
 use crate::to_xml::{Encoder, ToXml};
 use crate::{Deviations, Error};
 
@@ -26,7 +26,7 @@ impl ExpandedName {
     }
 
     pub(crate) fn is(&self, namespace: &str, local: &str) -> bool {
-        self.local == local && self.namespace == namespace
+        self.local == local && is_same(&self.namespace, namespace)
     }
 }
 

@@ -35,6 +35,7 @@ pub fn routes() -> Routes {
 pub fn routes_with(quakes: &seismic::Service) -> Routes {
     let benchmarks = Routes::new()
         .route(benchmark1::PATH, benchmark1::contract::BenchmarkServer::new(benchmark1::Service).into())
+        .route(benchmark1::round2::PATH, benchmark1::round2::contract::BenchmarkServer::new(benchmark1::Service).into())
         .route(seismic::document::PATH, seismic::document::contract::QuakeInterfaceServer::new(quakes.clone()).into())
         .route(
             seismic::encoded::PATH,

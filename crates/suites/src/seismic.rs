@@ -19,7 +19,7 @@ pub mod encoded;
 mod judge;
 mod made;
 pub mod queries;
-pub mod regions;
+mod regions;
 mod time;
 
 use std::sync::{Arc, LazyLock};
@@ -50,14 +50,14 @@ impl Service {
 }
 
 /// What messages may take: the largest answers in SOAP encoding have 12 MiB.
-pub fn limits() -> Limits {
+fn limits() -> Limits {
     let mut limits = Limits::default();
     limits.message_size = 64 << 20;
     limits
 }
 
 /// The styles that are compared, by the names that reports give them.
-pub const STYLES: [&str; 3] = ["document", "rpc-encoded", "binary"];
+const STYLES: [&str; 3] = ["document", "rpc-encoded", "binary"];
 
 /// The article's four runs in each style, as messages that are written beforehand. A case is a list of queries; what its checks
 /// count are the quakes that were found.

@@ -5,8 +5,9 @@ mod common;
 
 use std::path::PathBuf;
 
-use castile_suites::{benchmark1, wspex};
-use common::http::{Server, benchmark, post, wstest};
+use castile_load::report::PublishedFigure;
+use castile_suites::{benchmark1, styles, wspex};
+use common::http::{Server, benchmark, post, post_as, wstest};
 use common::layout::Node;
 use http::StatusCode;
 
@@ -24,7 +25,7 @@ fn samples(suite: &str, prefix: &str) -> Vec<(String, Vec<u8>, Vec<u8>)> {
         names.iter().filter_map(|name| name.strip_suffix("-request.xml")).filter(|case| case.starts_with(prefix));
     let read = |case: &str, kind: &str| std::fs::read(directory.join(format!("{case}-{kind}.xml"))).unwrap();
     let samples: Vec<_> = cases.map(|case| (case.to_owned(), read(case, "request"), read(case, "response"))).collect();
-    assert!(samples.len() > 3, "{} samples at {}", samples.len(), directory.display());
+    assert!(samples.len() > 2, "{} samples at {}", samples.len(), directory.display());
     samples
 }
 
@@ -106,5 +107,81 @@ fn our_requests_are_those_that_were_published() {
             assert_eq!(message.body.len(), request.len() + more_bytes(&request), "{name}");
             assert_eq!((message.check)(&response), Ok(0), "{name}");
         }
+    }
+}
+
+/// A sample of the styles, and the case that it is of.
+const STYLES: [(&str, &str); 4] =
+    [("rpcenc", "rpc-encoded"), ("doclit", "document"), ("cdata", "cdata"), ("swa", "attachment")];
+
+#[test]
+fn styles_are_as_published() {
+    let [doc, rpc]: [Server; 2] = [
+        styles::contract::DocPtServer::new(styles::Service).into(),
+        styles::contract::RpcPtServer::new(styles::Service).into(),
+    ];
+    let cases = styles::cases();
+    for (prefix, style) in STYLES {
+        for (name, request, response) in samples("styles", prefix) {
+            let size = name.strip_prefix(prefix).unwrap();
+            let case = cases.iter().find(|case| case.name == format!("{style}{size}")).unwrap();
+            let message = &case.messages()[0];
+            assert_eq!(of_style(&message.body), of_style(&request), "{name}");
+            let server = if style == "rpc-encoded" { &rpc } else { &doc };
+            let answer = post_as(server, &message.content_type, message.body.clone());
+            assert_eq!((message.check)(answer.as_bytes()), Ok(0), "{name}");
+            // How bytes are shared out differs by our prefix, so that padding is a little shorter.
+            assert_eq!(message.body.len() + answer.len(), request.len() + response.len(), "{name}");
+            assert_eq!(payload(answer.as_bytes()), payload(&response), "{name}");
+        }
+    }
+}
+
+/// What a message says, without the padding: payloads, and documents in CDATA sections or beside the message.
+fn of_style(message: &[u8]) -> Vec<Node> {
+    let text = std::str::from_utf8(message).unwrap();
+    let mut documents: Vec<Node> = match text.starts_with("--") {
+        false => vec![payload(message)],
+        true => {
+            let parts: Vec<&str> = text
+                .split("--MIMEBoundary")
+                .filter_map(|part| part.split_once("\r\n\r\n"))
+                .map(|(_, body)| body.trim_end())
+                .collect();
+            let [root, document] = parts[..] else { panic!("{parts:?}") };
+            vec![payload(root.as_bytes()), Node::parse(document.as_bytes())]
+        }
+    };
+    if let Some(xml) = documents[0].children.iter_mut().find(|child| child.local == "xml") {
+        let document = Node::parse(xml.text.as_bytes());
+        xml.text.clear();
+        documents.push(document);
+    }
+    documents.iter_mut().for_each(clear_padding);
+    documents
+}
+
+fn clear_padding(node: &mut Node) {
+    if node.local == "pad" {
+        node.text.clear();
+    }
+    node.children.iter_mut().for_each(clear_padding);
+}
+
+#[test]
+fn figures_of_wspex_are_those_that_were_published() {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/workloads/WORKLOADS.md");
+    let Ok(workloads) = std::fs::read_to_string(&path) else {
+        println!("SKIPPED: there is no {}", path.display());
+        return;
+    };
+    let [axis, jax] = &wspex::published_figures()[..] else { panic!("two systems") };
+    for (axis, jax) in axis.figures.iter().zip(&jax.figures) {
+        let figure = |figure: &PublishedFigure| {
+            let stddev = figure.stddev.unwrap();
+            format!("{} ({stddev})", figure.requests_per_second)
+        };
+        let line = format!("| {} | {} | {} |", axis.case, figure(axis), figure(jax));
+        assert!(workloads.contains(&line), "{line}");
     }
 }

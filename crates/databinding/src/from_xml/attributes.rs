@@ -7,7 +7,7 @@ use crate::any::{AnyAttribute, ExpandedName};
 use crate::datatypes::{Invalid, SimpleType};
 use crate::error::{Error, ErrorKind};
 
-use crate::schema::{self, Attributes, Element, TypeName, ValueConstraint};
+use crate::schema::{self, Attributes, Element, TypeName, ValueConstraint, is_same};
 
 use super::{Decoder, FromXml, is_fixed, quoted};
 
@@ -406,5 +406,5 @@ fn not_fixed(declared: &schema::Attribute, text: &str, fixed: &str, offset: usiz
 }
 
 fn index_of(types: &[TypeName], namespace: &str, local: &str) -> usize {
-    types.iter().position(|one| one.name == local && one.namespace == namespace).unwrap_or(types.len())
+    types.iter().position(|one| one.name == local && is_same(one.namespace, namespace)).unwrap_or(types.len())
 }

@@ -18,7 +18,7 @@ use contract::*;
 pub const PATH: &str = "/benchmark1/round2";
 
 /// What reports call this form.
-pub const STYLE: &str = "round2";
+const STYLE: &str = "round2";
 
 impl Benchmark for Service {
     async fn echo_void(&self, _: EchoVoid) -> Result<EchoVoidResponse, Fault> {

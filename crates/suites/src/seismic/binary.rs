@@ -8,6 +8,7 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::Bytes;
 use castile::http::Body;
@@ -17,6 +18,7 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
 use serde::{Deserialize, Serialize};
+use tokio::time::timeout;
 use tower_service::Service as _;
 
 use super::Service;
@@ -32,6 +34,8 @@ pub const MEDIA_TYPE: &str = "application/octet-stream";
 
 /// The most bytes that a query may have; it has 80 at most.
 const LONGEST_QUERY: usize = 1_024;
+/// How long a query may take to come.
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
 /// The most bytes that an answer may have.
 const LONGEST_ANSWER: usize = 64 << 20;
 
@@ -211,8 +215,9 @@ where
         return Err((StatusCode::METHOD_NOT_ALLOWED, format!("found {found}, expected POST of a query\n")));
     }
     let bad = |problem: String| (StatusCode::BAD_REQUEST, format!("found no query: {problem}\n"));
-    let body = Limited::new(request.into_body(), LONGEST_QUERY).collect().await;
-    let body = body.map_err(|error| bad(error.to_string()))?.to_bytes();
+    let body = timeout(LONGEST_WAIT, Limited::new(request.into_body(), LONGEST_QUERY).collect()).await;
+    let late = |_| (StatusCode::REQUEST_TIMEOUT, format!("found no query within {} s\n", LONGEST_WAIT.as_secs()));
+    let body = body.map_err(late)?.map_err(|error| bad(error.to_string()))?.to_bytes();
     let query: Query = postcard::from_bytes(&body).map_err(|error| bad(error.to_string()))?;
     let catalogue = service.catalogue();
     let answer = found(catalogue, catalogue.find(&query));

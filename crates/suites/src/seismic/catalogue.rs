@@ -59,7 +59,7 @@ pub struct Bounds {
 
 impl Bounds {
     /// Whether the number is in the range. One that is none (NaN) is in no range that is bounded.
-    pub fn take(&self, value: f32) -> bool {
+    fn take(&self, value: f32) -> bool {
         self.least.is_none_or(|least| least <= value) && self.below.is_none_or(|below| value < below)
     }
 
@@ -82,7 +82,7 @@ pub struct Quake {
     pub depth: f32,
     /// On the scale that `method` says.
     pub magnitude: f32,
-    /// By which method the magnitude was found, as a number for [`Catalogue::method`].
+    /// By which method the magnitude was found, as its place in [`Catalogue::methods`].
     pub method: u16,
     /// The number of the region, from 1.
     pub region: u16,
@@ -116,15 +116,12 @@ pub struct Found<'a> {
 
 impl Catalogue {
     /// An empty one.
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Catalogue { areas: vec![Area::default(); AREAS], methods: Vec::new() }
     }
 
-    /// Adds quakes of an area. They may come in any order; those of one moment stay in theirs.
-    ///
-    /// # Panics
-    /// If there is no area of this number, from 1 to [`AREAS`].
-    pub fn extend(&mut self, area: u16, quakes: impl IntoIterator<Item = Quake>) {
+    /// Adds quakes of an area, which there must be. They may come in any order; those of one moment stay in theirs.
+    pub(super) fn extend(&mut self, area: u16, quakes: impl IntoIterator<Item = Quake>) {
         let area = &mut self.areas[usize::from(area) - 1];
         for quake in quakes {
             widen(&mut area.latitude, quake.latitude);
@@ -136,7 +133,7 @@ impl Catalogue {
     }
 
     /// The number of a method, which is given to it when it is first asked for; `None` beyond 65,536 of them.
-    pub fn number_of_method(&mut self, name: &str) -> Option<u16> {
+    pub(super) fn number_of_method(&mut self, name: &str) -> Option<u16> {
         let known = self.methods.iter().position(|method| method == name);
         let number = u16::try_from(known.unwrap_or(self.methods.len())).ok()?;
         if known.is_none() {
@@ -224,12 +221,6 @@ impl Catalogue {
         widen(&mut area.longitude, longitude);
         area.quakes.push(Quake { millis, latitude, longitude, depth, magnitude, method, region });
         Ok(())
-    }
-}
-
-impl Default for Catalogue {
-    fn default() -> Self {
-        Catalogue::new()
     }
 }
 

@@ -9,7 +9,7 @@ use super::regions::Names;
 use crate::random::JavaRandom;
 
 /// How many quakes there are.
-pub const QUAKES: usize = 93_000;
+const QUAKES: usize = 93_000;
 
 /// Latitude and longitude of the middle of an area, how far it reaches to both sides of it (all in degrees), and how many of a
 /// thousand quakes are there. They are a rough picture of the world, no science.

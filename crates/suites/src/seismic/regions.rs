@@ -3,51 +3,45 @@
 use std::sync::LazyLock;
 
 /// How many areas there are; they are numbered from 1.
-pub const AREAS: usize = 50;
+pub(super) const AREAS: usize = 50;
 /// How many regions there are; they are numbered from 1.
-pub const REGIONS: usize = 729;
+pub(super) const REGIONS: usize = 729;
 
 /// The names of areas and regions, each at its number less one.
 #[derive(Debug)]
-pub struct Names {
+pub(super) struct Names {
     areas: Vec<&'static str>,
     regions: Vec<Region>,
 }
 
 /// A region.
 #[derive(Debug)]
-pub struct Region {
+pub(super) struct Region {
     /// The number of the area that it belongs to.
-    pub area: u16,
+    pub(super) area: u16,
     /// Its name, in capitals.
-    pub name: &'static str,
+    pub(super) name: &'static str,
 }
 
 impl Names {
     /// The list that stands in `data/regions.txt`, whose licence stands beside it.
-    pub fn published() -> &'static Names {
+    pub(super) fn published() -> &'static Names {
         static NAMES: LazyLock<Names> = LazyLock::new(|| Names::read(include_str!("../../data/regions.txt")));
         &NAMES
     }
 
-    /// The name of the area of this number, 1 to [`AREAS`].
-    ///
-    /// # Panics
-    /// If there is no such area.
-    pub fn area(&self, number: u16) -> &'static str {
+    /// The name of the area of this number, 1 to [`AREAS`]; readers of catalogues see to that.
+    pub(super) fn area(&self, number: u16) -> &'static str {
         self.areas[usize::from(number) - 1]
     }
 
     /// The region of this number, 1 to [`REGIONS`].
-    ///
-    /// # Panics
-    /// If there is no such region.
-    pub fn region(&self, number: u16) -> &Region {
+    pub(super) fn region(&self, number: u16) -> &Region {
         &self.regions[usize::from(number) - 1]
     }
 
     /// The numbers of the regions of an area, in ascending order.
-    pub fn regions_of(&self, area: u16) -> impl Iterator<Item = u16> {
+    pub(super) fn regions_of(&self, area: u16) -> impl Iterator<Item = u16> {
         (1_u16..).zip(&self.regions).filter(move |(_, region)| region.area == area).map(|(number, _)| number)
     }
 

@@ -39,11 +39,22 @@ pub fn send(server: &Server, request: Request<Full<Bytes>>) -> (StatusCode, Stri
 
 /// Posts a message as most clients do.
 pub fn post(server: &Server, message: impl Into<Bytes>) -> (StatusCode, String) {
-    let request = Request::post("/").header("content-type", "text/xml; charset=utf-8").header("soapaction", "\"\"");
-    let (status, content_type, answer) = send(server, request.body(Full::new(message.into())).unwrap());
+    let (status, content_type, answer) = send(server, request("text/xml; charset=utf-8", message.into()));
     let is_message = status == StatusCode::OK || status == StatusCode::INTERNAL_SERVER_ERROR;
     assert_eq!(content_type, if is_message { "text/xml; charset=utf-8" } else { "text/plain; charset=utf-8" });
     (status, answer)
+}
+
+/// Posts what has this media type, and expects an answer.
+pub fn post_as(server: &Server, content_type: &str, body: Bytes) -> String {
+    let (status, _, answer) = send(server, request(content_type, body));
+    assert_eq!(status, StatusCode::OK, "{answer}");
+    answer
+}
+
+fn request(content_type: &str, body: Bytes) -> Request<Full<Bytes>> {
+    let request = Request::post("/").header("content-type", content_type).header("soapaction", "\"\"");
+    request.body(Full::new(body)).unwrap()
 }
 
 /// The code and the reason of a fault.

@@ -1,0 +1,55 @@
+//! Every case of every suite is answered, and its answers are found right: by a server on a socket, through the load kit.
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
+
+use castile::http::server::Server;
+use castile_load::{Case, Endpoint, Expected, Plan, Recorder, Run, Stop};
+use castile_suites::seismic::binary::Beside;
+use castile_suites::{SUITES, Suite, seismic};
+use tokio::net::TcpListener;
+
+/// Sends all requests of these cases once.
+async fn drive(cases: Vec<Case>) -> Vec<(Case, Recorder)> {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let quakes = seismic::Service::default();
+    let routes = Beside::new(quakes.clone(), castile_suites::routes_with(&quakes));
+    let server = tokio::spawn(Server::new().serve(listener, routes, std::future::pending()));
+    let mut records = Vec::new();
+    for case in cases {
+        let endpoint = Endpoint::resolve(&format!("http://{address}{}", case.path)).unwrap();
+        let plan = Plan { stop: Stop::requests(case.count() as u64), ..Plan::default() };
+        let run = Run::start(&case, &endpoint, &plan, &Expected::of(&case)).unwrap();
+        let record = run.finish().await.unwrap().record;
+        assert_eq!((record.requests, record.errors), (case.count() as u64, 0), "{case:?}: {:?}", record.messages);
+        assert_eq!(record.verified, record.requests, "{case:?}");
+        records.push((case, record));
+    }
+    server.abort();
+    records
+}
+
+/// Those whose answers aren't long: the other sequences have a test of their own.
+fn short(cases: Vec<Case>) -> Vec<Case> {
+    cases.into_iter().filter(|case| case.suite != "seismic" || case.name == ".01x200").collect()
+}
+
+#[tokio::test]
+async fn every_case_is_answered() {
+    for Suite { cases, forms, extras, .. } in SUITES {
+        for cases in [cases, forms, extras] {
+            drive(short(cases())).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn typed_clients_send_and_receive_as_many_bytes_as_raw_ones() {
+    for Suite { cases, typed, .. } in SUITES {
+        let raw = drive(short(cases())).await;
+        for (case, record) in drive(short(typed())).await {
+            let (_, other) = raw.iter().find(|(raw, _)| raw.name == case.name && raw.style == case.style).unwrap();
+            let [ours, theirs] = [&record, other].map(|record| (record.bytes_out, record.bytes_in, record.matches));
+            assert_eq!(ours, theirs, "{case:?}");
+        }
+    }
+}

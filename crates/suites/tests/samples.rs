@@ -132,7 +132,7 @@ fn styles_are_as_published() {
             assert_eq!((message.check)(answer.as_bytes()), Ok(0), "{name}");
             // How bytes are shared out differs by our prefix, so that padding is a little shorter.
             assert_eq!(message.body.len() + answer.len(), request.len() + response.len(), "{name}");
-            assert_eq!(payload(answer.as_bytes()), payload(&response), "{name}");
+            assert_eq!(of_style(answer.as_bytes()), of_style(&response), "{name}");
         }
     }
 }
@@ -158,6 +158,8 @@ fn of_style(message: &[u8]) -> Vec<Node> {
         documents.push(document);
     }
     documents.iter_mut().for_each(clear_padding);
+    // Which encoding it is may stand on the payload or on the body around it.
+    documents[0].attributes.retain(|(_, name, _)| name != "encodingStyle");
     documents
 }
 

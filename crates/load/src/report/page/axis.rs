@@ -24,7 +24,8 @@ impl Axis {
     /// From 0 to the highest of these figures.
     pub(super) fn linear(figures: impl Iterator<Item = f64>) -> Self {
         let high = figures.filter(|figure| figure.is_finite()).fold(0.0, f64::max);
-        Axis { low: 0.0, high: if high > 0.0 { high } else { 1.0 }, logarithmic: false }
+        // Less than this can't be divided into round steps, and is nothing.
+        Axis { low: 0.0, high: if high > 1e-9 { high } else { 1.0 }, logarithmic: false }
     }
 
     /// Over all these figures, for what spans decades: equal distances are equal factors.
@@ -159,6 +160,11 @@ mod tests {
         for (high, expected) in table {
             let axis = Axis::linear([high].into_iter()).rounded();
             assert_eq!(texts(axis.ticks(plain)), expected);
+        }
+        for strange in [f64::MAX, 5e-324, f64::NAN, f64::INFINITY, -1.0] {
+            assert!(Axis::linear([strange].into_iter()).rounded().ticks(plain).len() < 10);
+            let axis = Axis::logarithmic([strange, 1.0].into_iter());
+            assert!((0.0..=100.0).contains(&axis.position(strange)), "{strange}");
         }
         assert_eq!(Axis::linear([200.0].into_iter()).position(50.0), 25.0);
     }

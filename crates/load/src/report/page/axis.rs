@@ -64,6 +64,7 @@ impl Axis {
     /// As few as fit on a phone.
     fn decades(&self) -> Vec<f64> {
         let steps: &[f64] = match self.high / self.low {
+            shortest if shortest < 4.0 => &[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0],
             short if short < 30.0 => &[1.0, 2.0, 5.0],
             long if long < 2_000.0 => &[1.0, 3.0],
             _ => &[1.0],
@@ -145,6 +146,8 @@ mod tests {
         assert!((axis.position(1_000.0) - 50.0).abs() < 1e-9);
         assert_eq!(axis.position(0.0), 0.0);
         assert_eq!(texts(axis.ticks(time)), ["100 µs", "300 µs", "1 ms", "3 ms", "10 ms"]);
+        let shortest = Axis::logarithmic([15_000.0, 34_000.0].into_iter());
+        assert_eq!(texts(shortest.ticks(time)), ["15 ms", "20 ms", "30 ms"]);
         let short = Axis::logarithmic([150.0, 600.0].into_iter());
         assert_eq!(texts(short.ticks(time)), ["200 µs", "500 µs"]);
     }

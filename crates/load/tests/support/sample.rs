@@ -76,8 +76,6 @@ fn row(noise: &mut Noise, case: &str, target: &str, per_second: f64, cpu: f64) -
         verified: requests / 1000 + 128,
         unsent: 0,
         dropped: 0,
-        lag_us: None,
-        limited_by: None,
         requests_per_second: Spread::of(runs),
         latency_us: Latency {
             mean: Some(p50 * 1.08),
@@ -255,8 +253,9 @@ fn wstest(noise: &mut Noise) -> Suite {
         let users = row(noise, name, "castile", peak, 70.0);
         cases.push(Row {
             method: Method::Users,
+            connections: peak as usize,
             keep_alive: false,
-            users_at_peak: Some((peak / 9.0 * 9.0) as usize),
+            users_at_peak: Some(peak as usize),
             exit_reason: Some("throughput stopped growing".into()),
             curve,
             ..users

@@ -96,7 +96,7 @@ impl Baseline<'_> {
                 let alike = move |other: &&Row| {
                     other.target == *target
                         && other.style == row.style
-                        && (other.connections, other.keep_alive) == (row.connections, row.keep_alive)
+                        && (other.given_load(), other.keep_alive) == (row.given_load(), row.keep_alive)
                 };
                 let same = rows().filter(alike).find(|other| other.client == row.client);
                 same.or_else(|| rows().find(alike))

@@ -88,11 +88,12 @@ impl Progress {
                     match &self.display {
                         Display::Live(bar) => {
                             bar.set_position(milliseconds(done));
-                            bar.set_message(self.line(&Moment::of(&counter, elapsed), done));
+                            let figures = self.figures(&Moment::of(&counter, elapsed), done);
+                            bar.set_message(format!("{figures} · {}", self.label));
                         }
                         Display::Lines if elapsed >= told + LINE => {
                             told = elapsed;
-                            eprintln!("{}", self.line(&Moment::of(&counter, elapsed), done));
+                            eprintln!("{}: {}", self.label, self.figures(&Moment::of(&counter, elapsed), done));
                         }
                         Display::Lines | Display::Silent => {}
                     }
@@ -103,9 +104,9 @@ impl Progress {
         outcome
     }
 
-    /// Rate, percentiles and errors first, for what doesn't fit is cut off.
-    fn line(&self, moment: &Moment, done: Duration) -> String {
-        let mut parts = vec![self.label.clone()];
+    /// The most important first, for what doesn't fit is cut off.
+    fn figures(&self, moment: &Moment, done: Duration) -> String {
+        let mut parts: Vec<String> = self.left(done).into_iter().collect();
         let rate = moment.last.map_or(moment.per_second, |last| last.requests_per_second);
         parts.push(format!("{} req/s", count(rate)));
         if let Some(Interval { p50_us: Some(p50), p99_us: Some(p99), .. }) = moment.last {
@@ -115,7 +116,6 @@ impl Progress {
         if moment.users > 1 {
             parts.push(format!("{} users", count(moment.users as f64)));
         }
-        parts.extend(self.left(done));
         parts.join(" · ")
     }
 
@@ -196,13 +196,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_has_rate_percentiles_errors_users_and_what_is_left() {
+    fn what_is_left_comes_first_then_rate_percentiles_errors_and_users() {
         let mut progress = Progress::silent();
         progress.total = Duration::from_secs(200);
-        progress.begin("wspex", "echoVoid", "castile", 2);
         let mut moment = Moment { per_second: 12_345.6, errors: 0, users: 1, last: None };
-        let line = progress.line(&moment, Duration::from_secs(190));
-        assert_eq!(line, "wspex echoVoid · castile · run 2 · 12,346 req/s · no errors · 10 s left");
+        let figures = progress.figures(&moment, Duration::from_secs(190));
+        assert_eq!(figures, "10 s left · 12,346 req/s · no errors");
         moment.last = Some(Interval {
             requests_per_second: 900.0,
             p50_us: Some(174.2),
@@ -212,10 +211,8 @@ mod tests {
         moment.errors = 3;
         moment.users = 1_400;
         progress.total = Duration::ZERO;
-        let line = progress.line(&moment, Duration::from_secs(1));
-        let expected =
-            "wspex echoVoid · castile · run 2 · 900 req/s · p50 174 µs, p99 12.3 ms · 3 ERRORS · 1,400 users";
-        assert_eq!(line, expected);
+        let figures = progress.figures(&moment, Duration::from_secs(1));
+        assert_eq!(figures, "900 req/s · p50 174 µs, p99 12.3 ms · 3 ERRORS · 1,400 users");
         progress.total = Duration::from_secs(200);
         assert_eq!(progress.left(Duration::from_secs(5)).as_deref(), Some("3 min 15 s left"));
     }

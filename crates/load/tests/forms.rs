@@ -4,7 +4,7 @@
 #[path = "support/sample.rs"]
 mod sample;
 
-use castile_load::report::{Comparison, FLOOR, Results, Row, Spread};
+use castile_load::report::{Comparison, FLOOR, Method, Results, Row, Spread};
 use castile_load::{Criterion, ErrorKind};
 
 fn rows(results: &Results) -> Vec<&Row> {
@@ -139,6 +139,11 @@ fn a_difference_is_told_only_where_the_runs_leave_no_doubt() {
     assert!(says("echoVoid", "+10.0 % (+7.7 to +12.3)                more"), "{table}");
     assert!(says("echoInteger", "no difference seen") && !says("echoInteger", "more"), "{table}");
     assert!(says("GetOrder", "not known"), "one run tells nothing of its spread: {table}");
+    let mut searched = sample::results();
+    for row in searched.suites.iter_mut().flat_map(|suite| &mut suite.cases).filter(|row| row.method == Method::Users) {
+        row.connections += 100;
+    }
+    assert!(!compare(searched).table().contains("not known"), "what was found may differ, and is compared");
     let mut other = sample::results();
     other.machine.cores = 64;
     assert!(compare(other).warnings()[0].contains("machine"));

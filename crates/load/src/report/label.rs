@@ -25,9 +25,9 @@ impl Part {
             Part::Client if row.target == FLOOR => None,
             Part::Client => Some(client(row.client).to_owned()),
             Part::Style => row.style.clone(),
-            Part::Connections => Some(connections(row.connections)),
+            Part::Connections => row.given_load().0.map(connections),
             Part::KeepAlive => Some(keep_alive(row).to_owned()),
-            Part::Rate => row.rate.map(|rate| format!("{} req/s scheduled", figure(rate))),
+            Part::Rate => row.given_load().1.map(|rate| format!("{} req/s scheduled", figure(rate))),
         }
     }
 }

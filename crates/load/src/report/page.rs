@@ -21,7 +21,7 @@ use self::figures::{Table, history};
 pub(super) use self::forest::Forest;
 use self::summary::Summary;
 use super::format::{bytes, count, figure, microseconds, percent, ratio};
-use super::{FLOOR, Method, Published, Results};
+use super::{Client, FLOOR, Method, Published, Results};
 use crate::{Error, ErrorKind};
 
 /// Names ending in `.html` turn on the escaping of everything that is filled in.
@@ -60,6 +60,7 @@ impl Results {
                 results: self,
                 summary: Summary::of(self),
                 scheduled: self.rows().any(|row| row.method == Method::Open),
+                typed: self.rows().any(|row| row.client == Client::Typed),
                 has_floor: self.rows().any(|row| row.target == FLOOR),
                 suites: self
                     .suites
@@ -84,6 +85,8 @@ struct Page<'a> {
     summary: Summary,
     /// Whether any requests were due by the clock.
     scheduled: bool,
+    /// Whether any answers were read by generated clients.
+    typed: bool,
     has_floor: bool,
     suites: Vec<Section<'a>>,
 }

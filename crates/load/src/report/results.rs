@@ -317,7 +317,7 @@ impl Suite {
         let alike = |other: &&Row| {
             other.target == FLOOR
                 && other.method == row.method
-                && (other.connections, other.keep_alive, other.rate) == (row.connections, row.keep_alive, row.rate)
+                && (other.given_load(), other.keep_alive) == (row.given_load(), row.keep_alive)
         };
         let size = |row: &Row| (row.request_bytes, row.response_bytes);
         let mut floors = self.cases.iter().filter(alike);
@@ -327,6 +327,12 @@ impl Suite {
 }
 
 impl Row {
+    /// Connections and rate as far as they were asked for; `None` where they are what was found.
+    pub(crate) fn given_load(&self) -> (Option<usize>, Option<f64>) {
+        let connections = !matches!(self.method, Method::Users | Method::Ramp);
+        (connections.then_some(self.connections), self.rate.filter(|_| self.curve.is_empty()))
+    }
+
     /// The share of the floor's throughput that this row reaches; `None` where clients differ, for then they are
     /// compared, and not the servers.
     pub fn share_of(&self, floor: &Row) -> Option<f64> {

@@ -253,8 +253,9 @@ fn wstest(noise: &mut Noise) -> Suite {
         let users = row(noise, name, "castile", peak, 70.0);
         cases.push(Row {
             method: Method::Users,
+            connections: peak as usize,
             keep_alive: false,
-            users_at_peak: Some((peak / 9.0 * 9.0) as usize),
+            users_at_peak: Some(peak as usize),
             exit_reason: Some("throughput stopped growing".into()),
             curve,
             ..users
@@ -308,7 +309,15 @@ fn styles(noise: &mut Noise) -> Suite {
         });
     }
     let scheduled = row(noise, "document-2KB", "castile", 2_000.0, 20.0);
-    let service = Latency { max: scheduled.latency_us.max / 40.0, ..scheduled.latency_us.clone() };
+    let latency = &scheduled.latency_us;
+    let service = Latency {
+        mean: latency.mean.map(|mean| mean / 9.0),
+        p50: latency.p50 / 9.0,
+        p90: latency.p90 / 9.0,
+        p99: latency.p99 / 11.0,
+        p999: latency.p999 / 12.0,
+        max: latency.max / 12.0,
+    };
     cases.push(Row {
         method: Method::Open,
         rate: Some(2_500.0),

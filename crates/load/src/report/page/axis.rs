@@ -24,7 +24,8 @@ impl Axis {
     /// From 0 to the highest of these figures.
     pub(super) fn linear(figures: impl Iterator<Item = f64>) -> Self {
         let high = figures.filter(|figure| figure.is_finite()).fold(0.0, f64::max);
-        Axis { low: 0.0, high: if high > 0.0 { high } else { 1.0 }, logarithmic: false }
+        // Less than this can't be divided into round steps, and is nothing.
+        Axis { low: 0.0, high: if high > 1e-9 { high } else { 1.0 }, logarithmic: false }
     }
 
     /// Over all these figures, for what spans decades: equal distances are equal factors.
@@ -63,6 +64,7 @@ impl Axis {
     /// As few as fit on a phone.
     fn decades(&self) -> Vec<f64> {
         let steps: &[f64] = match self.high / self.low {
+            shortest if shortest < 4.0 => &[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0],
             short if short < 30.0 => &[1.0, 2.0, 5.0],
             long if long < 2_000.0 => &[1.0, 3.0],
             _ => &[1.0],
@@ -144,6 +146,8 @@ mod tests {
         assert!((axis.position(1_000.0) - 50.0).abs() < 1e-9);
         assert_eq!(axis.position(0.0), 0.0);
         assert_eq!(texts(axis.ticks(time)), ["100 µs", "300 µs", "1 ms", "3 ms", "10 ms"]);
+        let shortest = Axis::logarithmic([15_000.0, 34_000.0].into_iter());
+        assert_eq!(texts(shortest.ticks(time)), ["15 ms", "20 ms", "30 ms"]);
         let short = Axis::logarithmic([150.0, 600.0].into_iter());
         assert_eq!(texts(short.ticks(time)), ["200 µs", "500 µs"]);
     }
@@ -159,6 +163,11 @@ mod tests {
         for (high, expected) in table {
             let axis = Axis::linear([high].into_iter()).rounded();
             assert_eq!(texts(axis.ticks(plain)), expected);
+        }
+        for strange in [f64::MAX, 5e-324, f64::NAN, f64::INFINITY, -1.0] {
+            assert!(Axis::linear([strange].into_iter()).rounded().ticks(plain).len() < 10);
+            let axis = Axis::logarithmic([strange, 1.0].into_iter());
+            assert!((0.0..=100.0).contains(&axis.position(strange)), "{strange}");
         }
         assert_eq!(Axis::linear([200.0].into_iter()).position(50.0), 25.0);
     }

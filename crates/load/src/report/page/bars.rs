@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::axis::{Axis, Tick, plain, share, time};
 use super::block::{Case, Figure, Material, Measure};
 use crate::report::format::{figure, microseconds, percent, ratio, spread};
-use crate::report::{FLOOR, Row};
+use crate::report::{FLOOR, Latency, Row};
 
 /// Bars of all cases on one axis.
 #[derive(Debug, Serialize)]
@@ -96,7 +96,7 @@ impl Baseline<'_> {
                 let alike = move |other: &&Row| {
                     other.target == *target
                         && other.style == row.style
-                        && (other.connections, other.keep_alive) == (row.connections, row.keep_alive)
+                        && (other.given_load(), other.keep_alive) == (row.given_load(), row.keep_alive)
                 };
                 let same = rows().filter(alike).find(|other| other.client == row.client);
                 same.or_else(|| rows().find(alike))
@@ -133,12 +133,12 @@ pub(super) fn normalised(material: &Material<'_>) -> Vec<Chart> {
 
 /// The bars of the measure as they are, where there is nothing that they could be relative to.
 fn absolute(material: &Material<'_>) -> Chart {
-    let Measure { of, text, .. } = material.measure;
+    let Measure { of, .. } = material.measure;
     let figures = material.cases.iter().flat_map(|case| &case.rows).filter_map(|(_, row)| of(row));
     let axis = Axis::linear(figures.map(|(mean, spread)| mean + spread.unwrap_or(0.0)));
-    rows(material, &axis, text, |series, row| {
+    rows(material, &axis, plain, |series, row| {
         let (value, beside) = values(material, row, None);
-        Some(bar(material, series, row, of(row).map(|figures| solid(&axis, figures)), value, beside))
+        vec![bar(material, series, row, of(row).map(|figures| solid(&axis, figures)), value, beside)]
     })
 }
 
@@ -218,21 +218,21 @@ pub(super) fn cpu(material: &Material<'_>) -> Option<Chart> {
         material.cases.iter().flat_map(|case| &case.rows).filter_map(|(_, row)| row.server_cpu_us_per_request);
     let axis = Axis::linear(figures).rounded();
     let chart = rows(material, &axis, time, |series, row| {
-        let cpu = row.server_cpu_us_per_request?;
+        let Some(cpu) = row.server_cpu_us_per_request else { return Vec::new() };
         let multiple =
             material.suite.floor_of(row).filter(|_| row.target != FLOOR).and_then(|floor| row.cpu_ratio(floor));
         let beside = multiple.map(|multiple| format!("{} × floor", ratio(multiple)));
-        Some(bar(material, series, row, Some(solid(&axis, (cpu, None))), format!("{} µs", figure(cpu)), beside))
+        vec![bar(material, series, row, Some(solid(&axis, (cpu, None))), format!("{} µs", figure(cpu)), beside)]
     });
     (!chart.groups.is_empty()).then_some(chart)
 }
 
-/// Percentiles of latency; nothing where no request was answered.
+/// Percentiles of latency and, where it was measured, of service time; nothing where no request was answered.
 pub(super) fn latency(material: &Material<'_>) -> Option<Chart> {
-    let figures = material.cases.iter().flat_map(|case| &case.rows).filter(|(_, row)| row.requests > 0);
-    let axis = Axis::logarithmic(figures.flat_map(|(_, row)| [row.latency_us.p50, row.latency_us.max]));
-    let chart = rows(material, &axis, time, |series, row| {
-        let latency = Some(&row.latency_us).filter(|_| row.requests > 0)?;
+    let answered = material.cases.iter().flat_map(|case| &case.rows).filter(|(_, row)| row.requests > 0);
+    let measured = answered.flat_map(|(_, row)| row.service_us.iter().chain([&row.latency_us]));
+    let axis = Axis::logarithmic(measured.flat_map(|latency| [latency.p50, latency.max]));
+    let strip = |series: usize, row: &Row, latency: &Latency| {
         let shape = Shape::Strip {
             p50: axis.position(latency.p50),
             p99: axis.position(latency.p99),
@@ -240,7 +240,17 @@ pub(super) fn latency(material: &Material<'_>) -> Option<Chart> {
             max: axis.position(latency.max),
         };
         let beside = format!("99 %: {}", microseconds(latency.p99));
-        Some(bar(material, series, row, Some(shape), microseconds(latency.p50), Some(beside)))
+        bar(material, series, row, Some(shape), microseconds(latency.p50), Some(beside))
+    };
+    let chart = rows(material, &axis, time, |series, row| {
+        if row.requests == 0 {
+            return Vec::new();
+        }
+        let service = row.service_us.as_ref().map(|service| {
+            let bar = strip(series, row, service);
+            Bar { name: format!("{}, service time", bar.name), marks: Vec::new(), ..bar }
+        });
+        std::iter::once(strip(series, row, &row.latency_us)).chain(service).collect()
     });
     (!chart.groups.is_empty()).then_some(chart)
 }
@@ -250,11 +260,11 @@ fn rows(
     material: &Material<'_>,
     axis: &Axis,
     text: fn(f64) -> String,
-    bar: impl Fn(usize, &Row) -> Option<Bar>,
+    bars: impl Fn(usize, &Row) -> Vec<Bar>,
 ) -> Chart {
     let groups = material.cases.iter().map(|case| Group {
         case: case.name.to_owned(),
-        bars: case.rows.iter().filter_map(|(series, row)| bar(*series, row)).collect(),
+        bars: case.rows.iter().flat_map(|(series, row)| bars(*series, row)).collect(),
     });
     Chart { baseline: None, ticks: axis.ticks(text), groups: groups.filter(|group| !group.bars.is_empty()).collect() }
 }

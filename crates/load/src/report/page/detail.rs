@@ -98,7 +98,9 @@ fn distribution(rows: &[(&Series, &Row)]) -> Option<Plot> {
     let nines = |quantile: f64, row: &Row| -(1.0 - quantile).max(1.0 / row.requests.max(10) as f64).log10();
     let x = Axis::linear([finest.log10()].into_iter());
     let texts = ["0 %", "90 %", "99 %", "99.9 %", "99.99 %", "99.999 %", "99.9999 %"];
-    let ticks = texts.iter().enumerate().filter(|(index, _)| *index as f64 <= finest.log10());
+    // As many as fit on a phone.
+    let every = if finest.log10() < 5.0 { 1 } else { 2 };
+    let ticks = texts.iter().enumerate().step_by(every).filter(|(index, _)| *index as f64 <= finest.log10());
     let ticks = ticks.map(|(index, text)| Tick { position: x.position(index as f64), text: (*text).to_owned() });
     let courses: Vec<_> = rows
         .iter()

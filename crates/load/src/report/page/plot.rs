@@ -47,7 +47,7 @@ struct Line {
 pub(super) type Text = fn(f64) -> String;
 
 /// Up to this many points of a line are marked.
-const DOTTED: usize = 30;
+const DOTTED: usize = 16;
 
 /// What a chart is called, and what its axes are.
 #[derive(Debug)]
@@ -74,7 +74,8 @@ impl Plot {
             name: course.name.clone(),
             dashed: course.dashed,
             pieces: pieces(&course.points).into_iter().map(|piece| piece.into_iter().map(place).collect()).collect(),
-            dots: course.points.len() <= DOTTED,
+            // Dots would hide the dashes.
+            dots: course.points.len() <= DOTTED && !course.dashed,
         });
         Some(Plot {
             title: frame.title,

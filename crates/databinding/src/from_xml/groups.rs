@@ -312,19 +312,14 @@ impl Decoder<'_> {
             Some(Next::End { .. }) if !matcher.is_complete(order.model()) => {}
             _ => return Ok(()),
         }
-        let error = self.out_of_order(&order.expected(matcher));
+        let expected = order.expected(matcher);
+        let error = match self.parent {
+            Some(parent) if expected.is_empty() => self.not_begun(&format!("</{}>", parent.name)),
+            _ => self.not_begun(&expected),
+        };
         // More would be told than is wrong.
         matcher.lose();
         self.tolerate(error)
-    }
-
-    #[cold]
-    fn out_of_order(&mut self, expected: &str) -> Error {
-        let end = match self.parent {
-            Some(parent) if expected.is_empty() => format!("</{}>", parent.name),
-            _ => String::new(),
-        };
-        self.not_begun(if end.is_empty() { expected } else { &end })
     }
 }
 

@@ -651,6 +651,145 @@ impl ::castile::codegen::Group for ValueChoice {
     }
 }
 
+/// The type `PercentOrKind`.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+pub enum PercentOrKind {
+    /// A value of `i32`.
+    Percent(i32),
+    /// A value of `QName`.
+    Kind(::castile::datatypes::QName),
+}
+
+impl SimpleType for PercentOrKind {
+    const NAME: &'static str = "PercentOrKind";
+    const HAS_NAMES: bool = true;
+
+    fn parse(text: &str) -> Result<Self, Option<String>> {
+        Self::parse_in(text, &::castile::datatypes::Unscoped)
+    }
+
+    fn parse_in(text: &str, scope: &dyn ::castile::datatypes::Scope) -> Result<Self, Option<String>> {
+        if let Ok(value) = <i32 as SimpleType>::parse_in(text, scope)
+            && xs::Check::check(&PERCENT_FACETS, text, &value).is_ok()
+        {
+            return Ok(Self::Percent(value));
+        }
+        if let Ok(value) = <::castile::datatypes::QName as SimpleType>::parse_in(
+            text,
+            scope,
+        ) && xs::Check::check(&KIND_FACETS, text, &value).is_ok() {
+            return Ok(Self::Kind(value));
+        }
+        Err(None)
+    }
+
+    fn parse_prefix(_: &str, _: usize) -> Option<(Self, usize)> {
+        None
+    }
+
+    fn parse_beyond_facets(text: &str) -> Option<Self> {
+        if let Ok(value) = <i32 as SimpleType>::parse(text) {
+            return Some(Self::Percent(value));
+        }
+        if let Ok(value) = <::castile::datatypes::QName as SimpleType>::parse(text) {
+            return Some(Self::Kind(value));
+        }
+        None
+    }
+
+    fn write(&self, out: &mut Vec<u8>) -> bool {
+        match self {
+            Self::Percent(value) => value.write(out),
+            Self::Kind(value) => value.write(out),
+        }
+    }
+
+    fn write_in(&self, out: &mut Vec<u8>, prefixes: &mut ::castile::datatypes::Prefixes<'_>) -> bool {
+        match self {
+            Self::Percent(value) => value.write_in(out, prefixes),
+            Self::Kind(value) => value.write_in(out, prefixes),
+        }
+    }
+}
+
+::castile::codegen::union_value!(PercentOrKind);
+
+/// The type `ShortKind`.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+pub enum ShortKind {
+    /// A value of `i32`.
+    Percent(i32),
+    /// A value of `QName`.
+    Kind(::castile::datatypes::QName),
+}
+
+impl SimpleType for ShortKind {
+    const NAME: &'static str = "ShortKind";
+    const HAS_NAMES: bool = true;
+
+    fn parse(text: &str) -> Result<Self, Option<String>> {
+        Self::parse_in(text, &::castile::datatypes::Unscoped)
+    }
+
+    fn parse_in(text: &str, scope: &dyn ::castile::datatypes::Scope) -> Result<Self, Option<String>> {
+        if let Ok(value) = <i32 as SimpleType>::parse_in(text, scope)
+            && xs::Check::check(&PERCENT_FACETS, text, &value).is_ok()
+        {
+            return Ok(Self::Percent(value));
+        }
+        if let Ok(value) = <::castile::datatypes::QName as SimpleType>::parse_in(
+            text,
+            scope,
+        ) && xs::Check::check(&KIND_FACETS, text, &value).is_ok() {
+            return Ok(Self::Kind(value));
+        }
+        Err(None)
+    }
+
+    fn parse_prefix(_: &str, _: usize) -> Option<(Self, usize)> {
+        None
+    }
+
+    fn parse_beyond_facets(text: &str) -> Option<Self> {
+        if let Ok(value) = <i32 as SimpleType>::parse(text) {
+            return Some(Self::Percent(value));
+        }
+        if let Ok(value) = <::castile::datatypes::QName as SimpleType>::parse(text) {
+            return Some(Self::Kind(value));
+        }
+        None
+    }
+
+    fn write(&self, out: &mut Vec<u8>) -> bool {
+        match self {
+            Self::Percent(value) => value.write(out),
+            Self::Kind(value) => value.write(out),
+        }
+    }
+
+    fn write_in(&self, out: &mut Vec<u8>, prefixes: &mut ::castile::datatypes::Prefixes<'_>) -> bool {
+        match self {
+            Self::Percent(value) => value.write_in(out, prefixes),
+            Self::Kind(value) => value.write_in(out, prefixes),
+        }
+    }
+}
+
+::castile::codegen::union_value!(ShortKind);
+
+static SHORT_KIND_FACETS: xs::Restriction<ShortKind> = xs::Restriction::new(
+    "ShortKind",
+    || {
+        static FACETS: xs::LazyLock<xs::Facets<ShortKind>> = xs::LazyLock::new(|| xs::Facets {
+            patterns: xs::patterns(&[&[".{1,7}"]]),
+            ..xs::Facets::default()
+        });
+        &FACETS
+    },
+);
+
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
@@ -708,9 +847,13 @@ pub struct Value {
     pub size_or_code: Option<SizeOrCode>,
     /// One of several.
     pub choice: Option<ValueChoice>,
+    /// The element `percentOrKind`.
+    pub percent_or_kind: Vec<PercentOrKind>,
+    /// The element `shortKind`.
+    pub short_kind: Vec<ShortKind>,
 }
 
-static VALUE: [Element; 26] = [
+static VALUE: [Element; 28] = [
     Element::new(NAMESPACE, "code", 0).facets(&CODE_FACETS).occurs(0, None),
     Element::new(NAMESPACE, "digitCode", 1).facets(&DIGIT_CODE_FACETS).occurs(0, Some(1)),
     Element::new(NAMESPACE, "percent", 2).facets(&PERCENT_FACETS).occurs(0, None),
@@ -737,6 +880,8 @@ static VALUE: [Element; 26] = [
     Element::new(NAMESPACE, "own", 24).facets(&OWN_FACETS).occurs(0, Some(1)),
     Element::new(NAMESPACE, "reddish", 25).occurs(0, Some(1)),
     Element::new(NAMESPACE, "sizeOrCode", 26).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "percentOrKind", 29).occurs(0, None),
+    Element::new(NAMESPACE, "shortKind", 30).facets(&SHORT_KIND_FACETS).occurs(0, None),
 ];
 
 impl FromXml for Value {
@@ -775,6 +920,8 @@ impl FromXml for Value {
             reddish: decoder.optional(&VALUE, 24)?,
             size_or_code: decoder.optional(&VALUE, 25)?,
             choice: decoder.optional_group()?,
+            percent_or_kind: decoder.repeated(&VALUE, 26)?,
+            short_kind: decoder.repeated(&VALUE, 27)?,
         };
         decoder.leave(element, outer)?;
         Ok(value)
@@ -810,6 +957,8 @@ impl ToXml for Value {
         out.optional("<ns1:reddish>", &self.reddish, "</ns1:reddish>");
         out.optional("<ns1:sizeOrCode>", &self.size_or_code, "</ns1:sizeOrCode>");
         out.optional_group(&self.choice);
+        out.repeated("<ns1:percentOrKind>", &self.percent_or_kind, "</ns1:percentOrKind>");
+        out.repeated("<ns1:shortKind>", &self.short_kind, "</ns1:shortKind>");
     }
 }
 
@@ -823,13 +972,13 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
             response: "urn:facets:Feature:echoResponse",
         },
         request: Root::new(
-            Element::new(NAMESPACE, "echo", 29),
+            Element::new(NAMESPACE, "echo", 31),
             "<ns1:echo xmlns:ns1=\"urn:facets\" xmlns:ns2=\"urn:facets:other\">",
             "</ns1:echo>",
         ),
         response: Some(
             Root::new(
-                Element::new(NAMESPACE, "echoResponse", 30),
+                Element::new(NAMESPACE, "echoResponse", 32),
                 "<ns1:echoResponse xmlns:ns1=\"urn:facets\" xmlns:ns2=\"urn:facets:other\">",
                 "</ns1:echoResponse>",
             ),
@@ -845,13 +994,13 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
             response: "urn:facets:Feature:rateResponse",
         },
         request: Root::new(
-            Element::new(NAMESPACE, "rate", 31).facets(&PERCENT_FACETS),
+            Element::new(NAMESPACE, "rate", 33).facets(&PERCENT_FACETS),
             "<ns1:rate xmlns:ns1=\"urn:facets\">",
             "</ns1:rate>",
         ),
         response: Some(
             Root::new(
-                Element::new(NAMESPACE, "rateResponse", 32).facets(&PERCENT_FACETS),
+                Element::new(NAMESPACE, "rateResponse", 34).facets(&PERCENT_FACETS),
                 "<ns1:rateResponse xmlns:ns1=\"urn:facets\">",
                 "</ns1:rateResponse>",
             ),

@@ -88,8 +88,8 @@ pub struct Decoder<'a> {
     includes: Option<&'a dyn Includes>,
     /// A tag that was read to see what comes, and not yet used.
     next: Option<Next<'a>>,
-    /// The element that the start tag which is next was recognised as, if it was.
-    recognised: Option<&'static Element>,
+    /// The [identity](Element::identity) of the element that the start tag which is next was recognised as, 0 if it wasn't.
+    recognised: usize,
     /// Whether the start tag that was used last said `xsi:nil="true"`.
     nil: bool,
     /// Which of its attributes are where.
@@ -137,7 +137,7 @@ impl<'a> Decoder<'a> {
             reader,
             includes: None,
             next: None,
-            recognised: None,
+            recognised: 0,
             nil: false,
             placed: Placed::NONE,
             parent: None,

@@ -25,6 +25,8 @@ pub struct Element {
     pub facets: Option<&'static dyn Check>,
     /// Whether there is neither a constraint nor a facet: one comparison for what most elements don't have.
     is_bare: bool,
+    /// What tells its local name from nearly all others.
+    look: u32,
 }
 
 impl Element {
@@ -40,6 +42,7 @@ impl Element {
             constraint: None,
             facets: None,
             is_bare: true,
+            look: castile_xml::look(name),
         }
     }
 
@@ -80,7 +83,26 @@ impl Element {
     /// The place in a layout where its tags are kept.
     #[inline]
     pub(crate) fn known(&'static self) -> Known {
-        Known { slot: self.slot, identity: std::ptr::from_ref(self).addr() }
+        Known { slot: self.slot, identity: self.identity() }
+    }
+
+    /// What tells it from all others.
+    #[inline]
+    pub(crate) fn identity(&'static self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+
+    /// What tells its local name from nearly all others.
+    #[inline]
+    pub(crate) fn look(&self) -> u32 {
+        self.look
+    }
+
+    /// Which element of `table` has this [identity](Self::identity).
+    #[inline]
+    pub(crate) fn position(table: &'static [Element], identity: usize) -> Option<usize> {
+        let index = identity.checked_sub(table.as_ptr().addr())? / size_of::<Element>();
+        (table.get(index)?.identity() == identity).then_some(index)
     }
 
     pub(crate) fn is(&self, namespace: &str, name: &str) -> bool {

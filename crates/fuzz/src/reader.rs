@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use castile::xml::{Error, Known, Limits, Memory, Reader, Token, scan};
+use castile::xml::{Error, Foreseen, Known, Limits, Memory, Reader, Token, scan};
 
 use crate::events::{self, Event};
 use crate::{documents, limits_for, oracle, scan as twins, shown};
@@ -212,6 +212,7 @@ impl<'a> Walk<'a, '_> {
                         parent.last = Some(number);
                     }
                     self.reader.learn_start(Schema::known(number));
+                    self.reader.learn_next(Schema::known(number), false);
                 }
                 self.open.push(Open { number, last: None });
             }
@@ -220,6 +221,9 @@ impl<'a> Walk<'a, '_> {
                 let open = self.open.pop().unwrap_or_default();
                 if self.schema.is_some() {
                     self.reader.learn_end(Schema::known(open.number), is_leaf);
+                    if !is_leaf {
+                        self.reader.learn_next(Schema::known(open.number), true);
+                    }
                 }
             }
             Token::Text(text) => self.text(&text, self.reader.offset()),
@@ -236,16 +240,54 @@ impl<'a> Walk<'a, '_> {
     /// Reads one thing if it is known. `false` if it is not, and nothing was read.
     fn known(&mut self) -> bool {
         let Some(schema) = &self.schema else { return false };
+        let before = self.reader.offset();
+        let foreseen = self.reader.foresee();
+        match foreseen {
+            Some(Foreseen::Start(identity)) => {
+                assert!(self.reader.is_at_known_start(Schema::known(identity - 1)));
+                let local = &schema.names[identity - 1].1;
+                assert!(!self.reader.foresees_another(castile::xml::look(local)));
+                assert!(self.reader.foresees_another(castile::xml::look(&format!("{local}-other"))));
+            }
+            Some(Foreseen::End) => {
+                assert!(self.open.last().is_some_and(|open| self.reader.is_at_known_end(Schema::known(open.number))));
+            }
+            Some(Foreseen::Tag(tag, identity)) => {
+                let name = schema.names[identity - 1].clone();
+                self.known_tag(tag, name, identity - 1);
+                return true;
+            }
+            None => {}
+        }
+        assert_eq!(self.reader.offset(), before, "something was read, and nothing foreseen");
         let (number, last) = self.open.last().map_or((0, None), |open| (open.number, open.last));
         let next = schema.follows.get(&(number, last)).map(|&number| (number, schema.names[number].clone()));
         if let Some((number, name)) = next {
             let known = Schema::known(number);
             let announced = self.reader.is_at_known_start(known);
-            let before = self.reader.offset();
             if let Some((text, content)) = self.reader.known_element(known, plain_text) {
                 assert!(announced);
                 self.start(name, Vec::new(), content);
                 self.text(text, content + text.len());
+                self.end(self.reader.offset());
+                self.note(number);
+                return true;
+            }
+            assert_eq!(self.reader.offset(), before, "something was read, and nothing recognised");
+            if self.reader.known_empty(known, || Some(())).is_some() {
+                self.start(name, Vec::new(), self.reader.offset());
+                self.end(self.reader.offset());
+                self.note(number);
+                return true;
+            }
+            let resolved = self.reader.known_element_with_references(known, |text| Some(text.to_owned()));
+            if let Some(text) = resolved {
+                assert!(announced);
+                let input = self.reader.input();
+                let content = before + input[before..].find('>').map_or(0, |at| at + 1);
+                let end = content + input[content..].find('<').unwrap_or_default();
+                self.start(name, Vec::new(), content);
+                self.text(&text, end);
                 self.end(self.reader.offset());
                 self.note(number);
                 return true;
@@ -259,13 +301,7 @@ impl<'a> Walk<'a, '_> {
                 return true;
             }
             if let Some(tag) = self.reader.known_tag(known) {
-                let found = (self.reader.namespace(tag.namespace).to_owned(), tag.name.local().to_owned());
-                assert_eq!(found, name);
-                assert_eq!(&self.reader.input()[tag.offset + 1..][..tag.name.as_str().len()], tag.name.as_str());
-                let attributes = events::attributes(&self.reader);
-                self.start(name, attributes, self.reader.offset());
-                self.note(number);
-                self.open.push(Open { number, last: None });
+                self.known_tag(tag, name, number);
                 return true;
             }
             assert_eq!(self.reader.offset(), before, "something was read, and nothing recognised");
@@ -276,6 +312,17 @@ impl<'a> Walk<'a, '_> {
             return true;
         }
         false
+    }
+
+    /// Notes a start tag with attributes, or an empty-element tag, that was recognised.
+    fn known_tag(&mut self, tag: castile::xml::StartTag<'a>, name: Name, number: usize) {
+        let found = (self.reader.namespace(tag.namespace).to_owned(), tag.name.local().to_owned());
+        assert_eq!(found, name);
+        assert_eq!(&self.reader.input()[tag.offset + 1..][..tag.name.as_str().len()], tag.name.as_str());
+        let attributes = events::attributes(&self.reader);
+        self.start(name, attributes, self.reader.offset());
+        self.note(number);
+        self.open.push(Open { number, last: None });
     }
 
     fn note(&mut self, child: usize) {

@@ -7,9 +7,12 @@
 //! checked.
 
 mod pattern;
+mod successor;
 mod tag;
 
 pub(crate) use pattern::{LONGEST, Pattern};
+pub(crate) use successor::{Place, Successors};
+pub use tag::Placement;
 pub(crate) use tag::{Tag, TagAttribute, Tags};
 
 /// A place in a schema where an element may stand.
@@ -22,12 +25,22 @@ pub struct Known {
     pub identity: usize,
 }
 
+/// A number that is equal for equal local names, and differs for nearly all others; never 0.
+pub const fn look(name: &str) -> u32 {
+    let (bytes, mut look, mut at) = (name.as_bytes(), 0x811C_9DC5_u32, 0);
+    while at < bytes.len() {
+        look = (look ^ bytes[at] as u32).wrapping_mul(0x0100_0193);
+        at += 1;
+    }
+    look | 1
+}
+
 impl Known {
     /// How many slots there are. Places that have higher numbers are best given one of these too.
     pub const SLOTS: u16 = 4096;
 }
 
-/// How many slots a layout has at most, of 152 bytes each.
+/// How many slots a layout has at most, of 168 bytes each.
 const MOST_SLOTS: usize = Known::SLOTS as usize;
 /// How many layouts are kept, as many kinds of senders as are told apart, and how many slots they have together beside
 /// those of the current one.
@@ -69,6 +82,18 @@ pub(crate) struct Slot {
     pub(crate) name_at: u8,
     pub(crate) name_length: u8,
     pub(crate) local: u8,
+    /// What tells its local name from most others.
+    pub(crate) look: u32,
+    /// What came next behind its start tags, and behind its end tags.
+    successors: [Successors; 2],
+}
+
+impl Slot {
+    /// What tells the place from all others.
+    #[inline]
+    pub(crate) fn identity(&self) -> usize {
+        self.identity
+    }
 }
 
 impl Layouts {
@@ -100,10 +125,38 @@ impl Layouts {
         (slot.identity == known.identity).then_some(slot)
     }
 
+    /// The slot of this number, whatever place it is of.
+    #[inline]
+    pub(crate) fn slot_of(&self, place: Place) -> Option<&Slot> {
+        self.current.slots.get(place.slot())
+    }
+
+    /// What came next behind a tag.
+    #[inline]
+    pub(crate) fn successors(&self, tag: Place) -> Successors {
+        match self.slot_of(tag) {
+            Some(slot) => slot.successors[usize::from(tag.is_end())],
+            None => Successors::default(),
+        }
+    }
+
+    /// Keeps that `next` came behind `tag`.
+    pub(crate) fn learn_successor(&mut self, tag: Place, next: Place) {
+        if let Some(slot) = self.current.slots.get_mut(tag.slot()) {
+            slot.successors[usize::from(tag.is_end())].keep(next);
+        }
+    }
+
     /// The tag of this number, if it is one of the slot `id`, and the number of the next.
     #[inline]
     pub(crate) fn tag(&self, id: u64, number: u16) -> Option<(&Tag, u16)> {
         self.current.tags.get(id, number)
+    }
+
+    /// The tag of this number, if it is one of the slot `id`, to be changed.
+    #[inline]
+    pub(crate) fn tag_mut(&mut self, id: u64, number: u16) -> Option<&mut Tag> {
+        self.current.tags.get_mut(id, number)
     }
 
     /// Keeps a start tag without attributes: `bytes` end with it, and its name lies at `name_at`. Returns what tells its
@@ -117,7 +170,7 @@ impl Layouts {
         local: usize,
     ) -> u64 {
         let Some(start) = Pattern::new(bytes) else { return 0 };
-        let Some(index) = self.slot_for(known, &bytes[name_at..name_at + name_length]) else { return 0 };
+        let Some(index) = self.slot_for(known, &bytes[name_at..name_at + name_length], local) else { return 0 };
         let slot = &mut self.current.slots[index];
         slot.start = start;
         // All three fit: they are within a pattern.
@@ -130,14 +183,15 @@ impl Layouts {
     pub(crate) fn learn_tag(&mut self, known: Known, tag: Tag) -> u64 {
         let bytes = tag.first.bytes();
         let name = &bytes[usize::from(tag.name_at)..][..usize::from(tag.name_length)];
-        let Some(index) = self.slot_for(known, name) else { return 0 };
+        let Some(index) = self.slot_for(known, name, tag.local.into()) else { return 0 };
         let slot = &mut self.current.slots[index];
         slot.tags = self.current.tags.keep(slot.id, slot.tags, tag);
         slot.id
     }
 
-    /// The number of the slot for the tags at `known` that have this name, as written. One that had others is emptied.
-    fn slot_for(&mut self, known: Known, name: &[u8]) -> Option<usize> {
+    /// The number of the slot for the tags at `known` that have this name, as written, whose local name begins at `local`. One
+    /// that had others is emptied.
+    fn slot_for(&mut self, known: Known, name: &[u8], local: usize) -> Option<usize> {
         let index = usize::from(known.slot);
         if index >= MOST_SLOTS {
             return None;
@@ -148,7 +202,8 @@ impl Layouts {
         let is_same = self.current.slots[index].identity == known.identity && self.has_name(index, name);
         if !is_same {
             self.last_id += 1;
-            self.current.slots[index] = Slot { identity: known.identity, id: self.last_id, ..Slot::default() };
+            let look = std::str::from_utf8(&name[local..]).map_or(0, look);
+            self.current.slots[index] = Slot { identity: known.identity, id: self.last_id, look, ..Slot::default() };
         }
         Some(index)
     }

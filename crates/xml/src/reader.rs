@@ -2,6 +2,7 @@
 
 mod attributes;
 mod document;
+pub(crate) mod foresight;
 mod frames;
 pub(crate) mod known;
 mod known_tags;
@@ -10,12 +11,14 @@ mod tags;
 mod text;
 
 use crate::error::{Error, ErrorKind};
-use crate::layout::Layouts;
+use crate::layout::{Layouts, Place};
 use crate::names::Names;
 use crate::namespaces::{NamespaceId, Namespaces};
 use crate::preamble::Preambles;
 use crate::token::{Attribute, Token};
 use crate::{Limits, QName, escape};
+
+use foresight::Foresight;
 
 /// A pull reader over a document that lies in memory.
 ///
@@ -39,6 +42,12 @@ pub struct Reader<'a> {
     layout_scope: Option<usize>,
     /// Whether learned tags hold right here, and no end tag is due.
     layout_holds: bool,
+    /// The tag that was read last, if it is a known one.
+    last_place: Place,
+    /// The start tag that was recognised last and ends here: where that is, its slot's id and its number.
+    last_tag: (usize, u64, u16),
+    /// What comes next at one place, as far as it was foreseen.
+    foresight: Foresight,
     /// Whether the first of the preambles is how this document begins.
     begins_as_known: bool,
     /// The input is a text that was decoded, so that it doesn't matter which encoding it says to be in.
@@ -69,6 +78,8 @@ pub struct Memory {
     order: Vec<usize>,
     /// Attribute values that differ from what the document says.
     values: String,
+    /// A text whose references were resolved.
+    text: String,
     names: Names,
     layouts: Layouts,
     preambles: Preambles,
@@ -136,7 +147,7 @@ enum Source {
     Default,
 }
 
-/// How many open elements, and how many bytes of attribute values, there is room for from one document to the next.
+/// How many open elements, and how many bytes of attribute values and of a text, there is room for from one document to the next.
 const KEPT_DEPTH: usize = 1 << 10;
 const KEPT_VALUES: usize = 16 << 10;
 
@@ -192,6 +203,9 @@ impl<'a> Reader<'a> {
             closed: 0,
             layout_scope: None,
             layout_holds: false,
+            last_place: Place::NOWHERE,
+            last_tag: (usize::MAX, 0, 0),
+            foresight: Foresight::NONE,
             begins_as_known: false,
             is_decoded,
             is_standalone: false,
@@ -209,6 +223,8 @@ impl<'a> Reader<'a> {
         self.memory.open.shrink_to(KEPT_DEPTH);
         self.memory.values.clear();
         self.memory.values.shrink_to(KEPT_VALUES);
+        self.memory.text.clear();
+        self.memory.text.shrink_to(KEPT_VALUES);
         self.memory
     }
 
@@ -364,6 +380,7 @@ impl<'a> Reader<'a> {
             self.end_is_due = false;
             self.at = offset;
             self.closed = 0;
+            self.foresight = Foresight::NONE;
             self.note_tag();
         }
     }

@@ -1,6 +1,7 @@
 //! The attributes of a start tag (XSD Part 1 §3.2, §3.4.4): what may stand there, what it says, and those that are
 //! for the reader itself, `xsi:nil` and `xsi:type` (§2.6).
 
+use castile_xml::Placement;
 use castile_xml::tree::is_ncname;
 
 use crate::any::{AnyAttribute, ExpandedName};
@@ -56,6 +57,22 @@ impl Placed {
             // One that is not noted is not to be taken for absent.
             _ => self.table = &Attributes::NONE,
         }
+    }
+
+    /// The same as for an equal tag before.
+    #[inline]
+    fn restore(&mut self, table: &'static Attributes, offset: usize, placement: &Placement) {
+        self.begin(table, offset);
+        self.others = placement.others;
+        self.present = placement.present;
+        self.numbers[..Placement::MOST].copy_from_slice(&placement.numbers);
+    }
+
+    /// What is to be kept of it, if it is about `table` and that is not too large.
+    fn placement(&self, table: &'static Attributes, qualified: bool) -> Option<Placement> {
+        let fits = std::ptr::eq(self.table, table) && table.declared.len() <= Placement::MOST;
+        let (present, others, numbers) = (self.present, self.others, *self.numbers.first_chunk()?);
+        fits.then_some(Placement { table: address(table), present, numbers, others, qualified })
     }
 
     /// The number of `table[index]` in the tag, if it is there; `None` if that isn't known for this table and tag.
@@ -327,7 +344,27 @@ impl Decoder<'_> {
         if self.reader.is_plain() {
             return Ok(());
         }
-        self.placed.begin(attributes, self.reader.offset());
+        let offset = self.reader.offset();
+        let qualified = match self.reader.placement() {
+            Some(placement) if placement.table == address(attributes) => {
+                self.placed.restore(attributes, offset, placement);
+                placement.qualified
+            }
+            _ => self.place_attributes(element, attributes, offset)?,
+        };
+        self.nil = qualified && self.is_said_nil()?;
+        Ok(())
+    }
+
+    /// Finds out which attributes of the start tag that was read last are those of a table. Returns whether others are in a
+    /// namespace.
+    fn place_attributes(
+        &mut self,
+        element: &'static Element,
+        attributes: &'static Attributes,
+        offset: usize,
+    ) -> Result<bool, Error> {
+        self.placed.begin(attributes, offset);
         // Most stand in the order of the table, so each is looked for from behind the one before it.
         let (mut unknown, mut qualified, mut next) = (false, false, 0);
         for (number, namespace, name) in self.reader.attribute_names() {
@@ -343,18 +380,25 @@ impl Decoder<'_> {
                 }
             }
         }
-        let mut nil = false;
-        if qualified && let Some(attribute) = self.reader.qualified_attribute(XSI_NAMESPACE, "nil") {
-            nil = bool::parse(attribute.value).map_err(|_| {
-                let message = format!("{} is not a valid xs:boolean for xsi:nil", quoted(attribute.value));
-                Error::new(ErrorKind::Lexical, attribute.offset, message)
-            })?;
-        }
         if unknown {
+            // What is wrong with the value of a known one comes first.
+            if qualified {
+                self.is_said_nil()?;
+            }
             self.unknown_attributes(element, attributes)?;
+        } else if let Some(placement) = self.placed.placement(attributes, qualified) {
+            self.reader.keep_placement(placement);
         }
-        self.nil = nil;
-        Ok(())
+        Ok(qualified)
+    }
+
+    /// Whether the start tag that was read last says that it is nil.
+    fn is_said_nil(&self) -> Result<bool, Error> {
+        let Some(attribute) = self.reader.qualified_attribute(XSI_NAMESPACE, "nil") else { return Ok(false) };
+        bool::parse(attribute.value).map_err(|_| {
+            let message = format!("{} is not a valid xs:boolean for xsi:nil", quoted(attribute.value));
+            Error::new(ErrorKind::Lexical, attribute.offset, message)
+        })
     }
 
     /// That there are attributes which the element does not have.
@@ -384,6 +428,11 @@ impl Decoder<'_> {
         let offset = self.reader.offset();
         if self.inside(offset) == offset { offset.saturating_sub(1) } else { self.inside(offset) }
     }
+}
+
+/// What tells a table from all others.
+fn address(table: &'static Attributes) -> usize {
+    std::ptr::from_ref(table).addr()
 }
 
 /// Whether attributes of a namespace may stand anywhere.

@@ -84,7 +84,7 @@ impl Decoder<'_> {
     }
 
     /// What is known to come: an accessor, or the end.
-    fn known_accessor(&self, table: &'static [Element]) -> Option<Option<usize>> {
+    fn known_accessor(&mut self, table: &'static [Element]) -> Option<Option<usize>> {
         if self.next.is_some() {
             return None;
         }

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use castile_xml::{NamespaceId, StartTag, Token, escape};
+use castile_xml::{Foreseen, NamespaceId, StartTag, Token, escape, scan};
 
 use crate::any::Any;
 use crate::error::{Error, ErrorKind};
@@ -73,12 +73,17 @@ impl<'a> Decoder<'a> {
         let mut groups = Vec::new();
         let max = max.map_or(usize::MAX, |max| max as usize);
         let start = self.reader.offset();
-        while groups.len() < max
-            && let Some(group) = G::read(self)?
-        {
-            groups.push(group);
-            if groups.len() == 1 {
-                groups.reserve(self.room(start, size_of::<G>()));
+        while groups.len() < max {
+            // Groups may be large, and `?` would move them once more.
+            match G::read(self) {
+                Ok(Some(group)) => {
+                    if groups.is_empty() {
+                        groups.reserve(1 + self.room(start, size_of::<G>()));
+                    }
+                    groups.push(group);
+                }
+                Ok(None) => break,
+                Err(error) => return Err(error),
             }
         }
         if groups.len() < min as usize {
@@ -94,11 +99,16 @@ impl<'a> Decoder<'a> {
     /// That the document is not well-formed, or that text comes.
     pub fn begins(&mut self, first: &'static [First]) -> Result<bool, Error> {
         if self.next.is_none() {
-            if self.is_at_known_end() {
-                return Ok(false);
-            }
-            if self.is_at_known_first(first) {
-                return Ok(true);
+            match self.foresee() {
+                Some(Foreseen::End) => return Ok(false),
+                Some(Foreseen::Start(identity) | Foreseen::Tag(_, identity)) if is_first(first, identity) => {
+                    return Ok(true);
+                }
+                Some(Foreseen::Start(_)) if self.foresees_none(first) => return Ok(false),
+                Some(Foreseen::Tag(..)) => {}
+                _ if self.is_at_known_end() => return Ok(false),
+                _ if self.is_at_known_first(first) => return Ok(true),
+                _ => {}
             }
         }
         match self.peek()? {
@@ -116,12 +126,24 @@ impl<'a> Decoder<'a> {
     /// That the document is not well-formed, or that text comes.
     pub fn next_of(&mut self, table: &'static [Element]) -> Result<Option<usize>, Error> {
         if self.next.is_none() {
-            if self.is_at_known_end() {
-                return Ok(None);
-            }
-            let known = table.iter().position(|element| self.is_at_known_start(element));
-            if known.is_some() {
-                return Ok(known);
+            match self.foresee() {
+                Some(Foreseen::End) => return Ok(None),
+                Some(Foreseen::Start(identity) | Foreseen::Tag(_, identity)) => {
+                    let known = Element::position(table, identity);
+                    if known.is_some() {
+                        return Ok(known);
+                    }
+                    if table.iter().all(|element| self.reader.foresees_another(element.look())) {
+                        return Ok(None);
+                    }
+                }
+                None if self.is_at_known_end() => return Ok(None),
+                None => {
+                    let known = table.iter().position(|element| self.is_at_known_start(element));
+                    if known.is_some() {
+                        return Ok(known);
+                    }
+                }
             }
         }
         match self.peek()? {
@@ -135,6 +157,15 @@ impl<'a> Decoder<'a> {
             First::Elements(table) => table.iter().any(|element| self.is_at_known_start(element)),
             First::Wildcard(_) => false,
             First::Group(first) => self.is_at_known_first(first),
+        })
+    }
+
+    /// Whether what was foreseen is none of what may come first.
+    fn foresees_none(&self, first: &'static [First]) -> bool {
+        first.iter().all(|first| match first {
+            First::Elements(table) => table.iter().all(|element| self.reader.foresees_another(element.look())),
+            First::Wildcard(_) => false,
+            First::Group(first) => self.foresees_none(first),
         })
     }
 
@@ -183,8 +214,14 @@ impl<'a> Decoder<'a> {
     /// # Errors
     /// That the document is not well-formed.
     pub fn optional_any(&mut self, wildcard: &'static Wildcard) -> Result<Option<Any>, Error> {
-        if self.next.is_none() && (self.is_at_known_end() || self.is_at_known_first(wildcard.before)) {
-            return Ok(None);
+        if self.next.is_none() {
+            match self.foresee() {
+                Some(Foreseen::End) => return Ok(None),
+                Some(Foreseen::Start(identity)) if is_first(wildcard.before, identity) => return Ok(None),
+                Some(_) => {}
+                None if self.is_at_known_end() || self.is_at_known_first(wildcard.before) => return Ok(None),
+                None => {}
+            }
         }
         match self.peek()? {
             Next::Start(tag) => {
@@ -233,8 +270,8 @@ impl<'a> Decoder<'a> {
         }
         let source = &self.reader.input()[tag.offset..self.reader.offset()];
         let (start, rest) = source.split_at('<'.len_utf8() + tag.name.as_str().len());
-        let mut xml = Vec::with_capacity(source.len() + ROOM);
-        xml.extend_from_slice(start.as_bytes());
+        let mut xml = String::with_capacity(source.len() + ROOM);
+        xml.push_str(start);
         let mut wanted = prefixes(source);
         wanted.insert("");
         for prefix in &own {
@@ -242,17 +279,16 @@ impl<'a> Decoder<'a> {
         }
         for (prefix, namespace) in self.reader.namespaces() {
             if wanted.remove(prefix) && !namespace.is_empty() {
-                xml.extend_from_slice(if prefix.is_empty() { b" xmlns" } else { b" xmlns:" });
-                xml.extend_from_slice(prefix.as_bytes());
-                xml.extend_from_slice(b"=\"");
-                // It came out of XML, so XML can carry it.
-                let _ = escape::push_attribute(&mut xml, namespace);
-                xml.push(b'"');
+                xml.push_str(if prefix.is_empty() { " xmlns" } else { " xmlns:" });
+                xml.push_str(prefix);
+                xml.push_str("=\"");
+                push_value(&mut xml, namespace);
+                xml.push('"');
                 bare &= !prefix.is_empty();
             }
         }
         if bare && !own.iter().any(String::is_empty) {
-            xml.extend_from_slice(b" xmlns=\"\"");
+            xml.push_str(" xmlns=\"\"");
         }
         let copied = xml.len() - start.len();
         let Some(left) = self.copy.checked_sub(copied) else {
@@ -260,8 +296,7 @@ impl<'a> Decoder<'a> {
             return Err(Error::new(ErrorKind::Structure, tag.offset, message));
         };
         self.copy = left;
-        xml.extend_from_slice(rest.as_bytes());
-        let xml = String::from_utf8(xml).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+        xml.push_str(rest);
         Ok(Any::from_parts(name.0, name.1, xml))
     }
 
@@ -323,10 +358,30 @@ impl Decoder<'_> {
     }
 }
 
+/// Whether the element of this identity is one of those that may come first.
+fn is_first(first: &'static [First], identity: usize) -> bool {
+    first.iter().any(|first| match first {
+        First::Elements(table) => Element::position(table, identity).is_some(),
+        First::Wildcard(_) => false,
+        First::Group(first) => is_first(first, identity),
+    })
+}
+
+/// Appends a value as it stands between the quotes of an attribute. It came out of XML, so XML can carry it.
+fn push_value(xml: &mut String, value: &str) {
+    let bytes = value.as_bytes();
+    if scan::end_of_unescaped(bytes) == bytes.len() && scan::end_of_attribute_piece(bytes, 0, b'"') == bytes.len() {
+        return xml.push_str(value);
+    }
+    let mut escaped = Vec::new();
+    let _ = escape::push_attribute(&mut escaped, value);
+    xml.push_str(&String::from_utf8_lossy(&escaped));
+}
+
 /// What stands before colons, and so may be a prefix, wherever that is.
 fn prefixes(xml: &str) -> Prefixes<'_> {
     let mut found = Prefixes::default();
-    for (colon, _) in xml.match_indices(':') {
+    for colon in memchr::memchr_iter(b':', xml.as_bytes()) {
         let bytes = xml.as_bytes();
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
         let mut start = bytes[..colon].iter().rposition(|&byte| !is_plain(byte)).map_or(0, |at| at + 1);
@@ -343,9 +398,11 @@ fn prefixes(xml: &str) -> Prefixes<'_> {
 /// A set of prefixes. Most elements have few.
 #[derive(Default)]
 struct Prefixes<'a> {
-    few: Vec<&'a str>,
+    few: [&'a str; FEW],
+    /// How many there are in `few`.
+    count: usize,
     /// Those that came when `few` was full.
-    many: HashSet<&'a str>,
+    many: Option<HashSet<&'a str>>,
 }
 
 /// How many bytes there is room for in an element that is kept, for a declaration, beside those that it has.
@@ -355,20 +412,26 @@ const FEW: usize = 8;
 
 impl<'a> Prefixes<'a> {
     fn insert(&mut self, prefix: &'a str) {
-        if self.few.contains(&prefix) {
+        if self.few[..self.count].contains(&prefix) {
             return;
         }
-        if self.few.len() < FEW {
-            self.few.push(prefix);
-        } else {
-            self.many.insert(prefix);
+        match self.few.get_mut(self.count) {
+            Some(place) => {
+                *place = prefix;
+                self.count += 1;
+            }
+            None => {
+                self.many.get_or_insert_default().insert(prefix);
+            }
         }
     }
 
     /// Takes a prefix out. `false` if it was not there.
     fn remove(&mut self, prefix: &str) -> bool {
-        let few = self.few.iter().position(|one| *one == prefix);
-        let many = !self.many.is_empty() && self.many.remove(prefix);
-        few.map(|index| self.few.swap_remove(index)).is_some() | many
+        let many = self.many.as_mut().is_some_and(|many| many.remove(prefix));
+        let Some(index) = self.few[..self.count].iter().position(|one| *one == prefix) else { return many };
+        self.count -= 1;
+        self.few.swap(index, self.count);
+        true
     }
 }

@@ -5,6 +5,8 @@
 //! would be one more function for each type. Where nothing is optimised nothing is inlined either: it would be compiled
 //! for each field.
 
+use castile_xml::Foreseen;
+
 use super::{Decoder, Error, FromXml, Next};
 use crate::schema::{Attributes, Content, Element, TypeName};
 
@@ -67,6 +69,9 @@ impl Decoder<'_> {
     /// What is wrong with the element.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn optional<T: FromXml>(&mut self, table: &'static [Element], index: usize) -> Result<Option<T>, Error> {
+        if self.reader.foresees_another(table[index].look()) {
+            return Ok(None);
+        }
         let known = if self.next.is_none() { T::known(self, &table[index]) } else { None };
         let value = match known {
             Some(value) => value,
@@ -111,12 +116,14 @@ impl Decoder<'_> {
         let start = self.reader.offset();
         while values.len() < max {
             match self.optional(table, index) {
-                Ok(Some(value)) => values.push(value),
+                Ok(Some(value)) => {
+                    if values.is_empty() {
+                        values.reserve(1 + self.room(start, size_of::<T>()));
+                    }
+                    values.push(value);
+                }
                 Ok(None) => break,
                 Err(error) => return Err(error),
-            }
-            if values.len() == 1 {
-                values.reserve(self.room(start, size_of::<T>()));
             }
         }
         match self.check_occurrence(&table[index], values.len()) {
@@ -200,14 +207,28 @@ impl Decoder<'_> {
             Some(Next::Start(tag)) if self.lenient.is_none() => return Ok(self.is(tag, element)),
             Some(Next::End { .. }) => return Ok(false),
             Some(Next::Start(_)) => {}
-            None => {
-                if self.is_at_known_start(element) {
-                    return Ok(true);
+            None => match self.foresee() {
+                Some(Foreseen::End) => return Ok(false),
+                Some(Foreseen::Start(identity)) if identity == element.identity() => return Ok(true),
+                Some(Foreseen::Start(_)) if self.reader.foresees_another(element.look()) => return Ok(false),
+                // Two places may have tags of one name.
+                Some(Foreseen::Start(_)) => {
+                    if self.is_at_known_start(element) {
+                        return Ok(true);
+                    }
                 }
-                if self.is_at_known_end() || self.is_at_what_follows(element, &table[index + 1..]) {
-                    return Ok(false);
+                Some(Foreseen::Tag(tag, identity)) => {
+                    return Ok(identity == element.identity() || self.is(&tag, element));
                 }
-            }
+                None => {
+                    if self.is_at_known_start(element) {
+                        return Ok(true);
+                    }
+                    if self.is_at_known_end() || self.is_at_what_follows(element, &table[index + 1..]) {
+                        return Ok(false);
+                    }
+                }
+            },
         }
         match self.peek()? {
             Next::Start(tag) if !self.is(&tag, element) => Ok(false),
@@ -231,8 +252,13 @@ impl Decoder<'_> {
     }
 
     /// Whether the end tag that comes next is known as that of the element whose content is being read.
-    pub(super) fn is_at_known_end(&self) -> bool {
-        self.parent.is_some_and(|parent| self.reader.is_at_known_end(parent.known()))
+    pub(super) fn is_at_known_end(&mut self) -> bool {
+        let Some(parent) = self.parent else { return false };
+        let is_end = self.reader.is_at_known_end(parent.known());
+        if is_end {
+            self.reader.learn_next(parent.known(), true);
+        }
+        is_end
     }
 
     // ---- occurrence ----

@@ -131,11 +131,25 @@ impl<'a> Decoder<'a> {
         if !element.is_bare() {
             return None;
         }
-        self.reader.known_element(element.known(), T::parse_prefix).map(Ok)
+        match self.reader.known_element(element.known(), T::parse_prefix) {
+            Some(value) => Some(Ok(value)),
+            None => self.known_empty(element),
+        }
     }
 
-    /// The same for an element with facets. What is wrong is found the long way.
+    /// The same for an element without content.
+    fn known_empty<T: SimpleType>(&mut self, element: &'static Element) -> Option<Result<T, Error>> {
+        if T::HAS_NAMES {
+            return None;
+        }
+        self.reader.known_empty(element.known(), || T::parse("").ok()).map(Ok)
+    }
+
+    /// The same for an element with facets, or with references in its text. What is wrong is found the long way.
     pub(crate) fn known_restricted<T: SimpleType>(&mut self, element: &'static Element) -> Option<Result<T, Error>> {
+        if element.is_bare() && !T::HAS_NAMES {
+            return self.reader.known_element_with_references(element.known(), |text| T::parse(text).ok()).map(Ok);
+        }
         let (None, Some(facets)) = (element.constraint, element.facets) else { return None };
         let value = self.reader.known_element(element.known(), |input, at| {
             let (value, end) = T::parse_prefix(input, at)?;
@@ -179,6 +193,10 @@ impl<'a> Decoder<'a> {
 
     pub(super) fn text(&mut self, element: &'static Element) -> Result<Cow<'a, str>, Error> {
         let mut text = Cow::Borrowed("");
+        if self.reader.end_of_empty() {
+            self.reader.learn_end(element.known(), true);
+            return Ok(text);
+        }
         while self.text_piece(element, &mut text)? {}
         Ok(text)
     }

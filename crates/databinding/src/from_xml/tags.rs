@@ -1,6 +1,6 @@
 //! Tags: those that were read before, and those that go through the tokeniser; and what is wrong at one.
 
-use castile_xml::{StartTag, Token};
+use castile_xml::{Foreseen, StartTag, Token};
 
 use super::{Decoder, Error, ErrorKind, Next, Piece, quoted};
 use crate::schema::{Attributes, Element};
@@ -16,17 +16,30 @@ impl<'a> Decoder<'a> {
         known
     }
 
+    /// What comes next, if that can be told from what came before. A start tag that is not a plain one is read, and next.
+    #[inline]
+    pub(super) fn foresee(&mut self) -> Option<Foreseen<'a>> {
+        let foreseen = self.reader.foresee();
+        if let Some(Foreseen::Tag(tag, identity)) = foreseen {
+            self.next = Some(Next::Start(tag));
+            self.recognised = identity;
+        }
+        foreseen
+    }
+
     /// Whether a start tag comes next that is known as one of `element`. If it is not a plain one it is read, and next.
     pub(super) fn is_at_known_start(&mut self, element: &'static Element) -> bool {
         let known = element.known();
         if self.reader.is_at_known_start(known) {
+            self.reader.learn_next(known, false);
             return true;
         }
         match self.reader.known_tag(known) {
             None => false,
             Some(tag) => {
+                self.reader.learn_next(known, false);
                 self.next = Some(Next::Start(tag));
-                self.recognised = Some(element);
+                self.recognised = element.identity();
                 true
             }
         }
@@ -44,7 +57,7 @@ impl<'a> Decoder<'a> {
         }
         loop {
             match self.peek()? {
-                Next::Start(_) if self.recognised.is_some_and(|recognised| std::ptr::eq(recognised, element)) => {
+                Next::Start(_) if self.recognised == element.identity() => {
                     self.next = None;
                     return self.attributes(element, attributes);
                 }
@@ -52,6 +65,7 @@ impl<'a> Decoder<'a> {
                     self.next = None;
                     self.attributes(element, attributes)?;
                     self.reader.learn_start(element.known());
+                    self.reader.learn_next(element.known(), false);
                     return Ok(());
                 }
                 Next::Start(tag) if self.names_result(&tag, element) => self.pass_over()?,
@@ -75,6 +89,7 @@ impl<'a> Decoder<'a> {
             Next::End { .. } => {
                 self.next = None;
                 self.reader.learn_end(element.known(), false);
+                self.reader.learn_next(element.known(), true);
                 Ok(())
             }
             Next::Start(tag) => Err(self.unexpected(tag, &format!("</{}>", element.name))),
@@ -107,7 +122,7 @@ impl<'a> Decoder<'a> {
     /// Reads a tag, which is next then, or what stands between tags.
     pub(super) fn piece(&mut self) -> Result<Piece<'a>, Error> {
         let offset = self.reader.offset();
-        self.recognised = None;
+        self.recognised = 0;
         self.next = Some(match self.reader.next()? {
             Token::StartTag(tag) => Next::Start(tag),
             // An end that took no bytes is that of an empty-element tag.

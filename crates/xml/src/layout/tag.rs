@@ -34,6 +34,28 @@ pub(crate) struct Tag {
     /// Up to the first value and into its quotes, or the whole tag.
     pub(crate) first: Pattern,
     pub(crate) attributes: Box<[TagAttribute]>,
+    /// Which attributes these are to whom it was recognised for last.
+    pub(crate) placement: Option<Placement>,
+}
+
+/// Which attributes of a start tag are those of a table: what the names in the tag mean is the same each time.
+#[derive(Clone, Copy, Debug)]
+pub struct Placement {
+    /// What tells the table from all others: its address.
+    pub table: usize,
+    /// A bit for each attribute of the table that is there.
+    pub present: u64,
+    /// Their numbers in the tag.
+    pub numbers: [u8; Placement::MOST],
+    /// Whether there are attributes that are not of the table.
+    pub others: bool,
+    /// Whether one of the others is in a namespace.
+    pub qualified: bool,
+}
+
+impl Placement {
+    /// How many attributes a table may have.
+    pub const MOST: usize = 16;
 }
 
 /// An attribute of such a tag.
@@ -61,7 +83,7 @@ impl Tag {
         first: Pattern,
         attributes: Box<[TagAttribute]>,
     ) -> Self {
-        Tag { id: 0, next: 0, name_at, name_length, local, is_empty, namespace, first, attributes }
+        Tag { id: 0, next: 0, name_at, name_length, local, is_empty, namespace, first, attributes, placement: None }
     }
 
     fn is_like(&self, other: &Tag) -> bool {
@@ -83,6 +105,12 @@ impl Tags {
     pub(crate) fn get(&self, id: u64, number: u16) -> Option<(&Tag, u16)> {
         let tag = self.tags.get(usize::from(number).checked_sub(1)?)?;
         (tag.id == id).then_some((tag, tag.next))
+    }
+
+    /// The tag of this number, if it is one of the slot `id`, to be changed.
+    pub(super) fn get_mut(&mut self, id: u64, number: u16) -> Option<&mut Tag> {
+        let tag = self.tags.get_mut(usize::from(number).checked_sub(1)?)?;
+        (tag.id == id).then_some(tag)
     }
 
     /// Keeps a tag for the slot `id`, which has those from number `first` on. Returns the number that it has them from then.

@@ -3,10 +3,10 @@
 //! Everything here is a shorter way to the state that tokenising the same bytes leads to.
 
 use crate::QName;
-use crate::layout::{self, Known};
+use crate::layout::{self, Known, Place};
 use crate::namespaces::NamespaceId;
-use crate::scan;
 use crate::token::StartTag;
+use crate::{escape, scan};
 
 use super::{Memory, Open, Reader, Stage, end_of_white_space};
 
@@ -135,6 +135,7 @@ impl<'a> Reader<'a> {
             && slot.start.end_of_match(self.input.as_bytes(), self.previous_tag_end) == Some(self.tag_end)
         {
             open.learned = slot.id;
+            self.last_place = Place::start(known.slot);
             return;
         }
         let bytes = &self.input.as_bytes()[self.previous_tag_end..self.tag_end];
@@ -142,7 +143,19 @@ impl<'a> Reader<'a> {
         if end_of_white_space(bytes, 0) + 1 == name_at {
             let (length, local) = (open.name_length as usize, open.local as usize);
             open.learned = self.memory.layouts.learn_start(known, bytes, name_at, length, local);
+            self.last_place = if open.learned == 0 { Place::NOWHERE } else { Place::start(known.slot) };
         }
+    }
+
+    /// Reads the end of the element that was opened last, if its start tag is an empty-element tag and was read last.
+    #[inline]
+    pub fn end_of_empty(&mut self) -> bool {
+        let is_here = self.end_is_due && !self.is_watched;
+        if is_here {
+            self.end_is_due = false;
+            self.close();
+        }
+        is_here
     }
 
     /// Keeps the end tag that was just read as the one that closes the element at `known`. With `text`, character
@@ -151,13 +164,19 @@ impl<'a> Reader<'a> {
         if !self.layout_holds || self.closed == 0 {
             return;
         }
-        if let Some(slot) = self.memory.layouts.slot(known)
-            && slot.id == self.closed
-            && slot.end.begins_before(self.tag_end).is_some_and(|at| {
-                (at == self.previous_tag_end || (text && at > self.previous_tag_end))
-                    && slot.end.end_of_match(self.input.as_bytes(), at).is_some()
-            })
-        {
+        let Some(slot) = self.memory.layouts.slot(known) else { return };
+        if slot.id != self.closed {
+            return;
+        }
+        self.last_place = Place::end(known.slot);
+        // That of an empty-element tag has no bytes.
+        if self.previous_tag_end == self.tag_end {
+            return;
+        }
+        if slot.end.begins_before(self.tag_end).is_some_and(|at| {
+            (at == self.previous_tag_end || (text && at > self.previous_tag_end))
+                && slot.end.end_of_match(self.input.as_bytes(), at).is_some()
+        }) {
             return;
         }
         let bytes = &self.input.as_bytes()[self.previous_tag_end..self.tag_end];
@@ -209,6 +228,7 @@ impl<'a> Reader<'a> {
         self.memory.attributes.clear();
         self.at = end;
         self.note_tag();
+        self.last_place = Place::start(known.slot);
         true
     }
 
@@ -229,6 +249,7 @@ impl<'a> Reader<'a> {
         self.closed = slot.id;
         self.at = end;
         self.note_tag();
+        self.last_place = Place::end(known.slot);
         true
     }
 
@@ -251,6 +272,29 @@ impl<'a> Reader<'a> {
         self.at = slot.end.end_of_match(bytes, end)?;
         self.previous_tag_end = end;
         self.tag_end = self.at;
+        self.last_place = Place::end(known.slot);
+        Some(value)
+    }
+
+    /// The same for a text that has references in it: `value` gets the text that is meant.
+    pub fn known_element_with_references<T>(
+        &mut self,
+        known: Known,
+        value: impl FnOnce(&str) -> Option<T>,
+    ) -> Option<T> {
+        if !self.layout_holds || self.memory.open.len() >= self.limits.depth {
+            return None;
+        }
+        let Memory { layouts, text, .. } = &mut self.memory;
+        let slot = layouts.slot(known)?;
+        let start = slot.start.end_of_match(self.input.as_bytes(), self.at)?;
+        let end = resolve(self.input, start, self.limits.name_length, text)?;
+        let behind = slot.end.end_of_match(self.input.as_bytes(), end)?;
+        let value = value(text)?;
+        self.previous_tag_end = end;
+        self.tag_end = behind;
+        self.at = behind;
+        self.last_place = Place::end(known.slot);
         Some(value)
     }
 
@@ -265,7 +309,7 @@ impl<'a> Reader<'a> {
         let start = slot.start.end_of_match(bytes, self.at)?;
         let end = scan::end_of_character_data(bytes, start);
         let behind = slot.end.end_of_match(bytes, end)?;
-        Some(KnownText { text: &self.input[start..end], end, behind })
+        Some(KnownText { text: &self.input[start..end], end, behind, slot: known.slot })
     }
 
     /// Reads the element of a text that [`known_text`](Self::known_text) has just found.
@@ -273,6 +317,27 @@ impl<'a> Reader<'a> {
         self.previous_tag_end = found.end;
         self.tag_end = found.behind;
         self.at = found.behind;
+        self.last_place = Place::end(found.slot);
+    }
+}
+
+/// The text that is meant by what stands from `start` to the next tag, and where that is. `None` if there is more to it than
+/// references to characters: the tokeniser will tell.
+fn resolve(input: &str, start: usize, name_length: usize, text: &mut String) -> Option<usize> {
+    text.clear();
+    let mut at = start;
+    loop {
+        let end = scan::end_of_character_data(input.as_bytes(), at);
+        text.push_str(&input[at..end]);
+        match input.as_bytes().get(end) {
+            Some(b'<') => return Some(end),
+            Some(b'&') => {
+                let (c, behind) = escape::reference(input, end, name_length).ok()?;
+                text.push(c);
+                at = behind;
+            }
+            _ => return None,
+        }
     }
 }
 
@@ -283,4 +348,5 @@ pub struct KnownText<'a> {
     pub text: &'a str,
     end: usize,
     behind: usize,
+    slot: u16,
 }

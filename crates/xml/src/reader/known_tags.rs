@@ -2,7 +2,7 @@
 //! of their attributes.
 
 use crate::QName;
-use crate::layout::{Known, Pattern, Tag, TagAttribute};
+use crate::layout::{Known, Pattern, Place, Placement, Tag, TagAttribute};
 use crate::namespaces::NamespaceId;
 use crate::scan;
 use crate::token::StartTag;
@@ -19,10 +19,40 @@ impl<'a> Reader<'a> {
             return None;
         }
         let slot = self.memory.layouts.slot(known)?;
-        if slot.tags == 0 { None } else { self.known_tag_of(slot.id, slot.tags) }
+        if slot.tags == 0 { None } else { self.known_tag_of(Place::start(known.slot), slot.id, slot.tags) }
     }
 
-    fn known_tag_of(&mut self, id: u64, mut number: u16) -> Option<StartTag<'a>> {
+    /// Reads a whole element that stands at `known`, if it is the empty-element tag without attributes that was learned, and
+    /// `value` makes something of nothing. Otherwise nothing is read.
+    pub fn known_empty<T>(&mut self, known: Known, value: impl FnOnce() -> Option<T>) -> Option<T> {
+        if !self.layout_holds || self.memory.open.len() >= self.limits.depth {
+            return None;
+        }
+        let layouts = &self.memory.layouts;
+        let slot = layouts.slot(known)?;
+        let mut number = slot.tags;
+        let end = loop {
+            let (tag, next) = layouts.tag(slot.id, number)?;
+            if tag.is_empty
+                && tag.attributes.is_empty()
+                && let Some(end) = tag.first.end_of_match(self.input.as_bytes(), self.at)
+            {
+                break end;
+            }
+            number = next;
+        };
+        if end - self.at > self.limits.markup_length {
+            return None;
+        }
+        let value = value()?;
+        self.at = end;
+        (self.previous_tag_end, self.tag_end) = (end, end);
+        self.last_place = Place::end(known.slot);
+        Some(value)
+    }
+
+    /// The same for the tags of the slot `id`, from this number on.
+    pub(super) fn known_tag_of(&mut self, place: Place, id: u64, mut number: u16) -> Option<StartTag<'a>> {
         let bytes = self.input.as_bytes();
         let Memory { layouts, spare, .. } = &mut self.memory;
         let (tag, end) = loop {
@@ -55,8 +85,30 @@ impl<'a> Reader<'a> {
         self.end_is_due = is_empty;
         self.layout_holds = !is_empty;
         self.note_tag();
+        self.last_place = place;
+        self.last_tag = (end, id, number);
         let offset = name - '<'.len_utf8();
         Some(StartTag { name: QName::new(&self.input[name..name + name_length], local), namespace, offset })
+    }
+
+    /// What was kept by [`keep_placement`](Self::keep_placement) of the start tag that was recognised last, if it ends here.
+    #[inline]
+    pub fn placement(&self) -> Option<&Placement> {
+        let (end, id, number) = self.last_tag;
+        if end != self.at {
+            return None;
+        }
+        self.memory.layouts.tag(id, number)?.0.placement.as_ref()
+    }
+
+    /// Keeps which of its attributes are where in a table, if the start tag that was read last was recognised.
+    pub fn keep_placement(&mut self, placement: Placement) {
+        let (end, id, number) = self.last_tag;
+        if end == self.at
+            && let Some(tag) = self.memory.layouts.tag_mut(id, number)
+        {
+            tag.placement = Some(placement);
+        }
     }
 
     /// Normalises the values of attributes that are not as they stand in the document. `None` if one is wrong: then the
@@ -88,6 +140,7 @@ impl<'a> Reader<'a> {
             if let Some(open) = self.memory.open.last_mut() {
                 open.learned = id;
             }
+            self.last_place = if id == 0 { Place::NOWHERE } else { Place::start(known.slot) };
         }
     }
 

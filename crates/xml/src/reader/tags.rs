@@ -2,6 +2,7 @@
 
 use crate::QName;
 use crate::error::{Error, ErrorKind};
+use crate::layout::Place;
 use crate::name::end_of_ncname;
 use crate::names;
 use crate::namespaces::NamespaceId;
@@ -148,7 +149,9 @@ impl<'a> Reader<'a> {
         }
     }
 
+    #[inline]
     pub(super) fn note_tag(&mut self) {
+        self.last_place = Place::NOWHERE;
         self.previous_tag_end = self.tag_end;
         self.tag_end = self.at;
     }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::Known;
+use crate::{Foreseen, Known};
 
 /// A document as a line of tokens, or the error.
 fn tokens(input: &str) -> Result<String, Error> {
@@ -499,5 +499,163 @@ mod learned {
                 assert_eq!(reader.next().unwrap_err().kind(), ErrorKind::Limit, "{limits:?}");
             }
         }
+    }
+
+    #[test]
+    fn an_element_without_content_is_recognised() {
+        let input = "<r><i/><i/> <i/><i a='1'/><i></i><i /></r>                ";
+        let mut reader = at_payload(input, Memory::default());
+        assert_eq!(reader.known_empty(ITEM, || Some(())), None, "nothing was learned yet");
+        learn_tag(&mut reader);
+        assert_eq!(reader.known_empty(ITEM, || None::<()>), None, "nothing is no value here");
+        assert_eq!(reader.known_empty(ITEM, || Some(1)), Some(1));
+        assert_eq!(reader.depth(), 1);
+        for _ in 0..4 {
+            let before = reader.offset();
+            assert_eq!(reader.known_empty(ITEM, || Some(())), None, "{}", &input[before..]);
+            assert_eq!(reader.offset(), before);
+            learn_tag(&mut reader);
+        }
+        while !matches!(reader.next().unwrap(), Token::End) {}
+    }
+
+    #[test]
+    fn references_are_resolved_as_the_tokeniser_does() {
+        let pairs = [
+            ("a &amp;&lt;&#233; z", Some("a &<é z")),
+            ("]]&gt;", Some("]]>")),
+            ("&#13;\t", Some("\r\t")),
+            ("", Some("")),
+            ("&x;", None),
+            ("&#0;", None),
+            ("&amp;\r\n", None),
+            ("&amp;]]>", None),
+            ("&amp;\u{1}", None),
+            ("&amp;<![CDATA[x]]>", None),
+            ("&amp;<b/>", None),
+            ("&amp;<!--x-->", None),
+        ];
+        for (content, expected) in pairs {
+            let input = format!("<r><i>1</i><i>{content}</i></r>                ");
+            let mut reader = at_payload(&input, Memory::default());
+            learn(&mut reader);
+            let before = reader.offset();
+            let refused = reader.known_element_with_references(ITEM, |_| None::<()>);
+            assert_eq!((refused, reader.offset()), (None, before), "{content:?}");
+            let found = reader.known_element_with_references(ITEM, |text| Some(text.to_owned()));
+            assert_eq!(found.as_deref(), expected, "{content:?}");
+            if expected.is_none() {
+                assert_eq!(reader.offset(), before, "{content:?}");
+                continue;
+            }
+            reader.go_to(before);
+            reader.next().unwrap();
+            if let Token::Text(text) = reader.next().unwrap() {
+                assert_eq!(Some(&*text), expected, "{content:?}");
+            }
+        }
+    }
+}
+
+mod foreseen {
+    use super::*;
+
+    const A: Known = Known { slot: 0, identity: 1 };
+    const B: Known = Known { slot: 1, identity: 2 };
+    const G: Known = Known { slot: 2, identity: 3 };
+
+    /// Reads `<g>…</g>` with elements `a` and `b` in it, and learns all that comes.
+    fn learn(input: &str) -> Memory {
+        let mut reader = Reader::new(input.as_bytes(), Limits::default()).unwrap();
+        reader.next().unwrap();
+        reader.begin_layout();
+        let mut open = Vec::new();
+        loop {
+            let is_foreseen = reader.foresee();
+            assert!(!matches!(is_foreseen, Some(Foreseen::Tag(..))));
+            match reader.next().unwrap() {
+                Token::StartTag(tag) => {
+                    let known = match tag.name.local() {
+                        "a" => A,
+                        "b" => B,
+                        _ => G,
+                    };
+                    open.push(known);
+                    reader.learn_start(known);
+                    reader.learn_next(known, false);
+                }
+                Token::EndTag(_) => match open.pop() {
+                    Some(known) => {
+                        reader.learn_end(known, known != G);
+                        reader.learn_next(known, true);
+                    }
+                    None => return reader.into_memory(),
+                },
+                _ => {}
+            }
+        }
+    }
+
+    fn at_payload<'a>(input: &'a str, memory: &mut Memory) -> Reader<'a> {
+        let mut reader = Reader::with_memory(input.as_bytes(), Limits::default(), memory).unwrap();
+        reader.next().unwrap();
+        reader.begin_layout();
+        reader
+    }
+
+    #[test]
+    fn what_came_behind_a_tag_is_foreseen_there() {
+        let text = |input: &str, at: usize| Some(((), at + input[at..].find('<')?));
+        let input = "<r><g><a>1</a><b>2</b></g><g><b>3</b></g></r>                ";
+        let mut reader = at_payload(input, &mut learn(input));
+        assert!(reader.foresee().is_none(), "what the payload's own tag is isn't known");
+        assert!(reader.known_start(G));
+        assert!(matches!(reader.foresee(), Some(Foreseen::Start(1))));
+        assert!(reader.foresees_another(crate::look("b")) && !reader.foresees_another(crate::look("a")));
+        assert!(reader.known_element(A, text).is_some());
+        assert!(!reader.foresees_another(crate::look("a")), "that was at another place");
+        assert!(matches!(reader.foresee(), Some(Foreseen::Start(2))));
+        assert!(reader.known_element(B, text).is_some());
+        assert!(matches!(reader.foresee(), Some(Foreseen::End)));
+        assert!(reader.foresees_another(crate::look("a")) && reader.foresees_another(crate::look("b")));
+        assert!(reader.known_end(G));
+        assert!(matches!(reader.foresee(), Some(Foreseen::Start(3))));
+        assert!(reader.known_start(G));
+        assert!(matches!(reader.foresee(), Some(Foreseen::Start(2))), "one of two that came behind the tag");
+    }
+
+    #[test]
+    fn only_what_stands_there_is_foreseen() {
+        let learned = "<r><g><a>1</a><b>2</b></g></r>                ";
+        for other in
+            ["<g><c>1</c></g>", "<g> <a>1</a></g>", "<g><!-- --><a>1</a></g>", "<g><p:a xmlns:p='u'/></g>", "<g>"]
+        {
+            let input = format!("<r>{other}</r>                ");
+            let mut reader = at_payload(&input, &mut learn(learned));
+            assert!(reader.known_start(G));
+            assert!(reader.foresee().is_none(), "{other}");
+            assert!(!reader.foresees_another(crate::look("x")), "{other}");
+        }
+        let mut reader = at_payload("<r><g><g><a>1</a></g></g></r>                ", &mut learn(learned));
+        assert!(reader.known_start(G) && reader.known_start(G));
+        assert!(matches!(reader.foresee(), Some(Foreseen::Start(1))));
+    }
+
+    #[test]
+    fn tags_with_attributes_are_read_when_they_are_foreseen() {
+        let input = "<r><g><a x='1'>1</a><b/></g><g><a x='2'>2</a><b/></g></r>                ";
+        let mut reader = at_payload(input, &mut learn(&input.replace("</g><g><a x='2'>2</a><b/>", "")));
+        assert!(reader.known_start(G));
+        let Some(Foreseen::Tag(tag, 1)) = reader.foresee() else { panic!("<a> came here") };
+        assert_eq!((tag.name.local(), reader.attributes().next().unwrap().value), ("a", "1"));
+        assert!(reader.foresee().is_none(), "a text follows");
+        reader.skip_element().unwrap();
+        reader.learn_end(A, true);
+        let Some(Foreseen::Tag(tag, 2)) = reader.foresee() else { panic!("<b/> came here") };
+        assert_eq!(tag.name.local(), "b");
+        assert!(reader.foresee().is_none(), "its end is due");
+        assert!(reader.end_of_empty() && !reader.end_of_empty());
+        reader.learn_end(B, true);
+        assert!(matches!(reader.foresee(), Some(Foreseen::End)));
     }
 }

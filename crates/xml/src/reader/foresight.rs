@@ -1,0 +1,96 @@
+//! What comes next, as it came before.
+//!
+//! Behind a tag that is known, what came behind it the times before is looked for: a few comparisons in place of one for
+//! each element that a content model allows there.
+
+use crate::layout::{Known, Place};
+use crate::token::StartTag;
+
+use super::Reader;
+
+/// A tag that comes next and is known.
+#[derive(Clone, Copy, Debug)]
+pub enum Foreseen<'a> {
+    /// The start tag without attributes of the place of this identity. It is not read.
+    Start(usize),
+    /// A start tag with attributes, or an empty-element tag, of the place of this identity. It was read.
+    Tag(StartTag<'a>, usize),
+    /// The end tag of the element that is open. It is not read.
+    End,
+}
+
+/// What was foreseen at one place.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Foresight {
+    /// Where something was looked for. What comes there is the same whoever asks.
+    at: usize,
+    /// The tag that comes, if it is known, and the look of its local name: 0 is that of an end tag.
+    next: Place,
+    look: u32,
+    /// The tag behind which it wasn't foreseen what comes.
+    behind: Place,
+}
+
+impl Foresight {
+    pub(super) const NONE: Foresight =
+        Foresight { at: usize::MAX, next: Place::NOWHERE, look: 0, behind: Place::NOWHERE };
+}
+
+impl<'a> Reader<'a> {
+    /// The tag that comes next, if it is one that came before behind the tag that was read last. `None` says nothing.
+    pub fn foresee(&mut self) -> Option<Foreseen<'a>> {
+        if !self.layout_holds {
+            return None;
+        }
+        if self.foresight.at != self.at
+            && let Some((tag, identity)) = self.look_ahead()
+        {
+            return Some(Foreseen::Tag(tag, identity));
+        }
+        let slot = self.memory.layouts.slot_of(self.foresight.next)?;
+        Some(if self.foresight.next.is_end() { Foreseen::End } else { Foreseen::Start(slot.identity()) })
+    }
+
+    /// Looks for what came behind the last tag. A start tag that is not a plain one is read.
+    fn look_ahead(&mut self) -> Option<(StartTag<'a>, usize)> {
+        self.foresight = Foresight { at: self.at, ..Foresight::NONE };
+        let bytes = self.input.as_bytes();
+        for next in self.memory.layouts.successors(self.last_place).iter() {
+            let Some(slot) = self.memory.layouts.slot_of(next) else { continue };
+            if next.is_end() {
+                let is_open = self.memory.open.last().is_some_and(|open| open.learned == slot.id);
+                if is_open && slot.end.end_of_match(bytes, self.at).is_some() {
+                    self.foresight.next = next;
+                    return None;
+                }
+            } else if slot.start.end_of_match(bytes, self.at).is_some() {
+                (self.foresight.next, self.foresight.look) = (next, slot.look);
+                return None;
+            } else if slot.tags != 0 && self.memory.open.len() < self.limits.depth {
+                let (id, tags, identity) = (slot.id, slot.tags, slot.identity());
+                if let Some(tag) = self.known_tag_of(next, id, tags) {
+                    return Some((tag, identity));
+                }
+            }
+        }
+        self.foresight.behind = self.last_place;
+        None
+    }
+
+    /// Whether another tag was [foreseen](Self::foresee) here than a start tag whose local name has this
+    /// [look](crate::look).
+    #[inline]
+    pub fn foresees_another(&self, look: u32) -> bool {
+        let Foresight { at, next, look: foreseen, .. } = self.foresight;
+        at == self.at && foreseen != look && next != Place::NOWHERE && self.layout_holds
+    }
+
+    /// Keeps that a tag of `known` came where [`foresee`](Self::foresee) said nothing: its end tag or a start tag.
+    pub fn learn_next(&mut self, known: Known, is_end: bool) {
+        let behind = std::mem::replace(&mut self.foresight.behind, Place::NOWHERE);
+        if behind != Place::NOWHERE && self.memory.layouts.slot(known).is_some() {
+            let next = if is_end { Place::end(known.slot) } else { Place::start(known.slot) };
+            self.memory.layouts.learn_successor(behind, next);
+        }
+    }
+}

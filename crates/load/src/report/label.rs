@@ -1,5 +1,7 @@
 //! What rows are called: by what tells one from the others around it.
 
+use std::collections::BTreeMap;
+
 use super::format::figure;
 use super::{Client, FLOOR, Method, Row};
 
@@ -37,12 +39,12 @@ impl Part {
 pub(super) struct Labels(Vec<Part>);
 
 impl Labels {
-    /// For all these rows.
+    /// For all these rows: what differs from case to case alone is told by the case.
     pub(super) fn among<'a>(rows: impl Iterator<Item = &'a Row> + Clone) -> Self {
         let varies = |part: &Part| {
-            let mut found = rows.clone().filter_map(|row| part.of(row));
-            let first = found.next();
-            found.any(|other| Some(other) != first)
+            let mut found: BTreeMap<&str, String> = BTreeMap::new();
+            let mut values = rows.clone().filter_map(|row| Some((&*row.case, part.of(row)?)));
+            values.any(|(case, value)| *found.entry(case).or_insert_with(|| value.clone()) != value)
         };
         Labels(PARTS.into_iter().filter(varies).collect())
     }

@@ -32,10 +32,10 @@ pub(crate) fn spread(mean: f64, deviation: f64) -> String {
         size if size >= most => 0,
         size if size >= most / 10.0 => 1,
         size if size >= most / 100.0 => 2,
-        _ => 3,
+        size if size > 0.0 => 3,
+        _ => 0,
     };
-    let of_deviation = if deviation > 0.0 { digits(deviation, 0.95) } else { 0 };
-    match digits(mean, 99.95).max(of_deviation) {
+    match digits(mean, 99.95).max(digits(deviation, 0.95)) {
         0 => format!("{} ± {}", count(mean), count(deviation)),
         digits => format!("{mean:.digits$} ± {deviation:.digits$}"),
     }
@@ -90,6 +90,7 @@ mod tests {
             ((284.707, 0.192), "284.7 ± 0.2"),
             ((0.0901, 0.0012), "0.090 ± 0.001"),
             ((100.0, 0.0), "100 ± 0"),
+            ((0.0, 0.0), "0 ± 0"),
         ];
         for ((mean, deviation), text) in spreads {
             assert_eq!(spread(mean, deviation), text);

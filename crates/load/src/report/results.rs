@@ -352,10 +352,10 @@ impl Row {
         }
     }
 
-    /// How many times the floor's CPU time a request takes.
+    /// How many times the floor's CPU time a request takes; `None` where none was answered.
     pub fn cpu_ratio(&self, floor: &Row) -> Option<f64> {
         let floor = floor.server_cpu_us_per_request?;
-        Some(self.server_cpu_us_per_request? / floor).filter(|ratio| ratio.is_finite())
+        Some(self.server_cpu_us_per_request? / floor).filter(|ratio| ratio.is_finite() && self.requests > 0)
     }
 }
 

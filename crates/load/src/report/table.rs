@@ -5,7 +5,7 @@ use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, LineStyle,
 use super::compare::{Comparison, in_percent, verdict};
 use super::format::{bytes, count, figure, percent, ratio};
 use super::label::{Labels, driven};
-use super::{FLOOR, Method, Results, Row, Suite};
+use super::{FLOOR, Latency, Method, Results, Row, Suite};
 
 /// Numbers in columns need no lines between them.
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::new('─', '─', '─', '─'));
@@ -45,12 +45,14 @@ const COLUMNS: [Column; 29] = [
     }),
     beside_floor("floor\nreq/s", 3, |_, floor| optional(floor.map(|floor| floor.requests_per_second.mean), count)),
     beside_floor("of\nfloor", 0, |row, floor| optional(floor.and_then(|floor| row.share_of(floor)), percent)),
-    column("latency\nmean µs", 1, &[Method::Users, Method::Ramp], |row, _| optional(row.latency_us.mean, figure)),
-    column("latency\np50 µs", 1, ALL, |row, _| figure(row.latency_us.p50)),
-    column("p90\nµs", 5, STEADY, |row, _| figure(row.latency_us.p90)),
-    column("p99\nµs", 1, ALL, |row, _| figure(row.latency_us.p99)),
-    column("p99.9\nµs", 4, STEADY, |row, _| figure(row.latency_us.p999)),
-    column("max\nµs", 4, ALL, |row, _| figure(row.latency_us.max)),
+    column("latency\nmean µs", 1, &[Method::Users, Method::Ramp], |row, _| {
+        optional(row.latency_us.mean.filter(|_| row.requests > 0), figure)
+    }),
+    column("latency\np50 µs", 1, ALL, |row, _| latency(row, |latency| latency.p50)),
+    column("p90\nµs", 5, STEADY, |row, _| latency(row, |latency| latency.p90)),
+    column("p99\nµs", 1, ALL, |row, _| latency(row, |latency| latency.p99)),
+    column("p99.9\nµs", 4, STEADY, |row, _| latency(row, |latency| latency.p999)),
+    column("max\nµs", 4, ALL, |row, _| latency(row, |latency| latency.max)),
     column("unsent", 2, &[Method::Open], |row, _| count(row.unsent as f64)),
     column("dropped", 2, &[Method::Open], |row, _| count(row.dropped as f64)),
     column("service\np99 µs", 2, &[Method::Open], |row, _| {
@@ -82,6 +84,11 @@ const fn beside_floor(heading: &'static str, rank: u8, text: Text) -> Column {
 
 fn optional(value: Option<f64>, write: fn(f64) -> String) -> String {
     value.map_or(NONE.to_owned(), write)
+}
+
+/// Nothing where no request was answered.
+fn latency(row: &Row, of: fn(&Latency) -> f64) -> String {
+    optional(Some(of(&row.latency_us)).filter(|_| row.requests > 0), figure)
 }
 
 impl Results {

@@ -44,9 +44,14 @@ fn benches_are_compared_under_their_short_names() {
     let output = report(&[&path("before"), &path("after"), "-o", directory.path().to_str().unwrap()]);
     assert!(output.status.success(), "{}", text(output.stderr));
     let table = text(output.stdout);
-    assert!(table.lines().next().unwrap().split_whitespace().eq(["case", "before", "after", "after", "after"]), "{table}");
+    assert!(
+        table.lines().next().unwrap().split_whitespace().eq(["case", "before", "after", "after", "after"]),
+        "{table}"
+    );
     assert!(table.contains("+20.0 %") && table.contains("no difference seen"), "{table}");
-    assert!(std::fs::read_to_string(directory.path().join("comparison.html")).unwrap().contains("after against before"));
+    assert!(
+        std::fs::read_to_string(directory.path().join("comparison.html")).unwrap().contains("after against before")
+    );
 }
 
 #[test]

@@ -37,7 +37,17 @@ pub(crate) fn spread(mean: f64, deviation: f64) -> String {
     };
     match digits(mean, 99.95).max(digits(deviation, 0.95)) {
         0 => format!("{} ± {}", count(mean), count(deviation)),
-        digits => format!("{mean:.digits$} ± {deviation:.digits$}"),
+        digits => format!("{} ± {deviation:.digits$}", decimal(mean, digits)),
+    }
+}
+
+/// So many digits behind the point, and separators before it: `2,773.5`.
+fn decimal(number: f64, digits: usize) -> String {
+    let text = format!("{number:.digits$}");
+    match text.split_once('.') {
+        // Rounded already, so that nothing is carried.
+        Some((whole, fraction)) => format!("{}.{fraction}", count(whole.parse().unwrap_or(0.0))),
+        None => count(number),
     }
 }
 
@@ -46,9 +56,9 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
-/// How many times: `0.96`, `1.30`.
+/// How many times: `0.96`, `1.30`, `101`.
 pub(crate) fn ratio(ratio: f64) -> String {
-    format!("{ratio:.2}")
+    if ratio < 99.995 { format!("{ratio:.2}") } else { count(ratio) }
 }
 
 /// Microseconds, in the unit that fits: `174 µs`, `3.37 ms`, `1.20 s`.
@@ -88,6 +98,7 @@ mod tests {
             ((1_234.5, 56.2), "1,234 ± 56"),
             ((29.14, 0.36), "29.1 ± 0.4"),
             ((284.707, 0.192), "284.7 ± 0.2"),
+            ((2_773.98, 0.541), "2,774.0 ± 0.5"),
             ((0.0901, 0.0012), "0.090 ± 0.001"),
             ((100.0, 0.0), "100 ± 0"),
             ((0.0, 0.0), "0 ± 0"),
@@ -95,6 +106,7 @@ mod tests {
         for ((mean, deviation), text) in spreads {
             assert_eq!(spread(mean, deviation), text);
         }
+        assert_eq!([ratio(0.956), ratio(1.3), ratio(101.46)], ["0.96", "1.30", "101"]);
         assert_eq!(percent(0.714), "71 %");
         let times = [(174.2, "174 µs"), (3371.0, "3,371 µs"), (12_345.0, "12.3 ms"), (1.2e6, "1.20 s")];
         for (time, text) in times {

@@ -22,7 +22,8 @@ pub const PATH: &str = "/styles/doc";
 /// Where the one of rpc style is mounted.
 pub const RPC_PATH: &str = "/styles/rpc";
 
-/// How many bytes request and response have together, as the report counts them.
+/// How many bytes request and response have together, as the report counts them, where the response says what it must in the
+/// shortest way. So requests are the same for all engines, and one that writes more has a larger sum.
 const SIZES: [(&str, usize); 3] = [("2KB", 2_048), ("50KB", 51_200), ("200KB", 204_800)];
 
 /// The service of the report: it does nothing with what it gets.
@@ -75,7 +76,7 @@ pub fn cases() -> Vec<Case> {
     let rpc = operation_named(&RPC_PT_OPERATIONS, "submitDocument");
     let doc = |name| operation_named(&DOC_PT_OPERATIONS, name);
     let in_envelope = |wrap: fn(&str) -> String, receipt: &str, bytes: usize| {
-        let around = request(&wrap("")).len() + response(receipt).len();
+        let around = request(&wrap("")).len() + request(receipt).len();
         request(&wrap(&document(bytes - around)))
     };
     let mut cases = Vec::new();
@@ -99,7 +100,7 @@ pub fn cases() -> Vec<Case> {
     }
     let package = format!("multipart/related; type=\"text/xml\"; start=\"<root>\"; boundary=\"{BOUNDARY}\"");
     for (size, bytes) in SIZES {
-        let around = in_package("").len() + response(ATTACHMENT_RECEIPT).len();
+        let around = in_package("").len() + request(ATTACHMENT_RECEIPT).len();
         let body = in_package(&document(bytes - around));
         let operation = doc("submitAttachment");
         cases.push(case("attachment", size, operation, &package, body, |answer: &SubmitAttachmentResponse| {
@@ -182,12 +183,6 @@ fn request(payload: &str) -> String {
     format!("<S:Envelope xmlns:S=\"{namespace}\"><S:Body>{payload}</S:Body></S:Envelope>")
 }
 
-/// What the service answers.
-fn response(payload: &str) -> String {
-    let namespace = SoapVersion::Soap11.namespace();
-    format!("<soap:Envelope xmlns:soap=\"{namespace}\"><soap:Body>{payload}</soap:Body></soap:Envelope>")
-}
-
 fn in_cdata(document: &str) -> String {
     format!("<submitString xmlns=\"urn:axis-styles\"><xml><![CDATA[{document}]]></xml></submitString>")
 }
@@ -238,7 +233,7 @@ mod tests {
             })
             .collect();
         let [doc, string, attachment] =
-            [RECEIPT, STRING_RECEIPT, ATTACHMENT_RECEIPT].map(|receipt| response(receipt).len());
+            [RECEIPT, STRING_RECEIPT, ATTACHMENT_RECEIPT].map(|receipt| request(receipt).len());
         let rpc = rpc_response(operation_named(&RPC_PT_OPERATIONS, "submitDocument")).len();
         let expected = [
             ("rpc-encoded", rpc, [3, 204, 829]),

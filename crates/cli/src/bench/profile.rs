@@ -51,8 +51,8 @@ const QUICK: Schedule = Schedule {
 };
 
 const STANDARD: Schedule = Schedule {
-    warmup: Duration::from_secs(1),
-    window: Duration::from_millis(2_500),
+    warmup: Duration::from_millis(500),
+    window: Duration::from_secs(2),
     runs: 3,
     sequences: 6,
     step: Duration::from_secs(3),

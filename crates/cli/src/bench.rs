@@ -142,7 +142,8 @@ fn suites(arguments: &Arguments) -> anyhow::Result<Vec<&'static Suite>> {
 /// The cases asked for, each with the way it is driven.
 fn loads(arguments: &Arguments, suites: &[&Suite], threads: usize) -> anyhow::Result<Vec<Load>> {
     let with_ab = ab::is_installed();
-    let all = suites.iter().flat_map(|suite| arguments.profile.loads(suite, with_ab));
+    let everything = arguments.operations.is_empty();
+    let all = suites.iter().flat_map(|suite| arguments.profile.loads(suite, with_ab, everything));
     let mut loads = arguments.adjust.apply(all.collect());
     let mut names: Vec<String> = loads.iter().map(|load| load.case.name.clone()).collect();
     names.sort();

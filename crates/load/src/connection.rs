@@ -1,6 +1,5 @@
 //! One HTTP/1.1 connection of the driver, opened again when the server closes it.
 
-use std::error::Error as _;
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, SocketAddr};

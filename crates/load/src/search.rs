@@ -79,9 +79,10 @@ impl Search {
     /// Whether a step was good, after those before it.
     pub(crate) fn is_good(&self, row: &Row, before: &[Row]) -> bool {
         match self.goal {
+            // What fails has gone too far.
             Goal::Peak { gain } => {
                 let best = before.iter().map(|row| row.requests_per_second.mean).fold(0.0, f64::max);
-                row.requests_per_second.mean > best * (1.0 + gain)
+                row.errors == 0 && row.requests_per_second.mean > best * (1.0 + gain)
             }
             // A rate that was not reached is no rate.
             Goal::Until(criterion) => {
@@ -93,13 +94,12 @@ impl Search {
 
     /// Which of the steps is what was looked for; the first where none is.
     pub(crate) fn found(&self, tried: &[Tried], rows: &[Row]) -> usize {
-        let better = |a: &usize, b: &usize| match self.goal {
-            Goal::Peak { .. } => rows[*a].requests_per_second.mean.total_cmp(&rows[*b].requests_per_second.mean),
-            Goal::Until(_) => (tried[*a].good, tried[*a].load)
-                .partial_cmp(&(tried[*b].good, tried[*b].load))
-                .unwrap_or(std::cmp::Ordering::Equal),
+        // Steps that failed are last of all, and then those that were not good.
+        let rank = |index: usize| match self.goal {
+            Goal::Peak { .. } => (rows[index].errors == 0, rows[index].requests_per_second.mean),
+            Goal::Until(_) => (tried[index].good, tried[index].load),
         };
-        (0..rows.len()).max_by(better).unwrap_or(0)
+        (1..rows.len()).fold(0, |found, index| if rank(index) > rank(found) { index } else { found })
     }
 
     /// The plan of a step.

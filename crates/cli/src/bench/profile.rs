@@ -51,8 +51,8 @@ const QUICK: Schedule = Schedule {
 };
 
 const STANDARD: Schedule = Schedule {
-    warmup: Duration::from_secs(1),
-    window: Duration::from_millis(2_500),
+    warmup: Duration::from_millis(500),
+    window: Duration::from_secs(2),
     runs: 3,
     sequences: 6,
     step: Duration::from_secs(3),
@@ -78,19 +78,24 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Profile {
     /// What is driven of a suite, and how; with `ab` where a suite was published with it and it is there.
-    pub(crate) fn loads(self, suite: &Suite, with_ab: bool) -> Vec<Load> {
+    ///
+    /// A quick bench of everything drives some methods for some cases only; one of chosen cases all of theirs.
+    pub(crate) fn loads(self, suite: &Suite, with_ab: bool, everything: bool) -> Vec<Load> {
+        let spare = self == Profile::Quick && everything;
         let mut loads = Vec::new();
         for method in (suite.methods)() {
             let made = match (self, method.method) {
-                (Profile::Quick, Method::Closed) => closed(&QUICK, suite, &method, self),
-                (Profile::Standard, Method::Closed) => closed(&STANDARD, suite, &method, self),
+                (Profile::Quick, Method::Closed) => closed(&QUICK, suite, &method, spare),
+                (Profile::Standard, Method::Closed) => closed(&STANDARD, suite, &method, spare),
                 (Profile::Quick, Method::Sequence) => sequences(suite, &method, QUICK.sequences),
                 (Profile::Standard, Method::Sequence) => sequences(suite, &method, STANDARD.sequences),
-                (Profile::Quick, Method::Ramp) => ramps(&QUICK, suite, &method, self),
-                (Profile::Standard, Method::Ramp) => ramps(&STANDARD, suite, &method, self),
-                (Profile::Quick, Method::Users) => {
-                    users(&QUICK, suite, &method).into_iter().take(1).map(without_floor).collect()
-                }
+                (Profile::Quick, Method::Ramp) => ramps(&QUICK, suite, &method, spare),
+                (Profile::Standard, Method::Ramp) => ramps(&STANDARD, suite, &method, spare),
+                (Profile::Quick, Method::Users) => users(&QUICK, suite, &method)
+                    .into_iter()
+                    .take(if spare { 1 } else { usize::MAX })
+                    .map(without_floor)
+                    .collect(),
                 (Profile::Standard, Method::Users) => users(&STANDARD, suite, &method),
                 (Profile::Published, _) | (_, Method::Open) => published(suite, &method),
             };
@@ -131,7 +136,7 @@ fn without_floor(load: Load) -> Load {
 }
 
 /// Short windows. What the article drove with typed clients has a row of the raw driver beside it, and that the floor.
-fn closed(schedule: &Schedule, suite: &Suite, method: &castile_suites::Method, profile: Profile) -> Vec<Load> {
+fn closed(schedule: &Schedule, suite: &Suite, method: &castile_suites::Method, spare: bool) -> Vec<Load> {
     let plan =
         Plan { warmup: schedule.warmup, stop: Stop::after(schedule.window), timeout: TIMEOUT, ..method.plan.clone() };
     let load = |case: Case| Load { runs: schedule.runs, ..Load::new(case, plan.clone()) };
@@ -140,13 +145,13 @@ fn closed(schedule: &Schedule, suite: &Suite, method: &castile_suites::Method, p
         loads.extend((suite.typed)().into_iter().map(load).map(without_floor));
     }
     let mut raw = (suite.cases)();
-    match profile {
+    match (spare, plan.keep_alive) {
         // Without keep-alive, all cases cost about the same more.
-        Profile::Quick if !plan.keep_alive => raw = first_and_last(raw),
-        Profile::Quick => {}
-        _ => {
+        (true, false) => raw = first_and_last(raw),
+        (true, true) => {}
+        (false, keep_alive) => {
             raw.retain(|case| (method.applies)(&case.name));
-            if plan.keep_alive {
+            if keep_alive {
                 raw.extend((suite.forms)());
                 raw.extend((suite.extras)());
             }
@@ -199,7 +204,7 @@ fn searches(suite: &Suite, method: &castile_suites::Method, plan: &Plan, growth:
 }
 
 /// Ramps that are faster than published, so that they end, beside short closed runs of the same messages.
-fn ramps(schedule: &Schedule, suite: &Suite, method: &castile_suites::Method, profile: Profile) -> Vec<Load> {
+fn ramps(schedule: &Schedule, suite: &Suite, method: &castile_suites::Method, spare: bool) -> Vec<Load> {
     let cases = cases_of(suite, method.client).into_iter().filter(|case| (method.applies)(&case.name));
     let cases: Vec<Case> = cases.collect();
     let compared = Plan {
@@ -221,7 +226,7 @@ fn ramps(schedule: &Schedule, suite: &Suite, method: &castile_suites::Method, pr
         timeout: TIMEOUT,
         ..method.plan.clone()
     };
-    let ramped = if profile == Profile::Quick { 1 } else { cases.len() };
+    let ramped = if spare { 1 } else { cases.len() };
     loads.extend(cases.into_iter().take(ramped).map(|case| without_floor(Load::new(case, plan.clone()))));
     loads
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::report::{Latency, Results, Row};
+use crate::report::{Client, Latency, Results, Row};
 use crate::{Placement, Recorder};
 
 /// Above this share of its cores, a side is at its limit.
@@ -82,7 +82,8 @@ pub(super) fn warnings(results: &Results, placement: &Placement) -> Vec<String> 
         "Neither server nor driver was busy, most likely because other processes took their cores, \
          so both can do more than measured",
     );
-    if results.rows().any(|row| row.driver_cpu_share.is_none()) {
+    // Of another driver, nothing is known on any system.
+    if results.rows().any(|row| row.client != Client::Ab && row.driver_cpu_share.is_none()) {
         warnings.push("CPU time and memory are not measured on this system".to_owned());
     }
     let clock = time_to_read_the_clock();

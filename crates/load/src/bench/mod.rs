@@ -314,16 +314,13 @@ impl Side<'_> {
         steps.sort_by(|a, b| (a.users, a.rate).partial_cmp(&(b.users, b.rate)).unwrap_or(std::cmp::Ordering::Equal));
         // Where more load brought nothing more, what limited that run limited the search.
         let limit = rows[found..].iter().find_map(|row| row.limited_by.clone());
-        let errors = rows.iter().map(|row| row.errors).sum();
-        let messages = rows.iter().flat_map(|row| row.error_messages.clone()).collect();
+        // What failed at higher loads is told by the curve: there are more users than the server can take, and that was the question.
         let row = rows.swap_remove(found);
         Ok(Row {
             users_at_peak: (search.axis == Axis::Users).then_some(row.connections),
             curve: steps,
             driver_limited: limit.is_some(),
             limited_by: limit,
-            errors,
-            error_messages: messages,
             ..row
         })
     }

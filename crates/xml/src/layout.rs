@@ -40,7 +40,7 @@ impl Known {
     pub const SLOTS: u16 = 4096;
 }
 
-/// How many slots a layout has at most, of 168 bytes each.
+/// How many slots a layout has at most, of 176 bytes each.
 const MOST_SLOTS: usize = Known::SLOTS as usize;
 /// How many layouts are kept, as many kinds of senders as are told apart, and how many slots they have together beside
 /// those of the current one.
@@ -245,6 +245,11 @@ mod tests {
         assert!(layouts.slot(Known { slot: 3, identity: 101 }).is_none());
         layouts.select("=urn:b\u{1}");
         assert!(layouts.slot(first).is_none(), "other declarations, other layout");
+    }
+
+    #[test]
+    fn a_slot_is_as_large_as_is_told() {
+        assert_eq!(size_of::<Slot>(), 176);
     }
 
     #[test]

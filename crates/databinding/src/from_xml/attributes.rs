@@ -243,9 +243,9 @@ impl Decoder<'_> {
         if !self.may_say_type() {
             return Ok(0);
         }
-        match self.said_type() {
+        match self.said_type_of(types) {
             Ok(None) => Ok(0),
-            Ok(Some((namespace, local))) => Ok(index_of(types, namespace, local)),
+            Ok(Some(index)) => Ok(index),
             Err(error) => self.tolerate(error).map(|()| 0),
         }
     }
@@ -255,8 +255,8 @@ impl Decoder<'_> {
     /// # Errors
     /// That the attribute is absent or no name.
     pub fn concrete_type_of(&mut self, element: &'static Element, types: &'static [TypeName]) -> Result<usize, Error> {
-        match self.said_type() {
-            Ok(Some((namespace, local))) => return Ok(index_of(types, namespace, local)),
+        match self.said_type_of(types) {
+            Ok(Some(index)) => return Ok(index),
             Ok(None) => {}
             Err(error) => self.tolerate(error)?,
         }
@@ -292,6 +292,20 @@ impl Decoder<'_> {
             Err(error) => error,
         };
         self.tolerate(error).map(|()| None)
+    }
+
+    /// The same, as one of `types`; their number stands for a type that is none of them.
+    fn said_type_of(&self, types: &'static [TypeName]) -> Result<Option<usize>, Error> {
+        if let Some(found) = self.reader.qualified_attribute(XSI_NAMESPACE, "type")
+            && let Some((prefix, local)) = found.value.split_once(':')
+            && let Some(namespace) = self.reader.resolve(prefix)
+            && let Some(index) = index_of(types, namespace, local)
+        {
+            // The name of a type that there is needs no look at its characters.
+            return Ok(Some(index));
+        }
+        let index = |(namespace, local)| index_of(types, namespace, local).unwrap_or(types.len());
+        Ok(self.said_type()?.map(index))
     }
 
     /// The same, as namespace and local name.
@@ -454,6 +468,6 @@ fn not_fixed(declared: &schema::Attribute, text: &str, fixed: &str, offset: usiz
     Error::new(ErrorKind::Lexical, offset, message)
 }
 
-fn index_of(types: &[TypeName], namespace: &str, local: &str) -> usize {
-    types.iter().position(|one| one.name == local && is_same(one.namespace, namespace)).unwrap_or(types.len())
+fn index_of(types: &[TypeName], namespace: &str, local: &str) -> Option<usize> {
+    types.iter().position(|one| one.name == local && is_same(one.namespace, namespace))
 }

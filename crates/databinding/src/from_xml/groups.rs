@@ -76,14 +76,12 @@ impl<'a> Decoder<'a> {
         while groups.len() < max {
             // Groups may be large, and `?` would move them once more.
             match G::read(self) {
-                Ok(Some(group)) => {
-                    if groups.is_empty() {
-                        groups.reserve(1 + self.room(start, size_of::<G>()));
-                    }
-                    groups.push(group);
-                }
+                Ok(Some(group)) => groups.push(group),
                 Ok(None) => break,
                 Err(error) => return Err(error),
+            }
+            if groups.len() == 1 {
+                groups.reserve(self.room(start, size_of::<G>()));
             }
         }
         if groups.len() < min as usize {
@@ -129,12 +127,18 @@ impl<'a> Decoder<'a> {
             match self.foresee() {
                 Some(Foreseen::End) => return Ok(None),
                 Some(Foreseen::Start(identity) | Foreseen::Tag(_, identity)) => {
-                    let known = Element::position(table, identity);
+                    let mut known = Element::position(table, identity);
+                    if known.is_none() && self.next.is_none() {
+                        // Two places may have tags of one name.
+                        let mut others = table.iter().enumerate();
+                        let is_other = |element: &Element| self.reader.foresees_another(element.look());
+                        match others.find(|(_, element)| !is_other(element)) {
+                            None => return Ok(None),
+                            Some((index, element)) => known = self.is_at_known_start(element).then_some(index),
+                        }
+                    }
                     if known.is_some() {
                         return Ok(known);
-                    }
-                    if table.iter().all(|element| self.reader.foresees_another(element.look())) {
-                        return Ok(None);
                     }
                 }
                 None if self.is_at_known_end() => return Ok(None),

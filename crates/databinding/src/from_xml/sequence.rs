@@ -116,14 +116,12 @@ impl Decoder<'_> {
         let start = self.reader.offset();
         while values.len() < max {
             match self.optional(table, index) {
-                Ok(Some(value)) => {
-                    if values.is_empty() {
-                        values.reserve(1 + self.room(start, size_of::<T>()));
-                    }
-                    values.push(value);
-                }
+                Ok(Some(value)) => values.push(value),
                 Ok(None) => break,
                 Err(error) => return Err(error),
+            }
+            if values.len() == 1 {
+                values.reserve(self.room(start, size_of::<T>()));
             }
         }
         match self.check_occurrence(&table[index], values.len()) {

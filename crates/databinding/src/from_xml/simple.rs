@@ -131,32 +131,34 @@ impl<'a> Decoder<'a> {
         if !element.is_bare() {
             return None;
         }
-        match self.reader.known_element(element.known(), T::parse_prefix) {
-            Some(value) => Some(Ok(value)),
-            None => self.known_empty(element),
-        }
+        self.reader.known_element(element.known(), T::parse_prefix).map(Ok)
     }
 
-    /// The same for an element without content.
-    fn known_empty<T: SimpleType>(&mut self, element: &'static Element) -> Option<Result<T, Error>> {
-        if T::HAS_NAMES {
+    /// The same for an element with facets, without content or with references in its text. What is wrong is found the long
+    /// way.
+    pub(crate) fn known_restricted<T: SimpleType>(&mut self, element: &'static Element) -> Option<Result<T, Error>> {
+        if T::HAS_NAMES || element.constraint.is_some() {
             return None;
         }
-        self.reader.known_empty(element.known(), || T::parse("").ok()).map(Ok)
-    }
-
-    /// The same for an element with facets, or with references in its text. What is wrong is found the long way.
-    pub(crate) fn known_restricted<T: SimpleType>(&mut self, element: &'static Element) -> Option<Result<T, Error>> {
-        if element.is_bare() && !T::HAS_NAMES {
-            return self.reader.known_element_with_references(element.known(), |text| T::parse(text).ok()).map(Ok);
+        let known = element.known();
+        let parse = |text: &str| {
+            let value = T::parse(text).ok()?;
+            element.facets.is_none_or(|facets| facets.check(text, &value).is_ok()).then_some(value)
+        };
+        if let Some(facets) = element.facets {
+            let value = self.reader.known_element(known, |input, at| {
+                let (value, end) = T::parse_prefix(input, at)?;
+                facets.check(&input[at..end], &value).ok()?;
+                Some((value, end))
+            });
+            if let Some(value) = value {
+                return Some(Ok(value));
+            }
         }
-        let (None, Some(facets)) = (element.constraint, element.facets) else { return None };
-        let value = self.reader.known_element(element.known(), |input, at| {
-            let (value, end) = T::parse_prefix(input, at)?;
-            facets.check(&input[at..end], &value).ok()?;
-            Some((value, end))
-        });
-        value.map(Ok)
+        match self.reader.known_empty(known, || parse("")) {
+            Some(value) => Some(Ok(value)),
+            None => self.reader.known_element_with_references(known, parse).map(Ok),
+        }
     }
 
     /// The same for one of the many types that a contract brings, with facets or not: what depends on the type is small.

@@ -11,9 +11,9 @@ use super::Reader;
 /// A tag that comes next and is known.
 #[derive(Clone, Copy, Debug)]
 pub enum Foreseen<'a> {
-    /// The start tag without attributes of the place of this identity. It is not read.
+    /// The start tag without attributes, or empty-element tag, of the place of this identity. It is not read.
     Start(usize),
-    /// A start tag with attributes, or an empty-element tag, of the place of this identity. It was read.
+    /// A start tag with attributes of the place of this identity. It was read.
     Tag(StartTag<'a>, usize),
     /// The end tag of the element that is open. It is not read.
     End,
@@ -63,7 +63,7 @@ impl<'a> Reader<'a> {
                     self.foresight.next = next;
                     return None;
                 }
-            } else if slot.start.end_of_match(bytes, self.at).is_some() {
+            } else if slot.start.end_of_match(bytes, self.at).is_some() || self.end_of_known_empty(slot).is_some() {
                 (self.foresight.next, self.foresight.look) = (next, slot.look);
                 return None;
             } else if slot.tags != 0 && self.memory.open.len() < self.limits.depth {

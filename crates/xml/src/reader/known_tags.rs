@@ -2,7 +2,7 @@
 //! of their attributes.
 
 use crate::QName;
-use crate::layout::{Known, Pattern, Place, Placement, Tag, TagAttribute};
+use crate::layout::{Known, Pattern, Place, Placement, Slot, Tag, TagAttribute};
 use crate::namespaces::NamespaceId;
 use crate::scan;
 use crate::token::StartTag;
@@ -28,19 +28,7 @@ impl<'a> Reader<'a> {
         if !self.layout_holds || self.memory.open.len() >= self.limits.depth {
             return None;
         }
-        let layouts = &self.memory.layouts;
-        let slot = layouts.slot(known)?;
-        let mut number = slot.tags;
-        let end = loop {
-            let (tag, next) = layouts.tag(slot.id, number)?;
-            if tag.is_empty
-                && tag.attributes.is_empty()
-                && let Some(end) = tag.first.end_of_match(self.input.as_bytes(), self.at)
-            {
-                break end;
-            }
-            number = next;
-        };
+        let end = self.end_of_known_empty(self.memory.layouts.slot(known)?)?;
         if end - self.at > self.limits.markup_length {
             return None;
         }
@@ -49,6 +37,21 @@ impl<'a> Reader<'a> {
         (self.previous_tag_end, self.tag_end) = (end, end);
         self.last_place = Place::end(known.slot);
         Some(value)
+    }
+
+    /// Where the empty-element tag without attributes ends that was learned for a slot, if it comes next.
+    pub(super) fn end_of_known_empty(&self, slot: &Slot) -> Option<usize> {
+        let mut number = slot.tags;
+        loop {
+            let (tag, next) = self.memory.layouts.tag(slot.id, number)?;
+            if tag.is_empty
+                && tag.attributes.is_empty()
+                && let Some(end) = tag.first.end_of_match(self.input.as_bytes(), self.at)
+            {
+                return Some(end);
+            }
+            number = next;
+        }
     }
 
     /// The same for the tags of the slot `id`, from this number on.

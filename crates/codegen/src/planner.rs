@@ -251,7 +251,10 @@ impl Planner<'_> {
                 .unwrap_or_else(|| format!("The port type `{}`.", port_type.name.local())),
             operations,
             headers,
-            is_mtom: policy::is_mtom(self.definitions, binding),
+            is_mtom: policy::is_mtom(
+                self.definitions,
+                &[&port.extensions, &binding.extensions, &port_type.extensions, &service.extensions],
+            ),
         })
     }
 

@@ -13,7 +13,7 @@ use std::path::Path;
 use castile::codegen::HttpService;
 use castile::http::Body;
 use castile::soap::Version;
-use castile::{Fault, Shared};
+use castile::{Any, Fault, Shared};
 use castile_xml::tree::{Document, Element};
 use http::Request;
 use http_body_util::BodyExt;
@@ -149,6 +149,16 @@ async fn answers_read_as_what_was_asked() {
         let request = answer.replace("Response", "");
         assert_eq!(post(&server, request).await, (200, answer), "{name}");
     }
+}
+
+/// An array says of what it is by a prefix that the tags of the contract leave to the envelope.
+#[test]
+fn a_call_by_itself_declares_what_it_uses() {
+    let request = ArraysRequest { ints: Some([1, 2].into_iter().collect()), ..ArraysRequest::default() };
+    let root = &FEATURE_OPERATIONS[1].request;
+    let any = Any::from_value(root.start, &request, root.end).unwrap();
+    assert_eq!(any.read::<ArraysRequest>().unwrap(), request);
+    assert!(any.xml().contains("soapenc:arrayType"), "{}", any.xml());
 }
 
 /// A client sends what two places and a circle share, and gets it back as such.

@@ -5,6 +5,7 @@ use std::fmt;
 
 use castile_xml::{Limits, Reader, Token};
 
+use crate::encoded::Encoding;
 use crate::from_xml::{Decoder, FromXml, Group, Mixed};
 use crate::schema::{Attributes, Element, First, Namespaces, Wildcard, is_same};
 use crate::to_xml::{Encoder, ToXml};
@@ -83,14 +84,23 @@ impl Any {
     }
 
     /// A value as an element. `start` and `end` are its tags, with the declarations of all prefixes that the value is
-    /// written with: those of an operation's request or response will do.
+    /// written with: those of an operation's request or response will do. In SOAP encoding they lack `soapenc`, the prefix of
+    /// its attributes, which depends on the version of a message; here that of SOAP 1.1 is declared where it is used.
     ///
     /// # Errors
     /// That the value holds what XML can't carry, or that the tags are none.
     pub fn from_value<T: ToXml>(start: &str, value: &T, end: &str) -> Result<Self, Error> {
-        let mut out = Encoder::default();
-        out.element(start, value, end);
-        Any::parse(&String::from_utf8_lossy(&out.finish()?))
+        let write = |start: &str| {
+            let mut out = Encoder::default();
+            out.element(start, value, end);
+            out.finish().map(|written| String::from_utf8_lossy(&written).into_owned())
+        };
+        let mut xml = write(start)?;
+        if xml.contains("soapenc:") && !start.contains(" xmlns:soapenc=") {
+            let start = start.strip_suffix('>').unwrap_or(start);
+            xml = write(&format!("{start} xmlns:soapenc=\"{}\">", Encoding::Soap11.namespace()))?;
+        }
+        Any::parse(&xml)
     }
 
     /// The name of the element.

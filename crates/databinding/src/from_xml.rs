@@ -200,7 +200,11 @@ impl<'a> Decoder<'a> {
 
     /// The buffers, for the next document.
     pub fn into_memory(self) -> Memory {
-        self.reader.into_memory()
+        let mut memory = self.reader.into_memory();
+        if let Some(graph) = self.graph {
+            Self::keep_memories(*graph, &mut memory);
+        }
+        memory
     }
 
     /// Reads the content of `element`, whose start tag the caller has read and found to be the right one.

@@ -73,13 +73,32 @@ impl Progress {
     }
 }
 
-/// Nothing came of a body for this long.
+/// A body that is given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stalled(pub(crate) Duration);
+pub(crate) enum Stalled {
+    /// Nothing came of it for this long.
+    Silent(Duration),
+    /// So many bytes are all that came while somebody waited for so long.
+    Slow { came: u64, waited: Duration },
+}
+
+impl Stalled {
+    /// How long was waited.
+    pub(crate) fn waited(self) -> Duration {
+        match self {
+            Stalled::Silent(waited) | Stalled::Slow { waited, .. } => waited,
+        }
+    }
+}
 
 impl fmt::Display for Stalled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "nothing came for {:?}", self.0)
+        match self {
+            Stalled::Silent(waited) => write!(f, "nothing came for {waited:?}"),
+            Stalled::Slow { came, waited } => {
+                write!(f, "no more than {came} bytes came while they were waited for, for {} s", waited.as_secs())
+            }
+        }
     }
 }
 
@@ -87,21 +106,40 @@ impl std::error::Error for Stalled {}
 
 pin_project! {
     /// A body that may take any time, as long as something comes of it now and then: it fails with [`Stalled`] if somebody
-    /// waited for the time of `limit` and nothing came.
+    /// waited for the time of `limit` and nothing came, or if all waits together took longer than that and what came at
+    /// `rate` would have taken.
     pub(crate) struct Timed<B> {
         #[pin]
         body: B,
         limit: Duration,
+        // In bytes per second; 0 for any.
+        rate: u32,
         progress: Progress,
         timer: Option<Pin<Box<Sleep>>>,
-        is_waiting: bool,
+        // When the wait began that lasts.
+        since: Option<Instant>,
+        // How long the others took, and how many bytes came.
+        waited: Duration,
+        came: u64,
     }
 }
 
 impl<B> Timed<B> {
-    pub(crate) fn new(body: B, limit: Duration, progress: Progress) -> Self {
-        Timed { body, limit, progress, timer: None, is_waiting: false }
+    pub(crate) fn new(body: B, limit: Duration, rate: u32, progress: Progress) -> Self {
+        Timed { body, limit, rate, progress, timer: None, since: None, waited: Duration::ZERO, came: 0 }
     }
+}
+
+/// How long may be waited now, and how it is called if that was in vain.
+fn patience(limit: Duration, rate: u32, came: u64, waited: Duration) -> (Duration, Stalled) {
+    let silent = (limit, Stalled::Silent(limit));
+    // Beyond what a time can hold there is no hurry.
+    let Some(all) = came.checked_div(rate.into()).and_then(|seconds| limit.checked_add(Duration::from_secs(seconds)))
+    else {
+        return silent;
+    };
+    let rest = all.saturating_sub(waited);
+    if rest < limit { (rest, Stalled::Slow { came, waited: all }) } else { silent }
 }
 
 impl<B> Body for Timed<B>
@@ -115,16 +153,24 @@ where
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         let this = self.project();
         if let Poll::Ready(frame) = this.body.poll_frame(cx) {
-            *this.is_waiting = false;
+            if let Some(since) = this.since.take() {
+                *this.waited += since.elapsed();
+            }
+            if let Some(Ok(frame)) = &frame {
+                *this.came += frame.data_ref().map_or(0, |data| data.len() as u64);
+            }
             this.progress.note();
             return Poll::Ready(frame.map(|frame| frame.map_err(Into::into)));
         }
-        let timer = this.timer.get_or_insert_with(|| Box::pin(sleep(*this.limit)));
-        if !std::mem::replace(this.is_waiting, true) {
-            timer.as_mut().reset(Instant::now() + *this.limit);
+        let (patience, stalled) = patience(*this.limit, *this.rate, *this.came, *this.waited);
+        let timer = this.timer.get_or_insert_with(|| Box::pin(sleep(patience)));
+        if this.since.is_none() {
+            let now = Instant::now();
+            *this.since = Some(now);
+            timer.as_mut().reset(now + patience);
         }
         ready!(timer.as_mut().poll(cx));
-        Poll::Ready(Some(Err(Stalled(*this.limit).into())))
+        Poll::Ready(Some(Err(stalled.into())))
     }
 
     fn is_end_stream(&self) -> bool {
@@ -139,6 +185,28 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn patience_grows_with_what_comes() {
+        let seconds = Duration::from_secs;
+        for (rate, came, waited, expected) in [
+            (0, 0, 1_000, Ok(30)),
+            (100, 0, 0, Ok(30)),
+            (100, 99, 0, Ok(30)),
+            (100, 0, 25, Err((5, 30))),
+            (100, 1_000, 25, Err((15, 40))),
+            (100, 2_500, 25, Ok(30)),
+            (100, 1_000, 50, Err((0, 40))),
+            (1, u64::MAX, 50, Ok(30)),
+        ] {
+            let found = patience(seconds(30), rate, came, seconds(waited));
+            let expected = match expected {
+                Ok(limit) => (seconds(limit), Stalled::Silent(seconds(limit))),
+                Err((rest, all)) => (seconds(rest), Stalled::Slow { came, waited: seconds(all) }),
+            };
+            assert_eq!(found, expected, "{rate} bytes a second, {came} came, {waited} s");
+        }
+    }
 
     #[tokio::test(start_paused = true)]
     async fn a_waiting_future_is_given_its_time_and_no_more() {

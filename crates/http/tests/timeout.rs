@@ -141,6 +141,7 @@ fn package(length: usize) -> String {
 async fn an_attachment_that_flows_may_take_any_time() {
     let endpoint = echo_with(|options| {
         options.body_read_timeout = seconds(30);
+        options.body_rate = 0;
         options.request_timeout = seconds(20);
     });
     let host = Host::start(Server::new(), endpoint);
@@ -155,10 +156,38 @@ async fn an_attachment_that_flows_may_take_any_time() {
     assert_eq!(client.response().await.1, "20 bytes");
 }
 
+/// A byte now and then is not enough, and 100 in a second are.
+#[tokio::test(start_paused = true)]
+async fn an_attachment_that_trickles_is_given_up() {
+    let host = Host::start(Server::new(), echo_with(|options| options.request_timeout = seconds(60)));
+    let mut client = host.connect();
+    client.send(package(20_000)).await;
+    let start = Instant::now();
+    for _ in 0..3 {
+        sleep(seconds(9)).await;
+        client.send("x").await;
+    }
+    let (head, body) = client.response().await;
+    assert_eq!(start.elapsed().as_secs(), 30);
+    assert!(head.starts_with("http/1.1 500 "), "{head}");
+    assert!(body.ends_with("bytes came while they were waited for, for 30 s"), "{body}");
+
+    let mut client = host.connect();
+    let end = "\r\n--b--\r\n";
+    client.send(package(20_000 + end.len())).await;
+    for _ in 0..10 {
+        sleep(seconds(19)).await;
+        client.send("x".repeat(2_000)).await;
+    }
+    client.send(end).await;
+    assert_eq!(client.response().await.1, "20000 bytes");
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_attachment_that_says_nothing_is_given_up() {
     let endpoint = echo_with(|options| {
         options.body_read_timeout = seconds(30);
+        options.body_rate = 0;
         options.request_timeout = seconds(60);
     });
     let host = Host::start(Server::new(), endpoint);

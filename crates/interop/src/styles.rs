@@ -274,10 +274,7 @@ pub(crate) fn version(job: &Job) -> anyhow::Result<Version> {
 
 /// A response as the element that it came as.
 pub(crate) fn as_xml<T: ToXml>(operations: &[Operation], name: &str, response: &T) -> Result<Outcome, Box<dyn Error>> {
-    // The prefix of arrays in SOAP encoding is declared by the envelope, whose version says what it stands for.
-    const ARRAYS: &str = " xmlns:soapenc=\"http://schemas.xmlsoap.org/soap/encoding/\">";
     let root = operations.iter().find(|operation| operation.name == name).and_then(|found| found.response.as_ref());
     let root = root.ok_or("the operation has no response")?;
-    let start = root.start.trim_end_matches('>').to_owned() + ARRAYS;
-    Ok(Outcome::Xml(Any::from_value(&start, response, root.end)?.xml().to_owned()))
+    Ok(Outcome::Xml(Any::from_value(root.start, response, root.end)?.xml().to_owned()))
 }

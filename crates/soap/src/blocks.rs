@@ -53,11 +53,13 @@ pub struct AnyHeader {
     pub must_understand: bool,
     /// Whom it is for, a URI; `None` is the ultimate recipient (SOAP 1.1 §4.2.2).
     pub role: Option<String>,
+    /// Whether a node in between that doesn't process it sends it on (SOAP 1.2 Part 1 §5.2.4). SOAP 1.1 can't say so.
+    pub relay: bool,
 }
 
 impl From<Any> for AnyHeader {
     fn from(block: Any) -> Self {
-        AnyHeader { block, must_understand: false, role: None }
+        AnyHeader { block, must_understand: false, role: None, relay: false }
     }
 }
 
@@ -152,6 +154,7 @@ pub(crate) fn read_as<H: Header>(
                 block: decoder.any(&ANY)?,
                 must_understand: block.must_understand,
                 role: block.role.clone(),
+                relay: block.relay,
             }),
         }
     }
@@ -229,20 +232,25 @@ impl AnyHeader {
     fn write(&self, version: Version, out: &mut Encoder) {
         let xml = self.block.xml();
         let (mut must_understand, mut role) = (self.must_understand, self.role.clone());
-        if must_understand || role.is_some() {
+        let mut relay = self.relay && version == Version::Soap12;
+        if must_understand || role.is_some() || relay {
             let has = |local: &str| attribute(xml, version.namespace(), local).is_some();
             must_understand &= !has("mustUnderstand");
+            relay &= !has("relay");
             role = role.filter(|_| !has(version.role_attribute()));
         }
         let (start, rest) = split_name(xml);
         out.raw(start);
-        if must_understand || role.is_some() {
+        if must_understand || role.is_some() || relay {
             let prefix = unused_prefix(xml);
             out.attribute(&format!("xmlns:{prefix}"), &version.namespace().to_owned());
             if must_understand {
                 out.attribute(&format!("{prefix}:mustUnderstand"), &1i32);
             }
             out.optional_attribute(&format!("{prefix}:{}", version.role_attribute()), &role);
+            if relay {
+                out.attribute(&format!("{prefix}:relay"), &true);
+            }
         }
         out.raw(rest);
     }

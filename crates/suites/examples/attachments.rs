@@ -1,11 +1,11 @@
-//! What attachments cost the server: processor time per request of 1 MB and an answer of as much, beside the HTTP floor that
-//! reads as many bytes and answers as many.
+//! What large requests cost the server: processor time for each, beside the HTTP floor that reads as many bytes and answers
+//! as many. Requests are documents of 200 KB, as markup and in a CDATA section, and attachments, which are answered with.
 //!
 //! ```text
 //! cargo run --release -p castile-suites --example attachments -- [REQUESTS] [BYTES]
 //! ```
 //!
-//! The server is a process of its own with one thread; Linux tells its time.
+//! `BYTES` is how long attachments are. The server is a process of its own with one thread; Linux tells its time.
 
 use std::error::Error;
 use std::io::{BufRead, BufReader};
@@ -15,10 +15,9 @@ use bytes::Bytes;
 use castile::http::Body;
 use castile::http::client::Transport;
 use castile::http::server::{Routes, Server};
-use castile::mime::{ContentId, Package, Packaging, Part};
-use castile_suites::attachments::Service;
 use castile_suites::attachments::contract::AttachmentsServer;
-use castile_suites::floor;
+use castile_suites::attachments::{self, Kind, Service};
+use castile_suites::{floor, styles};
 use http::Request;
 use http_body_util::BodyExt;
 use tokio::net::TcpListener;
@@ -46,62 +45,43 @@ async fn serve(floor: Option<usize>) -> Result<()> {
     match floor {
         Some(length) => floor::serve(listener, vec![vec![b'x'; length].into()], std::future::pending()).await,
         None => {
-            let routes = Routes::new().route("/0", AttachmentsServer::new(Service).into());
+            let routes = Routes::new()
+                .route(ATTACHMENTS, AttachmentsServer::new(Service).into())
+                .route(styles::PATH, styles::contract::DocPtServer::new(styles::Service).into());
             Server::new().serve(listener, routes, std::future::pending()).await;
         }
     }
     Ok(())
 }
 
-/// A request: its name, its Content-Type, its body.
+const ATTACHMENTS: &str = "/attachments";
+
+/// A request to be measured.
 struct Case {
     name: &'static str,
+    path: &'static str,
+    action: String,
     content_type: String,
     body: Bytes,
 }
 
-impl Case {
-    fn new(name: &'static str, packaging: Packaging, content: &str, id: &ContentId, bytes: usize) -> Result<Self> {
-        let envelope = format!(
-            "<s:Envelope xmlns:s='http://schemas.xmlsoap.org/soap/envelope/'><s:Body>{content}</s:Body></s:Envelope>"
-        );
-        let mut package = Package::new(packaging, "text/xml", Bytes::from(envelope).into())?;
-        let data: Vec<u8> = (0..bytes).map(|number| (number * 7) as u8).collect();
-        package.attach(Part::new(id.clone(), "application/octet-stream", data.into())?)?;
-        Ok(Case { name, content_type: package.content_type(), body: package.into_body().bytes() })
-    }
-}
-
-trait Collected {
-    fn bytes(self) -> Bytes;
-}
-
-impl<B: http_body::Body<Data = Bytes>> Collected for B {
-    /// All of a body that is at hand.
-    fn bytes(self) -> Bytes {
-        let collected = futures_util::FutureExt::now_or_never(self.collect()).and_then(|all| all.ok());
-        collected.map(|all| all.to_bytes()).unwrap_or_default()
-    }
-}
-
 async fn compare(requests: usize, bytes: usize) -> Result<()> {
-    let id = ContentId::random()?;
-    let include = |name: &str| {
-        format!(
-            "<{name} xmlns='urn:castile:attachments'><data><x:Include xmlns:x='http://www.w3.org/2004/08/xop/include' \
-             href='{}'/></data></{name}>",
-            id.to_url()
-        )
-    };
-    let cases = [
-        Case::new("SwA, streamed", Packaging::Attachments, "", &id, bytes)?,
-        Case::new("MTOM, as a value", Packaging::Mtom, &include("echoValue"), &id, bytes)?,
-        Case::new("MTOM, streamed", Packaging::Mtom, &include("echoStream"), &id, bytes)?,
-    ];
-    println!("{requests} requests of {bytes} bytes each; processor time of the server per request");
+    let mut cases = Vec::new();
+    for (name, of) in [("markup, 200 KB", "submitDoc-200K"), ("CDATA, 200 KB", "submitString-200K")] {
+        let case = styles::cases().into_iter().find(|case| case.name == of).ok_or("no such case")?;
+        let (action, content_type) = (case.action, case.content_type);
+        cases.push(Case { name, path: styles::PATH, action, content_type, body: case.body });
+    }
+    let kinds =
+        [("SwA, streamed", Kind::Attached), ("MTOM, as a value", Kind::Value), ("MTOM, streamed", Kind::Streamed)];
+    for (name, kind) in kinds {
+        let attachments::Request { content_type, body } = attachments::request(kind, bytes).await?;
+        cases.push(Case { name, path: ATTACHMENTS, action: String::new(), content_type, body });
+    }
+    println!("{requests} requests, attachments of {bytes} bytes; processor time of the server per request");
     for case in cases {
         let (server, answer) = measure(&case, &["serve"], requests).await?;
-        let (floor, _) = measure(&case, &["floor", &answer.to_string()], requests).await?;
+        let (floor, _) = measure(&Case { path: "/0", ..case }, &["floor", &answer.to_string()], requests).await?;
         println!("{:<18} {server:>7.0} µs, floor {floor:>6.0} µs: {:.2} times", case.name, server / floor);
     }
     Ok(())
@@ -119,7 +99,7 @@ async fn measure(case: &Case, role: &[&str], requests: usize) -> Result<(f64, us
 async fn drive(case: &Case, child: &mut Child, requests: usize) -> Result<(f64, usize)> {
     let mut address = String::new();
     BufReader::new(child.stdout.take().ok_or("no output")?).read_line(&mut address)?;
-    let url = format!("http://{}/0", address.trim());
+    let url = format!("http://{}{}", address.trim(), case.path);
     let mut transport = Transport::new();
     let (mut before, mut length) = (0.0, 0);
     let warm_up = requests / 10 + 1;
@@ -127,8 +107,10 @@ async fn drive(case: &Case, child: &mut Child, requests: usize) -> Result<(f64, 
         if number == warm_up {
             before = processor_time(child.id())?;
         }
-        let request =
-            Request::post(&url).header("content-type", &case.content_type).body(Body::from(case.body.clone()))?;
+        let request = Request::post(&url)
+            .header("content-type", &case.content_type)
+            .header("soapaction", format!("\"{}\"", case.action))
+            .body(Body::from(case.body.clone()))?;
         let response = tower_service::Service::call(&mut transport, request).await?;
         if !response.status().is_success() {
             return Err(format!("{}: {}", case.name, response.status()).into());

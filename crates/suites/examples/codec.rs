@@ -3,10 +3,17 @@
 //! ```text
 //! cargo run --release -p castile-suites --example codec -- echo|order FILE decode|encode|roundtrip N
 //! cargo run --release -p castile-suites --example codec -- literal|encoded|multiref|axis STRUCTS decode|encode|roundtrip N
+//! cargo run --release -p castile-suites --example codec -- markup|cdata 2K|50K|200K serve|tokenise N
+//! cargo run --release -p castile-suites --example codec -- swa|mtom|stream BYTES serve N
 //! ```
 //!
 //! The messages of the second form are made here, of the same structs: document/literal, in SOAP encoding, and with each
 //! struct behind the call, its namespaces declared in the envelope or, as Apache Axis does it, in each struct.
+//!
+//! The documents of the third form are those of the suite `styles`, the attachments of the fourth what `attachments` measures
+//! over a socket. `serve` answers such a request, from the bytes of its body to those of the answer, without a socket:
+//! what comes is decoded, what goes is encoded. `tokenise` reads the tokens of the same bytes and nothing else, as the
+//! measure for what is done on top of that.
 //!
 //! `decode` and `encode` do nothing but that, N times; the output buffer is used again. `roundtrip` prints the message
 //! as it is encoded again. Under `valgrind --tool=callgrind`, the difference between two N, divided by their
@@ -16,11 +23,23 @@ use std::error::Error;
 use std::hint::black_box;
 use std::io::Write;
 
+use bytes::Bytes;
+use castile::http::Body;
+use castile::xml::{Limits, Memory, Reader, Token};
+use castile_suites::attachments::{self, Kind, contract::AttachmentsServer};
 use castile_suites::codec::contract::{EchoStructs, Order};
 use castile_suites::codec::encoded::EchoStructsRequest;
 use castile_suites::codec::{self, Declared, Message};
+use castile_suites::styles::{self, contract::DocPtServer};
+use http::Request;
+use http_body_util::BodyExt;
+use tokio::runtime::Builder;
+use tower_service::Service;
 
-const USAGE: &str = "usage: codec echo|order FILE decode|encode|roundtrip N\n       codec literal|encoded|multiref|axis STRUCTS decode|encode|roundtrip N";
+const USAGE: &str = "usage: codec echo|order FILE decode|encode|roundtrip N
+       codec literal|encoded|multiref|axis STRUCTS decode|encode|roundtrip N
+       codec markup|cdata 2K|50K|200K serve|tokenise N
+       codec swa|mtom|stream BYTES serve N";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -39,8 +58,74 @@ fn main() -> Result<(), Box<dyn Error>> {
             let declared = if kind == "axis" { Declared::Each } else { Declared::Once };
             run::<EchoStructsRequest>(codec::multiref(number("STRUCTS", of)?, declared).as_bytes(), work, count)
         }
+        "markup" | "cdata" => {
+            let name = format!("{}-{of}", if kind == "cdata" { "submitString" } else { "submitDoc" });
+            let case = styles::cases().into_iter().find(|case| case.name == name).ok_or(USAGE)?;
+            match work.as_str() {
+                "tokenise" => tokenise(&case.body, count),
+                "serve" => {
+                    let request = || Request::post("/").header("soapaction", format!("\"{}\"", case.action));
+                    serve(DocPtServer::new(styles::Service), request, &case.content_type, &case.body, count)
+                }
+                _ => Err(USAGE.into()),
+            }
+        }
+        "swa" | "mtom" | "stream" if work == "serve" => {
+            let kind = match kind.as_str() {
+                "swa" => Kind::Attached,
+                "mtom" => Kind::Value,
+                _ => Kind::Streamed,
+            };
+            let request = runtime()?.block_on(attachments::request(kind, number("BYTES", of)?))?;
+            let server = AttachmentsServer::new(attachments::Service);
+            serve(server, || Request::post("/"), &request.content_type, &request.body, count)
+        }
         _ => Err(USAGE.into()),
     }
+}
+
+fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+    Builder::new_current_thread().enable_all().build()
+}
+
+/// Answers a request again and again.
+fn serve<S>(
+    mut server: S,
+    request: impl Fn() -> http::request::Builder,
+    content_type: &str,
+    body: &Bytes,
+    count: usize,
+) -> Result<(), Box<dyn Error>>
+where
+    S: Service<Request<Body>, Response = http::Response<Body>>,
+    S::Error: Error + 'static,
+{
+    runtime()?.block_on(async {
+        for _ in 0..count {
+            let request = request().header("content-type", content_type).body(Body::from(body.clone()))?;
+            let response = server.call(request).await?;
+            let status = response.status();
+            let mut answer = response.into_body();
+            while let Some(frame) = answer.frame().await {
+                black_box(frame.map_err(|error| error.to_string())?);
+            }
+            if !status.is_success() {
+                return Err(format!("{status}, where an answer was expected").into());
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Reads all tokens of a document again and again.
+fn tokenise(document: &[u8], count: usize) -> Result<(), Box<dyn Error>> {
+    let mut memory = Memory::default();
+    for _ in 0..count {
+        let mut reader = Reader::with_memory(black_box(document), Limits::default(), &mut memory)?;
+        while !matches!(black_box(reader.next()?), Token::End) {}
+        memory = reader.into_memory();
+    }
+    Ok(())
 }
 
 fn number(name: &str, text: &str) -> Result<usize, String> {

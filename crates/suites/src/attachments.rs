@@ -1,8 +1,10 @@
 //! Attachments that are answered with: SOAP Messages with Attachments and MTOM, of any size.
 
+use bytes::{Bytes, BytesMut};
 use castile::Fault;
 use castile::datatypes::StreamedBinary;
-use castile::mime::{Attachment, Attachments, ContentId, Part};
+use castile::mime::{Attachment, Attachments, ContentId, Error, Package, Packaging, Part};
+use http_body_util::BodyExt;
 
 use self::contract::{Stream, Value};
 
@@ -33,7 +35,61 @@ impl contract::Attachments for Service {
 }
 
 /// An attachment as one of the answer.
-fn back(attachment: Attachment) -> Result<Part, castile::mime::Error> {
+fn back(attachment: Attachment) -> Result<Part, Error> {
     let content_type = attachment.head().content_type().unwrap_or("application/octet-stream").to_owned();
     Part::new(ContentId::random()?, &content_type, attachment.into())
+}
+
+/// How a request has its attachment, and what is done with that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// SOAP Messages with Attachments, handed on as it comes.
+    Attached,
+    /// MTOM, a value of the request.
+    Value,
+    /// MTOM, handed on as it comes.
+    Streamed,
+}
+
+/// A request as it goes over the wire.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The value of the `Content-Type` header.
+    pub content_type: String,
+    /// The body, all of its parts.
+    pub body: Bytes,
+}
+
+/// A request with an attachment of so many bytes.
+///
+/// # Errors
+/// That the system has no random numbers.
+pub async fn request(kind: Kind, bytes: usize) -> Result<Request, Error> {
+    let id = ContentId::random()?;
+    let include = |name: &str| {
+        format!(
+            "<{name} xmlns='urn:castile:attachments'><data><x:Include xmlns:x='http://www.w3.org/2004/08/xop/include' \
+             href='{}'/></data></{name}>",
+            id.to_url()
+        )
+    };
+    let (packaging, payload) = match kind {
+        Kind::Attached => (Packaging::Attachments, String::new()),
+        Kind::Value => (Packaging::Mtom, include("echoValue")),
+        Kind::Streamed => (Packaging::Mtom, include("echoStream")),
+    };
+    let envelope = format!(
+        "<s:Envelope xmlns:s='http://schemas.xmlsoap.org/soap/envelope/'><s:Body>{payload}</s:Body></s:Envelope>"
+    );
+    let mut package = Package::new(packaging, "text/xml", Bytes::from(envelope).into())?;
+    let data: Vec<u8> = (0..bytes).map(|number| (number * 7) as u8).collect();
+    package.attach(Part::new(id, "application/octet-stream", data.into())?)?;
+    let content_type = package.content_type();
+    let mut body = BytesMut::new();
+    let mut parts = package.into_body();
+    while let Some(frame) = parts.frame().await {
+        // What is at hand doesn't break off.
+        body.extend(frame.ok().and_then(|frame| frame.into_data().ok()));
+    }
+    Ok(Request { content_type, body: body.freeze() })
 }

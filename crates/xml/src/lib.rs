@@ -47,6 +47,7 @@ pub use limits::Limits;
 pub use location::Location;
 pub use name::{QName, is_name_char, is_name_start_char};
 pub use namespaces::{NamespaceId, XML_NAMESPACE, XMLNS_NAMESPACE};
+pub use reader::elsewhere::Alike;
 pub use reader::foresight::Foreseen;
 pub use reader::known::KnownText;
 pub use reader::pieces::{Piece, Pieces};

@@ -90,7 +90,7 @@ impl Namespaces {
     /// The namespace that `prefix` is bound to; the empty prefix stands for the default namespace.
     pub(crate) fn resolve(&self, prefix: &str) -> Option<NamespaceId> {
         for (index, binding) in self.bindings.iter().enumerate().rev() {
-            if self.slice(&binding.prefix) == prefix {
+            if self.is_of(binding, prefix) {
                 let undeclared = binding.name.is_empty();
                 return match (undeclared, prefix.is_empty()) {
                     (false, _) => Some(NamespaceId(index as u32 + 2)),
@@ -122,6 +122,31 @@ impl Namespaces {
     /// Every prefix in scope with its namespace name, innermost first; shadowed ones come too, after what hides them.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.bindings.iter().rev().map(|binding| (self.slice(&binding.prefix), self.slice(&binding.name)))
+    }
+
+    /// The declarations from the number `outside` on, innermost last.
+    pub(crate) fn inside(&self, outside: usize) -> impl Iterator<Item = (&str, &str)> {
+        let inside = self.bindings.get(outside..).unwrap_or_default();
+        inside.iter().map(|binding| (self.slice(&binding.prefix), self.slice(&binding.name)))
+    }
+
+    /// Whether no declaration from the number `outside` on has another meaning for a prefix than it had before: those
+    /// repeat what was declared, or have prefixes that were not.
+    pub(crate) fn only_adds(&self, outside: usize) -> bool {
+        let before = self.bindings.get(..outside).unwrap_or_default();
+        self.inside(outside).all(|(prefix, name)| {
+            let known = before.iter().rev().find(|binding| self.is_of(binding, prefix));
+            match known {
+                Some(known) => self.slice(&known.name) == name,
+                None => !prefix.is_empty() || name.is_empty(),
+            }
+        })
+    }
+
+    /// Whether it binds this prefix: few are of one length, so most are told by that.
+    #[inline]
+    fn is_of(&self, binding: &Binding, prefix: &str) -> bool {
+        binding.prefix.len() == prefix.len() && self.slice(&binding.prefix) == prefix
     }
 
     #[inline]

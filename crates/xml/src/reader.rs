@@ -2,6 +2,7 @@
 
 mod attributes;
 mod document;
+pub(crate) mod elsewhere;
 pub(crate) mod foresight;
 mod frames;
 pub(crate) mod known;
@@ -40,6 +41,8 @@ pub struct Reader<'a> {
     closed: u64,
     /// The number of declarations in scope at which learned tags hold. `None` while nothing is learned or used.
     layout_scope: Option<usize>,
+    /// The number of those that the layout is for. The others in scope are none that its tags name.
+    layout_outside: usize,
     /// Whether learned tags hold right here, and no end tag is due.
     layout_holds: bool,
     /// The tag that was read last, if it is a known one.
@@ -83,6 +86,8 @@ pub struct Memory {
     names: Names,
     layouts: Layouts,
     preambles: Preambles,
+    /// Those of other readers of the same documents.
+    others: Vec<Memory>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -202,6 +207,7 @@ impl<'a> Reader<'a> {
             previous_tag_end: 0,
             closed: 0,
             layout_scope: None,
+            layout_outside: 0,
             layout_holds: false,
             last_place: Place::NOWHERE,
             last_tag: (usize::MAX, 0, 0),

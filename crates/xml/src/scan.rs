@@ -25,12 +25,14 @@ pub fn end_of_character_data(bytes: &[u8], at: usize) -> usize {
 /// stands for itself, as in a CDATA section, it ends nothing.
 pub(crate) fn end_of_legal(bytes: &[u8], mut at: usize) -> usize {
     const BLOCK: usize = 64;
-    // Without branches, so that the compiler looks at many bytes at once.
+    // Without branches, so that the compiler looks at many bytes at once. Line ends are in few blocks.
+    let is_rare = |&byte: &u8| (byte < 0x20) | (byte == 0xEF);
     let is_suspect =
         |&byte: &u8| ((byte < 0x20) & (byte != b'\t') & (byte != b'\n') & (byte != b'\r')) | (byte == 0xEF);
     loop {
         while let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk::<BLOCK>)
-            && !block.iter().fold(false, |any, byte| any | is_suspect(byte))
+            && (!block.iter().fold(false, |any, byte| any | is_rare(byte))
+                || !block.iter().fold(false, |any, byte| any | is_suspect(byte)))
         {
             at += BLOCK;
         }

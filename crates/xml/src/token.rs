@@ -1,6 +1,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use memchr::memchr_iter;
+
 use crate::{NamespaceId, QName};
 
 /// What the reader yields.
@@ -57,7 +59,20 @@ impl fmt::Display for Raw<'_> {
 
 /// Each line end as one line feed (XML 1.0 §2.11).
 pub(crate) fn normalise_line_ends(text: &str) -> Cow<'_, str> {
-    if text.contains('\r') { Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n")) } else { Cow::Borrowed(text) }
+    let bytes = text.as_bytes();
+    let mut ends = memchr_iter(b'\r', bytes).peekable();
+    if ends.peek().is_none() {
+        return Cow::Borrowed(text);
+    }
+    let mut normalised = String::with_capacity(text.len());
+    let mut copied = 0;
+    for end in ends {
+        normalised.push_str(&text[copied..end]);
+        normalised.push('\n');
+        copied = end + 1 + usize::from(bytes.get(end + 1) == Some(&b'\n'));
+    }
+    normalised.push_str(&text[copied..]);
+    Cow::Owned(normalised)
 }
 
 /// A start tag. Its attributes are with the reader until the next token: [`Reader::attributes`](crate::Reader::attributes).

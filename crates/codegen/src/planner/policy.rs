@@ -1,6 +1,6 @@
 //! What policies of a contract say (WS-Policy Attachment 1.5 §4): that messages are MTOM.
 
-use castile_wsdl::{Binding, Definitions, Extension};
+use castile_wsdl::{Definitions, Extension};
 use castile_xml::{Limits, Reader, StartTag, Token};
 
 /// The assertion of WS-MTOMPolicy 1.0 and 1.1, by namespace and local name.
@@ -9,12 +9,13 @@ const ASSERTIONS: [(&str, &str); 2] = [
     ("http://www.w3.org/2007/08/soap12-mtom-policy", "MTOM"),
 ];
 
-/// Whether a policy of the binding asserts that its messages are MTOM.
-pub(super) fn is_mtom(definitions: &Definitions, binding: &Binding) -> bool {
-    binding.extensions.iter().any(|extension| match extension.name.local() {
+/// Whether a policy that stands in one of these `places` asserts that messages are MTOM. An endpoint has those of its port, of
+/// its binding and of the port type, and with them those of the service (Attachment §4.1).
+pub(super) fn is_mtom(definitions: &Definitions, places: &[&[Extension]]) -> bool {
+    places.iter().copied().flatten().any(|extension| match extension.name.local() {
         "Policy" => asserts_mtom(extension),
         "PolicyReference" => {
-            let target = attribute(extension, "URI").and_then(|uri| uri.strip_prefix('#').map(str::to_owned));
+            let target = attribute(extension, "URI").and_then(|uri| uri.trim().strip_prefix('#').map(str::to_owned));
             let policies = definitions.extensions.iter().filter(|policy| policy.name.local() == "Policy");
             let mut named = policies.filter(|policy| target.is_some() && attribute(policy, "Id") == target);
             named.any(asserts_mtom)

@@ -13,7 +13,7 @@ use crate::from_xml::attributes::XSI_NAMESPACE;
 use crate::schema::{Element, TypeName};
 
 pub(super) use graph::Graph;
-use graph::Reference;
+use graph::{Opened, Reference};
 
 /// Which parameters of a call came so far. Callers who know no contract give them names of their own: the place counts as
 /// long as no name was known (SOAP 1.1 §7.1, SOAP 1.2 Part 2 §4.2.1: the name of the result is not significant).
@@ -24,15 +24,15 @@ pub struct Parts {
 }
 
 /// What a start tag says of the value of its element.
-enum Said {
+enum Said<'a> {
     Nil,
     /// The value is here.
     Here,
     /// Another element has it.
-    Elsewhere(Reference),
+    Elsewhere(Reference<'a>),
 }
 
-impl Decoder<'_> {
+impl<'a> Decoder<'a> {
     /// Reads on to the next accessor of a struct and says which of `table` it is; `None` if the struct ends. Accessors
     /// have no namespace, or that of whoever doesn't know so: local names count. Those that the contract doesn't have are
     /// passed over.
@@ -91,7 +91,19 @@ impl Decoder<'_> {
         if self.is_at_known_end() {
             return Some(None);
         }
-        table.iter().position(|element| self.reader.is_at_known_start(element.known())).map(Some)
+        let index = table.iter().position(|element| self.is_at_known_start(element))?;
+        // What was kept for a place may have had any name: that of an element which a reference led to, or a caller's own.
+        self.comes_by_name(&table[index]).then_some(Some(index))
+    }
+
+    /// Whether the start tag that comes next, which is recognised as one of `element`, has its name.
+    fn comes_by_name(&self, element: &'static Element) -> bool {
+        if let Some(Next::Start(tag)) = self.next {
+            return tag.name.local() == element.name;
+        }
+        let rest = self.reader.input()[self.reader.offset()..].trim_start_matches([' ', '\t', '\n', '\r', '<']);
+        let name = rest.split([' ', '\t', '\n', '\r', '/', '>']).next().unwrap_or_default();
+        name.rsplit(':').next() == Some(element.name)
     }
 
     /// Reads the accessor `table[index]`, which comes next, into `value`: nothing if it is nil.
@@ -150,7 +162,7 @@ impl Decoder<'_> {
         if let Some(value) = T::referenced(self, self.start_of(place)) {
             return Ok(Some(value));
         }
-        self.follow(place, &reference, element, T::TYPE, |decoder| T::content(decoder, element))
+        self.follow(place, &reference, element, (T::TYPE, T::TYPE_IS_FIXED), |decoder| T::content(decoder, element))
     }
 
     /// Reads an element that stands by itself, a header block or what a fault says, or the one that it refers to: its start
@@ -170,12 +182,14 @@ impl Decoder<'_> {
         self.reader.begin_layout();
         // No value of an attribute has this character.
         let offset = self.reader.input()[..self.reader.offset()].rfind('<').unwrap_or_default();
-        match self.said(offset, element, T::TYPE, false)? {
+        match self.said(offset, element, T::TYPE, false, false)? {
             Said::Here => T::content(self, element).map(Some),
             Said::Nil => Ok(None),
             Said::Elsewhere(reference) => {
                 let place = self.find(&reference)?;
-                self.follow(place, &reference, element, T::TYPE, |decoder| T::content(decoder, element))
+                self.follow(place, &reference, element, (T::TYPE, T::TYPE_IS_FIXED), |decoder| {
+                    T::content(decoder, element)
+                })
             }
         }
     }
@@ -203,23 +217,39 @@ impl Decoder<'_> {
             Said::Nil => Ok(None),
             Said::Elsewhere(reference) => {
                 let place = self.find(&reference)?;
-                self.follow(place, &reference, element, None, read)
+                self.follow(place, &reference, element, (None, false), read)
             }
         }
     }
 
-    /// Reads the element that a reference leads to.
+    /// Reads the element that a reference leads to. Where the type is a fixed one, its attributes don't matter.
     fn follow<T>(
         &mut self,
         place: u32,
-        reference: &Reference,
+        reference: &Reference<'a>,
         element: &'static Element,
-        type_name: Option<TypeName>,
+        (type_name, type_is_fixed): (Option<TypeName>, bool),
         read: impl FnOnce(&mut Self) -> Result<T, Error>,
     ) -> Result<Option<T>, Error> {
-        let outer = self.go_to(place, reference)?;
-        let value = match self.said(self.start_of(place), element, type_name, false)? {
-            Said::Here => Some(read(self)?),
+        let (outer, opened) = self.go_to(place, reference, element)?;
+        let offset = self.start_of(place);
+        let said = match opened {
+            Opened::Alike => {
+                self.nil = false;
+                self.note_identity(Some(offset));
+                Said::Here
+            }
+            Opened::Known => self.said(offset, element, type_name, false, true)?,
+            Opened::Unknown => self.said(offset, element, type_name, false, false)?,
+        };
+        let value = match said {
+            Said::Here => {
+                if type_is_fixed && !matches!(opened, Opened::Alike) {
+                    self.note_alike(place, element);
+                }
+                self.reader.extend_layout();
+                Some(read(self)?)
+            }
             Said::Nil => None,
             // What it leads to in the end was found.
             Said::Elsewhere(_) => return Err(self.never_ends(reference)),
@@ -234,25 +264,27 @@ impl Decoder<'_> {
         element: &'static Element,
         type_name: Option<TypeName>,
         type_is_fixed: bool,
-    ) -> Result<Said, Error> {
+    ) -> Result<Said<'a>, Error> {
         match self.peek()? {
             Next::Start(tag) => {
                 self.next = None;
-                self.said(tag.offset, element, type_name, type_is_fixed)
+                let is_known = self.recognised == element.identity();
+                self.said(tag.offset, element, type_name, type_is_fixed, is_known)
             }
             Next::End { offset } => Err(self.ends_early(offset, element)),
         }
     }
 
-    /// What the start tag at `offset`, which was read last, says of its value. Attributes that are not of the encoding
-    /// are not looked at.
+    /// What the start tag at `offset`, which was read last, says of its value; `is_known` if it was recognised. Attributes
+    /// that are not of the encoding are not looked at.
     fn said(
         &mut self,
         offset: usize,
         element: &'static Element,
         type_name: Option<TypeName>,
         type_is_fixed: bool,
-    ) -> Result<Said, Error> {
+        is_known: bool,
+    ) -> Result<Said<'a>, Error> {
         self.nil = false;
         self.note_identity(None);
         if self.reader.is_plain() {
@@ -261,21 +293,28 @@ impl Decoder<'_> {
         }
         let (mut nil, mut reference, mut said_type) = (None, None, None);
         let (mut has_id, mut says_more) = (false, false);
-        for (number, namespace, name) in self.reader.attribute_names() {
-            match (namespace, name) {
-                (XSI_NAMESPACE, "type") => {
+        for (number, name) in self.reader.attribute_locals() {
+            let namespace = || self.reader.attribute_namespace(number);
+            match name {
+                "type" if namespace() == XSI_NAMESPACE => {
                     said_type = Some(number);
                     continue;
                 }
-                (XSI_NAMESPACE, "nil") => nil = Some(number),
-                ("", "href") | (SOAP12, "ref") => reference = Some(number),
-                ("", "id") | (SOAP12, "id") => has_id = true,
+                "nil" if namespace() == XSI_NAMESPACE => nil = Some(number),
+                "href" if namespace().is_empty() => reference = Some(number),
+                "ref" if namespace() == SOAP12 => reference = Some(number),
+                "id" => has_id |= matches!(namespace(), "" | SOAP12),
                 _ => {}
             }
             says_more = true;
         }
         if has_id {
             self.note_identity(Some(offset));
+        }
+        // Other types than fixed ones are read by what the tag says.
+        let is_as_plain = type_is_fixed && !says_more;
+        if !is_known && !is_as_plain {
+            self.reader.learn_start(element.known());
         }
         if let Some((text, place)) = nil.and_then(|number| self.reader.attribute_value(number)) {
             let is_nil = bool::parse(text).map_err(|_| {
@@ -287,8 +326,8 @@ impl Decoder<'_> {
                 return Ok(Said::Nil);
             }
         }
-        if let Some((text, place)) = reference.and_then(|number| self.reader.attribute_value(number)) {
-            let reference = Reference { to: text.to_owned(), at: offset, attribute: place };
+        if let Some((to, place)) = reference.and_then(|number| self.reader.kept_attribute_value(number)) {
+            let reference = Reference { to, at: offset, attribute: place };
             self.nothing_beside(&reference, element)?;
             return Ok(Said::Elsewhere(reference));
         }
@@ -298,15 +337,17 @@ impl Decoder<'_> {
         {
             self.refuse_other_type_encoded(element, expected)?;
         }
-        // Other types than fixed ones are read by what the tag says.
-        if type_is_fixed && !says_more {
+        if is_as_plain {
             self.reader.learn_start_as_plain(element.known());
         }
         Ok(Said::Here)
     }
 
     /// Reads up to the end of an element that refers to another, and so must be empty.
-    fn nothing_beside(&mut self, reference: &Reference, element: &'static Element) -> Result<(), Error> {
+    fn nothing_beside(&mut self, reference: &Reference<'a>, element: &'static Element) -> Result<(), Error> {
+        if self.reader.end_of_empty() {
+            return Ok(());
+        }
         let text = self.text(element)?;
         if text.trim_matches([' ', '\t', '\n', '\r']).is_empty() {
             return Ok(());

@@ -8,8 +8,9 @@ use http_body_util::BodyExt;
 
 use crate::BoxError;
 
-/// The most that is reserved on the strength of a Content-Length alone: past this, memory follows the bytes that came.
-const TRUSTED_LENGTH: usize = 64 * 1024;
+/// The most that is reserved on the strength of a Content-Length and the first two frames: past this, memory follows the
+/// bytes that came. What is never written to is hardly memory.
+const TRUSTED_LENGTH: usize = 256 * 1024;
 
 /// Why a body could not be read.
 #[derive(Debug)]

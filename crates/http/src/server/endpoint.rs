@@ -76,6 +76,10 @@ pub struct Options {
     /// How long a body may take from its head to its end. A package may take any time, and this is how long nothing may
     /// come of it while somebody waits. 30 s by default.
     pub body_read_timeout: Duration,
+    /// The least rate of a package, in bytes per second: all waits for it may take
+    /// [`body_read_timeout`](Self::body_read_timeout) together, and as much longer as what came takes at this rate. So who
+    /// sends a byte now and then keeps a connection no longer than who sends none. 100 by default; 0 is none.
+    pub body_rate: u32,
     /// How long the service may take to answer; its future is dropped then. For a package the time counts anew as long as
     /// more of it comes. What is sent as a stream once the service has answered takes as long as the client takes
     /// ([`Server::write_timeout`](super::Server::write_timeout)). 60 s by default.
@@ -94,6 +98,7 @@ impl Default for Options {
             attachments: castile_mime::Limits::default(),
             mtom: Mtom::default(),
             body_read_timeout: Duration::from_secs(30),
+            body_rate: 100,
             request_timeout: Duration::from_secs(60),
             address: Address::default(),
         }

@@ -8,6 +8,7 @@ use crate::namespaces::NamespaceId;
 use crate::token::StartTag;
 use crate::{escape, scan};
 
+use super::elsewhere::holds_outside;
 use super::{Memory, Open, Reader, Stage, end_of_white_space};
 
 impl<'a> Reader<'a> {
@@ -101,6 +102,7 @@ impl<'a> Reader<'a> {
 
     /// From here on tags may be learned and recognised, as far as no declaration is added to those in scope now.
     pub fn begin_layout(&mut self) {
+        (self.layout_scope, self.layout_holds) = (None, false);
         // Asked once for all texts: one that is recognised is not measured.
         let may_be_too_long = self.input.len() > self.limits.text_length;
         // Nor are names measured: those in learned tags are shorter than this.
@@ -111,7 +113,8 @@ impl<'a> Reader<'a> {
         if !self.memory.layouts.select(self.memory.namespaces.text()) {
             return;
         }
-        self.layout_scope = Some(self.memory.namespaces.len());
+        self.layout_outside = self.memory.namespaces.len();
+        self.layout_scope = Some(self.layout_outside);
         self.layout_holds = !self.end_is_due;
     }
 
@@ -140,7 +143,9 @@ impl<'a> Reader<'a> {
         }
         let bytes = &self.input.as_bytes()[self.previous_tag_end..self.tag_end];
         let name_at = open.name as usize - self.previous_tag_end;
-        if end_of_white_space(bytes, 0) + 1 == name_at {
+        if end_of_white_space(bytes, 0) + 1 == name_at
+            && holds_outside(&self.memory.namespaces, self.layout_outside, bytes)
+        {
             let (length, local) = (open.name_length as usize, open.local as usize);
             open.learned = self.memory.layouts.learn_start(known, bytes, name_at, length, local);
             self.last_place = if open.learned == 0 { Place::NOWHERE } else { Place::start(known.slot) };

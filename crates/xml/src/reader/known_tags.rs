@@ -7,6 +7,7 @@ use crate::namespaces::NamespaceId;
 use crate::scan;
 use crate::token::StartTag;
 
+use super::elsewhere::holds_outside;
 use super::{Memory, Open, Prefix, RawAttribute, Reader, Source, Span, end_of_white_space};
 
 impl<'a> Reader<'a> {
@@ -135,7 +136,11 @@ impl<'a> Reader<'a> {
     pub(super) fn learn_tag(&mut self, known: Known) {
         let Some(&open) = self.memory.open.last() else { return };
         let is_declaring = self.memory.attributes.iter().any(|raw| raw.prefix == Prefix::Declares);
-        if is_declaring || self.layout_scope != Some(self.memory.namespaces.len()) {
+        let tag = &self.input.as_bytes()[self.previous_tag_end..self.tag_end];
+        if is_declaring
+            || self.layout_scope != Some(self.memory.namespaces.len())
+            || !holds_outside(&self.memory.namespaces, self.layout_outside, tag)
+        {
             return;
         }
         if let Some(tag) = self.tag_to_learn(open) {

@@ -140,6 +140,7 @@ impl Decoder<'_> {
                 if self.is_at_known_end() {
                     break;
                 }
+                self.is_at_known_start(&array.item);
             }
             let Next::Start(tag) = self.peek()? else { break };
             if let Some(place) = self.position(shape, array)? {

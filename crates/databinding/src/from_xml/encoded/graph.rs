@@ -8,27 +8,33 @@
 mod index;
 
 use std::any::{Any, TypeId};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 
-use castile_xml::{Memory, Reader, Token};
+use castile_xml::{Alike, Memory, Reader, Token};
 
 use crate::datatypes::quoted;
 use crate::error::{Error, ErrorKind};
 use crate::from_xml::Decoder;
+use crate::schema::Element;
 
-use index::{Extent, Index};
+use index::{Extent, Found, Index};
 
 /// How many references may lead to each other before a value comes.
 const MOST_STEPS: usize = 16;
 
 /// What a decoder knows of the graph that a message is.
 pub(in crate::from_xml) struct Graph<'a> {
-    index: Option<Index>,
+    index: Option<Index<'a>>,
     /// The references that are being followed, outermost first.
     open: Vec<Step>,
     /// Readers that stand behind an element they were for, with the number of the element around that.
-    spare: Vec<(u32, Reader<'a>)>,
+    spare: Vec<(u32, Box<Reader<'a>>)>,
+    /// Buffers for other readers.
+    memories: Vec<Memory>,
+    /// The tag of an element that was read last of those for values of a fixed type.
+    alike: Option<(Place, Alike)>,
     /// What values of shared types keep: by the offset of the element and the type.
     shared: HashMap<(usize, TypeId), Box<dyn Any + Send + Sync>>,
     /// Where the element begins whose start tag was read last, if it has an id.
@@ -39,8 +45,8 @@ pub(in crate::from_xml) struct Graph<'a> {
 
 /// A reference as it stands in the document.
 #[derive(Debug)]
-pub(super) struct Reference {
-    pub(super) to: String,
+pub(super) struct Reference<'a> {
+    pub(super) to: Cow<'a, str>,
     /// The offset of its element.
     pub(super) at: usize,
     pub(super) attribute: usize,
@@ -53,8 +59,21 @@ struct Step {
     place: u32,
 }
 
+/// What tags that are like each other have alike: how they look, the number of the element around them, and what refers
+/// to them, as an address.
+type Place = (u16, u32, usize);
+
+/// How the start tag was read of an element that a reference leads to.
+pub(super) enum Opened {
+    /// It is like one that was looked at before, and has no attributes now.
+    Alike,
+    /// It was recognised.
+    Known,
+    Unknown,
+}
+
 /// What is left behind when a reference is followed.
-pub(super) struct Outer<'a>(Reader<'a>);
+pub(super) struct Outer<'a>(Box<Reader<'a>>);
 
 impl Graph<'_> {
     pub(super) fn identified(&self) -> Option<usize> {
@@ -80,15 +99,17 @@ impl Graph<'_> {
 
 impl<'a> Decoder<'a> {
     pub(super) fn graph(&mut self) -> &mut Graph<'a> {
-        let room = || self.reader.input().len().saturating_add(self.reader.limits().encoding_expansion);
+        let reader = &mut self.reader;
         self.graph.get_or_insert_with(|| {
             Box::new(Graph {
                 index: None,
                 open: Vec::new(),
                 spare: Vec::new(),
+                memories: reader.other_memories(),
+                alike: None,
                 shared: HashMap::new(),
                 identified: None,
-                room: room(),
+                room: reader.input().len().saturating_add(reader.limits().encoding_expansion),
             })
         })
     }
@@ -112,32 +133,35 @@ impl<'a> Decoder<'a> {
     }
 
     /// The number of the element that a reference leads to.
-    pub(super) fn find(&mut self, reference: &Reference) -> Result<u32, Error> {
+    pub(super) fn find(&mut self, reference: &Reference<'a>) -> Result<u32, Error> {
         if self.graph().index.is_none() {
             let index = Index::new(self.reader.input(), self.reader.limits())?;
             self.graph().index = Some(index);
         }
         let fail = |kind, message: String| Error::new(kind, reference.attribute, message);
-        let Some(index) = self.graph.as_ref().and_then(|graph| graph.index.as_ref()) else {
+        let Some(index) = self.graph.as_mut().and_then(|graph| graph.index.as_mut()) else {
             unreachable!("it was made above")
         };
-        let mut to = reference.to.as_str();
+        let mut to = Cow::Borrowed(&*reference.to);
         for _ in 0..MOST_STEPS {
-            let id = to.trim();
+            let id = index::trim(&to);
             let id = id.strip_prefix('#').unwrap_or(id);
-            let Some(found) = index.ids.get(id) else {
-                let message = format!("a reference to {}, where the id of an element was expected", quoted(to));
-                return Err(fail(ErrorKind::MissingId, message));
+            let found = match index.find(id) {
+                Found::One(found) => found,
+                Found::None => {
+                    let message = format!("a reference to {}, where the id of an element was expected", quoted(&to));
+                    return Err(fail(ErrorKind::MissingId, message));
+                }
+                Found::Several(elements) => {
+                    let [first, again] = elements.map(|number| index.start_of(number));
+                    let message =
+                        format!("a reference to {}, the id of two elements (bytes {first} and {again})", quoted(&to));
+                    return Err(Error::new(ErrorKind::DuplicateId, again as usize, message));
+                }
             };
-            if let Some(again) = found.again {
-                let first = index.elements.get(found.element as usize).map_or(0, |extent| extent.start);
-                let message =
-                    format!("a reference to {}, the id of two elements (bytes {first} and {again})", quoted(to));
-                return Err(Error::new(ErrorKind::DuplicateId, again as usize, message));
-            }
             match &found.to {
                 None => return Ok(found.element),
-                Some(next) => to = next,
+                Some(next) => to = Cow::Owned(next.clone().into_owned()),
             }
         }
         Err(fail(ErrorKind::Structure, format!("a reference to {}, which leads to no value", quoted(&reference.to))))
@@ -149,8 +173,13 @@ impl<'a> Decoder<'a> {
         extent.map_or(0, |extent| extent.start as usize)
     }
 
-    /// Goes on behind the start tag of an element that a reference leads to.
-    pub(super) fn go_to(&mut self, place: u32, reference: &Reference) -> Result<Outer<'a>, Error> {
+    /// Goes on behind the start tag of an element that a reference to `element` leads to. Returns how that was read.
+    pub(super) fn go_to(
+        &mut self,
+        place: u32,
+        reference: &Reference<'a>,
+        element: &'static Element,
+    ) -> Result<(Outer<'a>, Opened), Error> {
         let depth = self.reader.limits().depth;
         let graph = self.graph();
         let Some(extent) = graph.extent(place) else { unreachable!("references lead to elements of the index") };
@@ -168,17 +197,39 @@ impl<'a> Decoder<'a> {
         self.take_room((extent.end - extent.start) as usize, reference.attribute)?;
         let mut reader = match spare {
             Some(reader) => reader,
-            None => self.reader_in(extent.parent, reference)?,
+            None => Box::new(self.reader_in(extent.parent, reference)?),
         };
         reader.go_to(extent.start as usize);
-        next_start_tag(&mut reader)?;
         reader.begin_layout();
-        Ok(Outer(std::mem::replace(&mut self.reader, reader)))
+        let alike = self.graph().alike.filter(|(place, _)| *place == place_of(extent, element));
+        let opened = if alike.is_some_and(|(_, alike)| reader.open_alike(alike, extent.tag as usize)) {
+            Opened::Alike
+        } else if reader.known_tag(element.known()).is_some() {
+            Opened::Known
+        } else {
+            next_start_tag(&mut reader)?;
+            Opened::Unknown
+        };
+        std::mem::swap(&mut self.reader, &mut reader);
+        Ok((Outer(reader), opened))
+    }
+
+    /// Notes that an element for `element`, whose start tag was read last, has its value in it and not in its attributes:
+    /// others with tags like it are so, too.
+    pub(super) fn note_alike(&mut self, place: u32, element: &'static Element) {
+        let alike = self.reader.alike();
+        let graph = self.graph();
+        if let Some(extent) = graph.extent(place)
+            && extent.like > 0
+        {
+            graph.alike = alike.map(|alike| (place_of(extent, element), alike));
+        }
     }
 
     /// Goes on where a reference was, now that the element was read which it led to.
     pub(super) fn come_back(&mut self, outer: Outer<'a>) {
-        let reader = std::mem::replace(&mut self.reader, outer.0);
+        let Outer(mut reader) = outer;
+        std::mem::swap(&mut self.reader, &mut reader);
         let graph = self.graph();
         if let Some(step) = graph.open.pop()
             && let Some(index) = &mut graph.index
@@ -206,8 +257,14 @@ impl<'a> Decoder<'a> {
         self.reader.go_to(at);
     }
 
+    /// Keeps the buffers of other readers in `memory`, for the next document.
+    pub(in crate::from_xml) fn keep_memories(graph: Graph<'a>, memory: &mut Memory) {
+        let spare = graph.spare.into_iter().map(|(_, reader)| reader.into_memory());
+        spare.chain(graph.memories).for_each(|other| memory.keep_other(other));
+    }
+
     /// A reader that has read the start tags of an element and all around it.
-    fn reader_in(&mut self, place: u32, reference: &Reference) -> Result<Reader<'a>, Error> {
+    fn reader_in(&mut self, place: u32, reference: &Reference<'a>) -> Result<Reader<'a>, Error> {
         let mut path = Vec::new();
         let mut tags = 0;
         let graph = self.graph();
@@ -221,7 +278,8 @@ impl<'a> Decoder<'a> {
             next = extent.parent;
         }
         self.take_room(tags, reference.attribute)?;
-        let mut reader = Reader::decoded(self.reader.input(), self.reader.limits(), &mut Memory::default())?;
+        let memory = self.graph().memories.pop().unwrap_or_default();
+        let mut reader = self.reader.another(memory);
         // What stands before the root element is read, not gone over.
         next_start_tag(&mut reader)?;
         for &offset in path.iter().rev().skip(1) {
@@ -233,13 +291,17 @@ impl<'a> Decoder<'a> {
 
     /// That a value would have itself inside, where its type has no place for that.
     #[cold]
-    pub(super) fn never_ends(&self, reference: &Reference) -> Error {
+    pub(super) fn never_ends(&self, reference: &Reference<'a>) -> Error {
         let message = format!(
             "a reference to {}, an element that the reference is in: the type has no place for values inside themselves",
             quoted(&reference.to)
         );
         Error::new(ErrorKind::Structure, reference.attribute, message)
     }
+}
+
+fn place_of(extent: Extent, element: &'static Element) -> Place {
+    (extent.like, extent.parent, std::ptr::from_ref(element).addr())
 }
 
 /// Reads a start tag, where one is known to come.

@@ -19,7 +19,7 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
     {
         let options = &self.options;
         let progress = Progress::default();
-        let body = Timed::new(body, options.body_read_timeout, progress.clone());
+        let body = Timed::new(body, options.body_read_timeout, options.body_rate, progress.clone());
         let mut limits = options.attachments;
         limits.root_size = limits.root_size.min(options.limits.message_size);
         let message = match Message::read(related, body, limits).await {
@@ -48,7 +48,7 @@ fn refuse(related: &Related, error: castile_mime::Error) -> Result<Reply, Refusa
     let source = std::error::Error::source(&error);
     let stalled = source.and_then(|source| source.downcast_ref::<Stalled>());
     match (error.kind(), stalled) {
-        (_, Some(Stalled(limit))) => Err(Refusal::BodyTimeout { limit: *limit }),
+        (_, Some(stalled)) => Err(Refusal::BodyTimeout { limit: stalled.waited() }),
         (ErrorKind::Body, None) => Err(Refusal::BrokenOff {
             after: error.offset().unwrap_or_default(),
             reason: source.map(ToString::to_string).unwrap_or_default(),

@@ -15,6 +15,7 @@ use bytes::Bytes;
 use castile::http::Body;
 use castile::http::client::Transport;
 use castile::http::server::{Routes, Server};
+use castile_load::Message;
 use castile_suites::attachments::contract::AttachmentsServer;
 use castile_suites::attachments::{self, Kind, Service};
 use castile_suites::{floor, styles};
@@ -67,10 +68,11 @@ struct Case {
 
 async fn compare(requests: usize, bytes: usize) -> Result<()> {
     let mut cases = Vec::new();
-    for (name, of) in [("markup, 200 KB", "submitDoc-200K"), ("CDATA, 200 KB", "submitString-200K")] {
+    for (name, of) in [("document, 200 KB", "document-200KB"), ("CDATA, 200 KB", "cdata-200KB")] {
         let case = styles::cases().into_iter().find(|case| case.name == of).ok_or("no such case")?;
-        let (action, content_type) = (case.action, case.content_type);
-        cases.push(Case { name, path: styles::PATH, action, content_type, body: case.body });
+        for Message { action, content_type, body, .. } in case.messages().iter().cloned() {
+            cases.push(Case { name, path: styles::PATH, action, content_type, body });
+        }
     }
     let kinds =
         [("SwA, streamed", Kind::Attached), ("MTOM, as a value", Kind::Value), ("MTOM, streamed", Kind::Streamed)];

@@ -3,7 +3,7 @@
 //! ```text
 //! cargo run --release -p castile-suites --example codec -- echo|order FILE decode|encode|roundtrip N
 //! cargo run --release -p castile-suites --example codec -- literal|encoded|multiref|axis STRUCTS decode|encode|roundtrip N
-//! cargo run --release -p castile-suites --example codec -- markup|cdata 2K|50K|200K serve|tokenise N
+//! cargo run --release -p castile-suites --example codec -- document|cdata 2KB|50KB|200KB serve|tokenise N
 //! cargo run --release -p castile-suites --example codec -- swa|mtom|stream BYTES serve N
 //! ```
 //!
@@ -38,7 +38,7 @@ use tower_service::Service;
 
 const USAGE: &str = "usage: codec echo|order FILE decode|encode|roundtrip N
        codec literal|encoded|multiref|axis STRUCTS decode|encode|roundtrip N
-       codec markup|cdata 2K|50K|200K serve|tokenise N
+       codec document|cdata 2KB|50KB|200KB serve|tokenise N
        codec swa|mtom|stream BYTES serve N";
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -58,14 +58,17 @@ fn main() -> Result<(), Box<dyn Error>> {
             let declared = if kind == "axis" { Declared::Each } else { Declared::Once };
             run::<EchoStructsRequest>(codec::multiref(number("STRUCTS", of)?, declared).as_bytes(), work, count)
         }
-        "markup" | "cdata" => {
-            let name = format!("{}-{of}", if kind == "cdata" { "submitString" } else { "submitDoc" });
-            let case = styles::cases().into_iter().find(|case| case.name == name).ok_or(USAGE)?;
+        "document" | "cdata" => {
+            let name = format!("{kind}-{of}");
+            let cases = styles::cases();
+            let [message] = cases.iter().find(|case| case.name == name).ok_or(USAGE)?.messages() else {
+                return Err(USAGE.into());
+            };
             match work.as_str() {
-                "tokenise" => tokenise(&case.body, count),
+                "tokenise" => tokenise(&message.body, count),
                 "serve" => {
-                    let request = || Request::post("/").header("soapaction", format!("\"{}\"", case.action));
-                    serve(DocPtServer::new(styles::Service), request, &case.content_type, &case.body, count)
+                    let request = || Request::post("/").header("soapaction", format!("\"{}\"", message.action));
+                    serve(DocPtServer::new(styles::Service), request, &message.content_type, &message.body, count)
                 }
                 _ => Err(USAGE.into()),
             }

@@ -214,7 +214,7 @@ fn start_floor(bench: &Bench, answers: &[Vec<Bytes>], profile: Profile) -> anyho
 }
 
 /// The command that repeats this bench.
-fn own_command() -> String {
+pub(crate) fn own_command() -> String {
     let quoted = |argument: String| {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
         match argument.chars().all(plain) && !argument.is_empty() {

@@ -10,6 +10,7 @@ mod describe;
 mod fetch;
 mod floor;
 mod generate;
+mod load;
 mod problems;
 mod process;
 mod report;
@@ -36,6 +37,7 @@ enum Command {
     Serve(serve::Arguments),
     Bench(bench::Arguments),
     Report(report::Arguments),
+    Load(Box<load::Arguments>),
     #[command(hide = true)]
     Floor(floor::Arguments),
 }
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
         Command::Serve(arguments) => serve::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),
         Command::Report(arguments) => report::run(arguments),
+        Command::Load(arguments) => return load::run(&arguments),
         Command::Floor(arguments) => floor::run(arguments),
     };
     match result {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use crate::script::Begin;
 use crate::typed::Connect;
 
 /// Judges the body of a response: decodes it and compares it with what was sent.
@@ -42,6 +43,15 @@ pub enum Requests {
         /// Makes the client of one user.
         connect: Connect,
     },
+    /// Written when they are due, by a script of each user, and sent by the driver's own HTTP connection.
+    Scripted {
+        /// What there is to tell apart among the requests, as the operations of a mix; at least one.
+        parts: Arc<[String]>,
+        /// Which part each request of the list is of, at least one.
+        list: Arc<[usize]>,
+        /// Makes the script of one user.
+        begin: Begin,
+    },
 }
 
 /// One request that is written beforehand, and the judge of its answers.
@@ -63,6 +73,15 @@ impl Case {
         match &self.requests {
             Requests::Raw(messages) => messages.len(),
             Requests::Typed { count, .. } => *count,
+            Requests::Scripted { list, .. } => list.len(),
+        }
+    }
+
+    /// Which part of a mix each request of its list is of; empty where there are not at least two parts.
+    pub(crate) fn parts(&self) -> Arc<[usize]> {
+        match &self.requests {
+            Requests::Scripted { parts, list, .. } if parts.len() > 1 => list.clone(),
+            _ => Arc::new([]),
         }
     }
 
@@ -77,7 +96,7 @@ impl Case {
     pub fn messages(&self) -> &[Message] {
         match &self.requests {
             Requests::Raw(messages) => messages,
-            Requests::Typed { .. } => &[],
+            Requests::Typed { .. } | Requests::Scripted { .. } => &[],
         }
     }
 }
@@ -106,6 +125,9 @@ impl fmt::Debug for Requests {
         match self {
             Requests::Raw(messages) => f.debug_tuple("Raw").field(messages).finish(),
             Requests::Typed { count, .. } => f.debug_struct("Typed").field("count", count).finish_non_exhaustive(),
+            Requests::Scripted { parts, list, .. } => {
+                f.debug_struct("Scripted").field("parts", parts).field("list", list).finish_non_exhaustive()
+            }
         }
     }
 }

@@ -11,6 +11,7 @@ use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::Sleep;
 
 use crate::response::{Response, ResponseReader};
+use crate::script::HttpResponse;
 use crate::typed::{BoxError, User};
 
 /// How long a server that said it would close may take to do so.
@@ -40,6 +41,10 @@ pub(crate) enum Failure {
     Protocol(String),
     /// What a client of its own failed with.
     Client(BoxError),
+    /// There was no request to send, in words why.
+    Unwritten(String),
+    /// The user has nothing left to send.
+    Done,
 }
 
 impl Connection {
@@ -98,6 +103,11 @@ impl Connection {
     pub(crate) fn body(&self, response: &Response) -> &[u8] {
         self.reader.body(response)
     }
+
+    /// The last response with its head.
+    pub(crate) fn whole(&self, response: &Response) -> HttpResponse<'_> {
+        HttpResponse { status: response.status, head: self.reader.head_of(response), body: self.reader.body(response) }
+    }
 }
 
 async fn attempt(
@@ -146,10 +156,10 @@ async fn open(address: SocketAddr, source: Option<IpAddr>) -> io::Result<TcpStre
 }
 
 impl Failure {
-    /// Whether nobody listened: trying again at once would only be busy.
-    pub(crate) fn is_of_connecting(&self) -> bool {
+    /// Whether nobody listened, or nothing was sent: trying again at once would only be busy.
+    pub(crate) fn is_immediate(&self) -> bool {
         let refused = |error: &io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
-        matches!(self, Failure::Connect(_)) || self.io_error().is_some_and(refused)
+        matches!(self, Failure::Connect(_) | Failure::Unwritten(_)) || self.io_error().is_some_and(refused)
     }
 
     /// What this machine ran out of, if that is why: no fault of the server's.
@@ -173,7 +183,9 @@ impl Failure {
                     };
                 }
             }
-            Failure::Timeout(_) | Failure::Closed(_) | Failure::Protocol(_) => None,
+            Failure::Timeout(_) | Failure::Closed(_) | Failure::Protocol(_) | Failure::Unwritten(_) | Failure::Done => {
+                None
+            }
         }
     }
 }
@@ -212,6 +224,8 @@ impl fmt::Display for Failure {
             Failure::Io(error) => write!(f, "connection lost: {error}"),
             Failure::Protocol(message) => f.write_str(message),
             Failure::Client(error) => error.fmt(f),
+            Failure::Unwritten(why) => write!(f, "not sent: {why}"),
+            Failure::Done => f.write_str("nothing left to send"),
         }
     }
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 use crate::clock::Clock;
+use crate::connection::Failure;
 use crate::exchange::Exchange;
 use crate::schedule::Schedule;
 use crate::timeline::{Timeline, Window};
@@ -22,6 +23,8 @@ pub(crate) struct Thread<C> {
     plan: Plan,
     /// How many requests the list of the case has.
     count: usize,
+    /// Which part of a mix each of them is of; empty where there is only one.
+    parts: Arc<[usize]>,
     recorder: RefCell<Recorder>,
     window: RefCell<Window>,
     gate: Gate,
@@ -35,9 +38,15 @@ impl<C: Clock> Thread<C> {
             schedule,
             plan,
             count,
+            parts: Arc::new([]),
             recorder: RefCell::default(),
             gate: Gate::default(),
         }
+    }
+
+    /// The same, which also takes note of each part of a mix.
+    pub(crate) fn with_parts(self, parts: Arc<[usize]>) -> Self {
+        Thread { parts, ..self }
     }
 
     /// What was noted of all its users.
@@ -58,7 +67,10 @@ impl<C: Clock> Thread<C> {
                     (none, Some(connect)) => none.insert(connect()),
                     (None, None) => return,
                 };
-                user.free = self.request(exchange, sent % self.count, turn).await;
+                match self.request(exchange, sent % self.count, turn).await {
+                    Some(free) => user.free = free,
+                    None => break,
+                }
                 sent += 1;
             }
         }
@@ -119,11 +131,16 @@ impl<C: Clock> Thread<C> {
         self.schedule.take(due.max(free)).then_some(due)
     }
 
-    /// Sends a request, notes what came of it, and says since when the user is free again.
-    async fn request<E: Exchange>(&self, exchange: &mut E, number: usize, turn: Turn) -> Instant {
+    /// Sends a request, notes what came of it, and says since when the user is free again; `None` when it had nothing
+    /// left to send.
+    async fn request<E: Exchange>(&self, exchange: &mut E, number: usize, turn: Turn) -> Option<Instant> {
         let result = exchange.send(number).await;
         let now = self.clock.now();
-        let pause = matches!(&result, Err(failure) if failure.is_of_connecting());
+        if let Err(Failure::Done) = result {
+            self.schedule.user_is_done(self.plan.connections, now);
+            return None;
+        }
+        let pause = matches!(&result, Err(failure) if failure.is_immediate());
         {
             let mut recorder = self.recorder.borrow_mut();
             let mut window = self.window.borrow_mut();
@@ -137,14 +154,22 @@ impl<C: Clock> Thread<C> {
                     Err(failure.to_string())
                 }
             };
+            let part = self.parts.get(number).copied();
             match judged {
                 Ok(_) if !self.counts(turn.due, now) => {}
                 Ok(judged) => {
                     let latency = now.saturating_duration_since(turn.due);
-                    recorder.answer(&judged, latency, now.saturating_duration_since(turn.sent));
+                    let service = now.saturating_duration_since(turn.sent);
+                    recorder.answer(&judged, latency, service);
+                    if let Some(part) = part {
+                        recorder.part(part).answer(&judged, latency, service);
+                    }
                     window.answer(now, latency);
                 }
                 Err(message) => {
+                    if let Some(part) = part {
+                        recorder.part(part).error(|| message.clone());
+                    }
                     recorder.error(|| message);
                     window.error(now);
                     self.schedule.error(now);
@@ -156,7 +181,7 @@ impl<C: Clock> Thread<C> {
         if pause {
             self.wait_until(self.clock.now() + RECONNECT_PAUSE).await;
         }
-        self.clock.now()
+        Some(self.clock.now())
     }
 
     /// Whether a right answer is part of what is measured. Where requests have their times, those do that are due by then;

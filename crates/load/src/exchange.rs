@@ -9,6 +9,7 @@ use bytes::Bytes;
 
 use crate::connection::{Connection, Failure};
 use crate::response::Response;
+use crate::script::{NoRequest, Request, Script};
 use crate::typed::{Answer, Connect, TypedClient, User};
 use crate::{Case, Endpoint, Plan, Requests};
 
@@ -159,6 +160,60 @@ fn wrong_status(response: &Response, body: &[u8]) -> String {
     format!("status {}, expected 200: {start}", response.status)
 }
 
+/// Sends what a script writes.
+pub(crate) struct ScriptedExchange {
+    script: Box<dyn Script>,
+    endpoint: Endpoint,
+    keep_alive: bool,
+    request: Request,
+    wire: Vec<u8>,
+    connection: Connection,
+    last: Option<Response>,
+}
+
+impl ScriptedExchange {
+    pub(crate) fn new(script: Box<dyn Script>, user: &User, keep_alive: bool) -> Self {
+        ScriptedExchange {
+            script,
+            endpoint: user.endpoint.clone(),
+            keep_alive,
+            request: Request::default(),
+            wire: Vec::new(),
+            connection: Connection::new(user),
+            last: None,
+        }
+    }
+}
+
+impl Exchange for ScriptedExchange {
+    async fn send(&mut self, number: usize) -> Result<(), Failure> {
+        self.last = None;
+        self.request.clear();
+        self.script.write(number, &mut self.request).map_err(|none| match none {
+            NoRequest::Done => Failure::Done,
+            NoRequest::Failed(why) => Failure::Unwritten(why),
+        })?;
+        self.request.write(&self.endpoint.path, &self.endpoint.authority, self.keep_alive, &mut self.wire);
+        self.last = Some(self.connection.exchange(&self.wire).await?);
+        Ok(())
+    }
+
+    fn judge(&mut self, number: usize, in_full: bool) -> Result<Judged, String> {
+        let Some(response) = &self.last else { return Err("no answer".to_owned()) };
+        let in_full = in_full || self.connection.is_first_response();
+        let answer = self.script.judge(number, &self.connection.whole(response), in_full)?;
+        Ok(Judged { answer, verified: in_full })
+    }
+
+    async fn rest(&mut self) {
+        if let Some(response) = &self.last
+            && (response.close || !self.keep_alive)
+        {
+            self.connection.close(response).await;
+        }
+    }
+}
+
 /// Lets a client of its own send.
 pub(crate) struct TypedExchange {
     connect: Connect,
@@ -224,6 +279,14 @@ pub(crate) async fn ask(case: &Case, endpoint: &Endpoint, plan: &Plan) -> Result
             for number in 0..case.count() {
                 exchange.send(number).await.map_err(|failure| failure.to_string())?;
                 exchange.judge(number, true)?;
+            }
+        }
+        Requests::Scripted { begin, .. } => {
+            let mut exchange = ScriptedExchange::new(begin(&user), &user, true);
+            for number in 0..case.count() {
+                exchange.send(number).await.map_err(|failure| failure.to_string())?;
+                exchange.judge(number, true)?;
+                exchange.rest().await;
             }
         }
     }

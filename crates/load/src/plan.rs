@@ -183,6 +183,8 @@ pub enum End {
     Errors(u64),
     /// The server used this share of its cores.
     ServerCpu(f64),
+    /// All users had sent all that they had.
+    NothingLeft,
     /// Nobody wanted it any more.
     Cancelled,
 }
@@ -193,6 +195,7 @@ impl fmt::Display for End {
             End::Errors(1) => f.write_str("the first failed transaction"),
             End::Errors(count) => write!(f, "{count} failed transactions"),
             End::ServerCpu(share) => write!(f, "the server used {:.0} % of its cores", share * 100.0),
+            End::NothingLeft => f.write_str("nothing left to send"),
             End::Cancelled => f.write_str("cancelled"),
         }
     }

@@ -34,6 +34,9 @@ pub struct Recorder {
     pub service: Histogram<u64>,
     /// Nanoseconds by which the driver was late when it woke to send a request.
     pub lag: Histogram<u64>,
+    /// The same of each part of a mix, in the order of [`Requests::Scripted`](crate::Requests::Scripted); empty where
+    /// there is only one.
+    pub parts: Vec<Recorder>,
 }
 
 impl Default for Recorder {
@@ -55,6 +58,7 @@ impl Default for Recorder {
             latency: histogram(),
             service: histogram(),
             lag: histogram(),
+            parts: Vec::new(),
         }
     }
 }
@@ -84,6 +88,14 @@ impl Recorder {
         self.lag.saturating_record(nanoseconds(late));
     }
 
+    /// The recorder of a part.
+    pub(crate) fn part(&mut self, index: usize) -> &mut Recorder {
+        if self.parts.len() <= index {
+            self.parts.resize_with(index + 1, Recorder::default);
+        }
+        &mut self.parts[index]
+    }
+
     /// Adds what another recorder noted.
     pub fn merge(&mut self, other: Recorder) {
         self.requests += other.requests;
@@ -99,6 +111,9 @@ impl Recorder {
             [(&mut self.latency, other.latency), (&mut self.service, other.service), (&mut self.lag, other.lag)]
         {
             own.add(&others).expect("all recorders have the same bounds");
+        }
+        for (index, part) in other.parts.into_iter().enumerate() {
+            self.part(index).merge(part);
         }
     }
 }

@@ -147,6 +147,12 @@ impl ResponseReader {
         &self.buffer[response.body.clone()]
     }
 
+    /// The status line and header lines of a response that this reader gave.
+    pub(crate) fn head_of(&self, response: &Response) -> &[u8] {
+        // Decoded or not, the body begins where the head ends.
+        &self.buffer[..response.body.start]
+    }
+
     fn head(&mut self) -> Result<Option<Head>, String> {
         if self.head.is_some() {
             return Ok(self.head);

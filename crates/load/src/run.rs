@@ -11,7 +11,7 @@ use tokio::task::LocalSet;
 
 use crate::clock::{Clock, SystemClock};
 use crate::drive::Thread;
-use crate::exchange::{RawExchange, RawRequests, TypedExchange};
+use crate::exchange::{RawExchange, RawRequests, ScriptedExchange, TypedExchange};
 use crate::schedule::Schedule;
 use crate::timeline::{self, Timeline};
 use crate::typed::User;
@@ -243,13 +243,14 @@ impl Worker {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build().map_err(no_event_loop)?;
         let clock = SystemClock::default();
-        let thread = Rc::new(Thread::new(
+        let thread = Thread::new(
             clock.clone(),
             self.schedule.clone(),
             self.plan.clone(),
             self.case.count(),
             self.timeline.clone(),
-        ));
+        );
+        let thread = Rc::new(thread.with_parts(self.case.parts()));
         LocalSet::new().block_on(&runtime, async {
             tokio::select! {
                 () = self.drive(&thread) => Ok(thread.finish()),
@@ -280,6 +281,12 @@ impl Worker {
                     let (connect, keep_alive) = (connect.clone(), plan.keep_alive);
                     tokio::task::spawn_local(async move {
                         thread.drive(number, || TypedExchange::new(connect, user, keep_alive)).await;
+                    })
+                }
+                Requests::Scripted { begin, .. } => {
+                    let (begin, keep_alive) = (begin.clone(), plan.keep_alive);
+                    tokio::task::spawn_local(async move {
+                        thread.drive(number, || ScriptedExchange::new(begin(&user), &user, keep_alive)).await;
                     })
                 }
             }

@@ -21,6 +21,7 @@ pub(crate) struct Schedule {
     taken: AtomicU64,
     errors: AtomicU64,
     users: AtomicUsize,
+    done: AtomicUsize,
     end: OnceLock<(End, Instant)>,
     /// Told when the run is over, for those who wait for their next turn.
     over: Notify,
@@ -40,6 +41,7 @@ impl Schedule {
             taken: AtomicU64::new(0),
             errors: AtomicU64::new(0),
             users: AtomicUsize::new(0),
+            done: AtomicUsize::new(0),
             end: OnceLock::new(),
             over: Notify::new(),
         }
@@ -83,6 +85,14 @@ impl Schedule {
     /// Notes that a user has begun.
     pub(crate) fn user_begins(&self) {
         self.users.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Gives back the request that a user took and had nothing to send for; when all `users` are done, so is the run.
+    pub(crate) fn user_is_done(&self, users: usize, now: Instant) {
+        self.taken.fetch_sub(1, Ordering::Relaxed);
+        if self.done.fetch_add(1, Ordering::Relaxed) + 1 == users {
+            self.finish(End::NothingLeft, now);
+        }
     }
 
     /// Users who have begun.

@@ -55,7 +55,9 @@ const MOST: usize = 200;
 /// Identity constraints, and the `ID` that an `IDREF` refers to, are not looked at.
 pub struct Samples<'s> {
     schema: &'s Schema,
-    element: ElementId,
+    of: Subject,
+    /// From this depth on what needs least is taken.
+    deep: usize,
     coverage: Coverage,
     heights: Heights<'s>,
     contents: HashMap<TypeId, Rc<Content>>,
@@ -67,12 +69,37 @@ pub struct Samples<'s> {
     is_done: bool,
 }
 
+/// What is made.
+#[derive(Clone, Debug)]
+enum Subject {
+    Element(ElementId),
+    /// An element of this name and type.
+    Typed(ExpandedName, TypeId),
+}
+
 impl<'s> Samples<'s> {
     /// Instances of `element`, which is a global one of `schema`.
     pub fn new(schema: &'s Schema, element: ElementId) -> Self {
+        Self::of(schema, Subject::Element(element))
+    }
+
+    /// Instances of an element that the schema doesn't declare, of this name and type: what WSDL makes of a part.
+    pub fn of_type(schema: &'s Schema, name: ExpandedName, type_id: TypeId) -> Self {
+        Self::of(schema, Subject::Typed(name, type_id))
+    }
+
+    /// The same, where from this depth on what needs least is taken, so that they stay small: optional parts are left out
+    /// there. It is 12 otherwise.
+    #[must_use]
+    pub fn with_depth(self, deep: usize) -> Self {
+        Samples { deep, ..self }
+    }
+
+    fn of(schema: &'s Schema, of: Subject) -> Self {
         Samples {
             schema,
-            element,
+            of,
+            deep: DEEP,
             coverage: Coverage::default(),
             heights: Heights::new(schema),
             contents: HashMap::new(),
@@ -87,7 +114,14 @@ impl<'s> Samples<'s> {
     fn instance(&mut self) -> Result<String, Error> {
         (self.ids, self.elements) = (0, 0);
         let mut writer = Writer::new(prefixes()?, Limits::default());
-        self.element(&mut writer, self.element, 0)?;
+        match self.of.clone() {
+            Subject::Element(id) => self.element(&mut writer, id, 0)?,
+            Subject::Typed(name, type_id) => {
+                writer.start(name.namespace(), name.local())?;
+                self.inside(&mut writer, &name, None, type_id, 0)?;
+                writer.end()?;
+            }
+        }
         let bytes = writer.finish()?;
         // The writer writes what was text before.
         Ok(String::from_utf8_lossy(&bytes).into_owned())
@@ -118,16 +152,29 @@ impl<'s> Samples<'s> {
         if is_nil {
             out.attribute(XSI_NAMESPACE, "nil", "true")?;
         }
-        // Which it has of these, it says where it says what is in it.
-        let is_any = type_id.builtin() == Some(Builtin::AnyType);
-        if !is_any {
+        if is_nil && type_id.builtin() != Some(Builtin::AnyType) {
             self.attributes(out, type_id)?;
-        }
-        if !is_nil {
-            self.content(out, id, type_id, depth)?;
+        } else if !is_nil {
+            self.inside(out, &declaration.name, Some(id), type_id, depth)?;
         }
         out.end()?;
         Ok(())
+    }
+
+    /// Attributes and content of an element of a type.
+    fn inside(
+        &mut self,
+        out: &mut Writer,
+        name: &ExpandedName,
+        declared: Option<ElementId>,
+        type_id: TypeId,
+        depth: usize,
+    ) -> Result<(), Error> {
+        // Which it has of these, it says where it says what is in it.
+        if type_id.builtin() != Some(Builtin::AnyType) {
+            self.attributes(out, type_id)?;
+        }
+        self.content(out, name, declared, type_id, depth)
     }
 
     /// Chooses in turn, or what needs least when it gets deep.
@@ -151,7 +198,7 @@ impl<'s> Samples<'s> {
     }
 
     fn is_enough(&self, depth: usize) -> bool {
-        depth >= DEEP || self.elements >= MANY
+        depth >= self.deep || self.elements >= MANY
     }
 
     // ---- attributes ----
@@ -190,20 +237,28 @@ impl<'s> Samples<'s> {
 
     // ---- content ----
 
-    fn content(&mut self, out: &mut Writer, id: ElementId, type_id: TypeId, depth: usize) -> Result<(), Error> {
-        let declaration = &self.schema[id];
-        if let Some(ValueConstraint::Fixed(value)) = &declaration.value_constraint {
-            return Ok(out.text(value)?);
-        }
-        if declaration.value_constraint.is_some() && self.coverage.choose(Decision::Default(id), 2) == 1 {
-            return Ok(());
+    fn content(
+        &mut self,
+        out: &mut Writer,
+        name: &ExpandedName,
+        declared: Option<ElementId>,
+        type_id: TypeId,
+        depth: usize,
+    ) -> Result<(), Error> {
+        let schema = self.schema;
+        match declared.and_then(|id| Some((id, schema[id].value_constraint.as_ref()?))) {
+            Some((_, ValueConstraint::Fixed(value))) => return Ok(out.text(value)?),
+            Some((id, ValueConstraint::Default(_))) if self.coverage.choose(Decision::Default(id), 2) == 1 => {
+                return Ok(());
+            }
+            _ => {}
         }
         if type_id.builtin() == Some(Builtin::AnyType) {
-            return self.any_type(out, id);
+            return self.any_type(out, declared);
         }
         match &*self.content_of(type_id) {
             Content::Empty => Ok(()),
-            Content::Simple(simple) => match self.value(*simple, &declaration.name)? {
+            Content::Simple(simple) => match self.value(*simple, name)? {
                 Text::Plain(text) => Ok(out.text(&text)?),
                 Text::Name(name) => Ok(out.qname(name.namespace(), name.local())?),
             },
@@ -217,7 +272,7 @@ impl<'s> Samples<'s> {
     }
 
     /// `xs:anyType`: text, a value that says its type, an element, an attribute, nothing.
-    fn any_type(&mut self, out: &mut Writer, id: ElementId) -> Result<(), Error> {
+    fn any_type(&mut self, out: &mut Writer, id: Option<ElementId>) -> Result<(), Error> {
         match self.coverage.choose(Decision::AnyType(id), 5) {
             0 => out.text("any type")?,
             1 => {
@@ -310,7 +365,7 @@ impl<'s> Samples<'s> {
             return Ok(out.end()?);
         }
         match height::declared_for(self.schema, wildcard) {
-            Some(id) => self.element(out, id, depth.max(DEEP)),
+            Some(id) => self.element(out, id, depth.max(self.deep)),
             None => Err(Error { message: "no element is declared that a strict wildcard allows".to_owned() }),
         }
     }

@@ -46,7 +46,7 @@ pub use problem::Problem;
 
 use castile_xml::{DocumentEntity, Error, Limits, Memory, Reader, Token};
 
-use crate::Schema;
+use crate::{Schema, TypeId};
 use elements::Run;
 use problem::Problems;
 use types::Types;
@@ -99,6 +99,60 @@ impl<'s> Validator<'s> {
         self.judge(|| Ok(document.reader()))
     }
 
+    /// Judges parts of a document that the schema doesn't know as a whole, as a message in its envelope. `choose` is told
+    /// of the outermost elements that are judged or not looked into, and of those around them: how many are open around
+    /// it, its namespace and its local name.
+    pub fn validate_within(
+        &mut self,
+        document: &[u8],
+        mut choose: impl FnMut(usize, &str, &str) -> Chosen,
+    ) -> Vec<Problem> {
+        let text = match castile_xml::decode(document, None) {
+            Ok(text) => text,
+            Err(error) => return vec![Problem::unreadable(&error)],
+        };
+        let limits = self.limits;
+        let reader = || Reader::decoded(&text, limits, &mut Memory::default());
+        let mut problems = Problems::new(self.most_problems);
+        if let Err(error) = reader().and_then(|reader| self.read_within(reader, &mut problems, &mut choose)) {
+            problems.not_well_formed(&error);
+        }
+        problems.located(reader)
+    }
+
+    fn read_within(
+        &mut self,
+        mut reader: Reader<'_>,
+        problems: &mut Problems,
+        choose: &mut dyn FnMut(usize, &str, &str) -> Chosen,
+    ) -> Result<(), Error> {
+        let mut run = Run::new(&mut self.types, problems);
+        let mut around: usize = 0;
+        while !run.is_enough() {
+            let offset = reader.offset();
+            match reader.next()? {
+                Token::StartTag(tag) if run.is_outside() => {
+                    match choose(around, reader.namespace(tag.namespace), tag.name.local()) {
+                        Chosen::Within => around += 1,
+                        Chosen::Skip => reader.skip_element()?,
+                        Chosen::Declared => run.start(&reader, tag),
+                        Chosen::OfType(type_id) => run.start_of_type(&reader, tag, type_id),
+                    }
+                }
+                Token::StartTag(tag) => run.start(&reader, tag),
+                Token::EndTag(_) if run.is_outside() => around = around.saturating_sub(1),
+                Token::EndTag(_) => run.end(&reader, offset),
+                Token::Text(text) => run.text(&text, offset),
+                Token::Comment(_) | Token::Instruction { .. } => {}
+                Token::End => {
+                    run.finish();
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn judge<'d>(&mut self, reader: impl Fn() -> Result<Reader<'d>, Error>) -> Vec<Problem> {
         let mut problems = Problems::new(self.most_problems);
         if let Err(error) = self.read(&reader, &mut problems) {
@@ -129,6 +183,19 @@ impl<'s> Validator<'s> {
         }
         Ok(())
     }
+}
+
+/// What becomes of an element outside of all that is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chosen {
+    /// It is not judged, but maybe what is in it.
+    Within,
+    /// Neither it nor what is in it is judged.
+    Skip,
+    /// It is judged by its declaration, which must be there.
+    Declared,
+    /// It is judged by this type.
+    OfType(TypeId),
 }
 
 #[cfg(test)]

@@ -121,3 +121,24 @@ fn what_can_not_be_is_left_out() {
         assert_eq!(samples, expected, "{body}");
     }
 }
+
+#[test]
+fn a_part_of_a_message_has_a_type_and_a_name() {
+    let documents = Documents::new().with(
+        "a.xsd",
+        r#"<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns="urn:t" targetNamespace="urn:t">
+             <xs:complexType name="Node"><xs:sequence>
+               <xs:element name="value" type="xs:int"/><xs:element name="next" type="Node" minOccurs="0"/>
+             </xs:sequence><xs:attribute name="key" type="xs:token" use="required"/></xs:complexType>
+           </xs:schema>"#,
+    );
+    let (schema, diagnostics) = castile_xsd::read("a.xsd", &documents);
+    assert!(diagnostics.is_empty(), "{diagnostics:?}");
+    let node = schema.find_type(&ExpandedName::new("urn:t", "Node")).unwrap();
+    let first = |name: &str, type_id, depth| {
+        Samples::of_type(&schema, ExpandedName::new("", name), type_id).with_depth(depth).next().unwrap().unwrap()
+    };
+    assert_eq!(first("n", castile_xsd::Builtin::Boolean.into(), 12), "<n>true</n>");
+    let nodes = |depth| first("n", node, depth).matches("<value>").count();
+    assert_eq!((nodes(0), nodes(12)), (1, 2), "what is optional is there, but not too deep");
+}

@@ -104,7 +104,7 @@ impl Arguments {
 pub(crate) fn client_of(load: &Load) -> Client {
     match (load.driver, &load.case.requests) {
         (Driver::ApacheBench, _) => Client::Ab,
-        (_, Requests::Raw(_)) => Client::Raw,
+        (_, Requests::Raw(_) | Requests::Scripted { .. }) => Client::Raw,
         (_, Requests::Typed { .. }) => Client::Typed,
     }
 }

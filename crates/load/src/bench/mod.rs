@@ -96,6 +96,8 @@ pub struct Target {
     endpoint: Endpoint,
     route: Route,
     server: Option<Server>,
+    /// The id of somebody else's process on this machine, if it is known.
+    process: Option<u32>,
 }
 
 /// The path at which a target answers a load.
@@ -113,19 +115,30 @@ impl Target {
     /// A server of ours that answers each case at the case's own path.
     pub fn server(name: impl Into<String>, server: Server) -> Self {
         let endpoint = server.endpoint().clone();
-        Target { name: name.into(), endpoint, route: Route::Case, server: Some(server) }
+        Target { name: name.into(), endpoint, route: Route::Case, server: Some(server), process: None }
     }
 
     /// The HTTP floor: it answers a load at `/N`, where N is what `numbers` has for it, and not where that has nothing.
     pub fn floor(server: Server, numbers: Vec<Option<usize>>) -> Self {
         let endpoint = server.endpoint().clone();
-        Target { name: FLOOR.to_owned(), endpoint, route: Route::Numbered(numbers), server: Some(server) }
+        let route = Route::Numbered(numbers);
+        Target { name: FLOOR.to_owned(), endpoint, route, server: Some(server), process: None }
     }
 
     /// Somebody else's endpoint, of which only what comes over the network is known.
     pub fn url(url: &str) -> Result<Self, Error> {
         let endpoint = Endpoint::resolve(url)?;
-        Ok(Target { name: url.to_owned(), endpoint, route: Route::Fixed, server: None })
+        Ok(Target { name: url.to_owned(), endpoint, route: Route::Fixed, server: None, process: None })
+    }
+
+    /// The same, served by this process on this machine, whose use of processors and memory is measured.
+    pub fn of_process(self, id: u32) -> Self {
+        Target { process: Some(id), ..self }
+    }
+
+    /// The process that serves, if it is on this machine.
+    fn process(&self) -> Option<u32> {
+        self.server.as_ref().map(Server::id).or(self.process)
     }
 
     /// Where it answers a load; `None` where the load is not for it.
@@ -243,8 +256,11 @@ impl Bench {
                     }
                 }
                 for ((side, tally), passes) in sides.iter().zip(tallies).zip(passes) {
-                    let row = side.row(tally, &load.plan);
-                    rows.push(Row { passes: if load.discard > 0 { passes } else { Vec::new() }, ..row });
+                    let mut own = side.rows(tally, &load.plan);
+                    if let Some(whole) = own.first_mut().filter(|_| load.discard > 0) {
+                        whole.passes = passes;
+                    }
+                    rows.append(&mut own);
                 }
             }
         }
@@ -278,7 +294,7 @@ impl Side<'_> {
             usage::forget_peak_memory(server.id());
         }
         progress.begin(&case.suite, &case.name, &self.target.name, number);
-        let server = self.target.server.as_ref().map(|server| (server.id(), self.placement.server_cores()));
+        let server = self.target.process().map(|process| (process, self.placement.server_cores()));
         let outcome = match driver {
             Driver::Own => {
                 let mut run = Run::start(case, &self.endpoint, plan, &self.expected)?;
@@ -291,8 +307,8 @@ impl Side<'_> {
         };
         if let Some(server) = &mut self.target.server {
             server.check_running()?;
-            tally.peak_memory = usage::peak_memory(server.id());
         }
+        tally.peak_memory = server.and_then(|(process, _)| usage::peak_memory(process));
         Ok(outcome)
     }
 
@@ -327,5 +343,9 @@ impl Side<'_> {
 
     fn row(&self, tally: Tally, plan: &Plan) -> Row {
         tally.row(self.load, plan, &self.target.name, self.placement)
+    }
+
+    fn rows(&self, tally: Tally, plan: &Plan) -> Vec<Row> {
+        tally.rows(self.load, plan, &self.target.name, self.placement)
     }
 }

@@ -17,6 +17,8 @@ pub(super) struct Tally {
     record: Recorder,
     warmup_errors: u64,
     per_second: Vec<f64>,
+    /// The same of each part of a mix.
+    parts_per_second: Vec<Vec<f64>>,
     missed: (u64, u64),
     elapsed: Vec<Duration>,
     server_cpu: Option<Duration>,
@@ -38,6 +40,11 @@ impl Tally {
     }
 
     pub(super) fn add(&mut self, outcome: Outcome) {
+        let elapsed = outcome.elapsed.as_secs_f64().max(f64::MIN_POSITIVE);
+        self.parts_per_second.resize(self.parts_per_second.len().max(outcome.record.parts.len()), Vec::new());
+        for (part, per_second) in outcome.record.parts.iter().zip(&mut self.parts_per_second) {
+            per_second.push(part.requests as f64 / elapsed);
+        }
         self.per_second.push(outcome.requests_per_second());
         self.missed.0 += outcome.unsent;
         self.missed.1 += outcome.dropped;
@@ -57,6 +64,20 @@ impl Tally {
         self.elapsed.iter().sum()
     }
 
+    /// The row of a load and, where it is a mix, that of each of its parts.
+    pub(super) fn rows(mut self, load: &Load, plan: &Plan, target: &str, placement: &Placement) -> Vec<Row> {
+        let Requests::Scripted { parts: names, .. } = &load.case.requests else {
+            return vec![self.row(load, plan, target, placement)];
+        };
+        let parts = std::mem::take(&mut self.record.parts);
+        let per_second = std::mem::take(&mut self.parts_per_second);
+        let whole = self.row(load, plan, target, placement);
+        let part =
+            |((name, record), per_second): ((&String, Recorder), Vec<f64>)| part_of(&whole, name, record, per_second);
+        let parts: Vec<_> = names.iter().zip(parts).zip(per_second).map(part).collect();
+        std::iter::once(whole).chain(parts).collect()
+    }
+
     pub(super) fn row(self, load: &Load, plan: &Plan, target: &str, placement: &Placement) -> Row {
         let Load { case, driver, .. } = load;
         let elapsed = self.elapsed().as_secs_f64();
@@ -69,7 +90,8 @@ impl Tally {
         };
         let driver_cpu_share = share(self.driver_cpu, plan.threads());
         let server_cpu_share = share(self.server_cpu, placement.server_cores());
-        let method = if case.count() > 1 { Method::Sequence } else { plan.method() };
+        let is_script = matches!(case.requests, Requests::Scripted { .. });
+        let method = if case.count() > 1 && !is_script { Method::Sequence } else { plan.method() };
         let (is_ramp, is_sequence) = (method == Method::Ramp, method == Method::Sequence);
         // A sequence is sent once in each run, by each user.
         let runs = self.elapsed.len().max(1) as u64;
@@ -81,7 +103,7 @@ impl Tally {
             target: target.to_owned(),
             client: match (driver, &case.requests) {
                 (Driver::ApacheBench, _) => Client::Ab,
-                (Driver::Own, Requests::Raw(_)) => Client::Raw,
+                (Driver::Own, Requests::Raw(_) | Requests::Scripted { .. }) => Client::Raw,
                 (Driver::Own, Requests::Typed { .. }) => Client::Typed,
             },
             method,
@@ -124,6 +146,32 @@ impl Tally {
             response_bytes: mean(record.bytes_in, record.requests),
             error_messages: record.messages,
         }
+    }
+}
+
+/// What a mix came to in one of its parts: what is of the whole alone, as the use of processors, it doesn't have.
+fn part_of(whole: &Row, name: &str, record: Recorder, per_second: Vec<f64>) -> Row {
+    Row {
+        case: name.to_owned(),
+        requests: record.requests,
+        errors: record.errors,
+        verified: record.verified,
+        unsent: 0,
+        dropped: 0,
+        rate: None,
+        requests_per_second: Spread::of(per_second),
+        distribution: distribution(&record.latency),
+        service_us: whole.service_us.as_ref().map(|_| latency(&record.service)),
+        latency_us: latency(&record.latency),
+        series: Vec::new(),
+        curve: Vec::new(),
+        failed: whole.failed.map(|_| record.errors),
+        server_cpu_us_per_request: None,
+        driver_cpu_us_per_request: None,
+        request_bytes: mean(record.bytes_out, record.requests),
+        response_bytes: mean(record.bytes_in, record.requests),
+        error_messages: record.messages,
+        ..whole.clone()
     }
 }
 

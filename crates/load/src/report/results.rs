@@ -185,7 +185,7 @@ fn is_zero(count: &u64) -> bool {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Client {
-    /// Requests written beforehand; of the answers, some are decoded. It shows the server alone.
+    /// Requests written as bytes, most of them beforehand; of the answers, some are decoded. It shows the server alone.
     #[default]
     Raw,
     /// The generated client: every request is encoded, every answer decoded.

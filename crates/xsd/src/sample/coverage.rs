@@ -14,7 +14,8 @@ pub(super) enum Decision {
     Nil(ElementId),
     /// Whether its default applies.
     Default(ElementId),
-    AnyType(ElementId),
+    /// Of an element that is declared, or of one that isn't.
+    AnyType(Option<ElementId>),
     /// Whether an attribute is there.
     Attribute(TypeId, usize),
     AnyAttribute(TypeId),

@@ -10,12 +10,14 @@ use std::rc::Rc;
 use castile_databinding::model::Matcher;
 use castile_xml::{NamespaceId, QName, Reader, StartTag};
 
+use self::assessment::Assessment;
 use super::identity::{FieldValue, Identity};
+use super::names::NameId;
 use super::problem::Problems;
 use super::types::{Type, TypeContent, Types};
 use super::values::Ids;
-use crate::ElementId;
 use crate::components::ValueConstraint;
+use crate::{ElementId, TypeId};
 
 /// A document that is being judged.
 pub(super) struct Run<'r, 's, 'd> {
@@ -61,10 +63,25 @@ impl<'r, 's, 'd> Run<'r, 's, 'd> {
         self.problems.is_full()
     }
 
+    /// Whether no element is open.
+    pub(super) fn is_outside(&self) -> bool {
+        self.frames.is_empty()
+    }
+
     /// The start tag that was read last.
     pub(super) fn start(&mut self, reader: &Reader<'d>, tag: StartTag<'d>) {
         let name = self.types.names.find(reader.namespace(tag.namespace), tag.name.local());
         let assessment = self.assessment(reader, tag, name);
+        self.begin(reader, tag, name, assessment);
+    }
+
+    /// The same of an outermost element that is judged by this type.
+    pub(super) fn start_of_type(&mut self, reader: &Reader<'d>, tag: StartTag<'d>, type_id: TypeId) {
+        let name = self.types.names.find(reader.namespace(tag.namespace), tag.name.local());
+        self.begin(reader, tag, name, Assessment::OfType(type_id));
+    }
+
+    fn begin(&mut self, reader: &Reader<'d>, tag: StartTag<'d>, name: Option<NameId>, assessment: Assessment) {
         let assessed = self.assessed(reader, tag, name, assessment);
         let depth = self.frames.len();
         let declaration = assessed.as_ref().and_then(|assessed| assessed.declaration);

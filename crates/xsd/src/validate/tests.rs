@@ -350,3 +350,26 @@ fn entities_count_where_documents_have_them() {
     assert_eq!(Validator::new(&schema).validate_document(&document), []);
     assert_eq!(Validator::new(&schema).validate(text.as_bytes())[0].rule, "well-formed");
 }
+
+#[test]
+fn parts_of_a_document_are_judged_by_declarations_and_by_types() {
+    let schema = schema(r#"<xs:element name="a" type="xs:int"/>"#);
+    let document = "<e><h><a xmlns='urn:t'>x</a></h><b><w><p>1</p><q>2 </q><p>x</p></w><a xmlns='urn:t'>y</a></b></e>";
+    let choose = |around: usize, _: &str, local: &str| match (around, local) {
+        (1, "h") => Chosen::Skip,
+        (3, "p") => Chosen::OfType(crate::Builtin::Boolean.into()),
+        (2, "a") => Chosen::Declared,
+        _ => Chosen::Within,
+    };
+    let problems = Validator::new(&schema).validate_within(document.as_bytes(), choose);
+    let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        told,
+        [
+            "1:59: e/b/w/p[2]: \"x\" is not a valid xs:boolean [cvc-type.3.1.3]",
+            "1:85: e/b/a: \"y\" is not a valid xs:int [cvc-type.3.1.3]"
+        ]
+    );
+    let broken = Validator::new(&schema).validate_within(b"<e><b></e>", |_, _, _| Chosen::Within);
+    assert_eq!(broken.iter().map(|problem| problem.rule).collect::<Vec<_>>(), ["well-formed"]);
+}

@@ -20,6 +20,8 @@ pub(super) enum Assessment {
     Skip,
     /// By this declaration.
     Declared(ElementId),
+    /// By this type.
+    OfType(TypeId),
     /// By its declaration or the type it says that it has, if there is one.
     Lax,
     /// By one that must be there.
@@ -129,6 +131,7 @@ impl<'d> Run<'_, '_, 'd> {
         let declaration = match assessment {
             Assessment::Skip => return None,
             Assessment::Declared(id) => Some(id),
+            Assessment::OfType(_) => None,
             _ => self.types.element(name),
         };
         let said = self.said_type(reader);
@@ -152,7 +155,10 @@ impl<'d> Run<'_, '_, 'd> {
             }
         }
         let schema = self.types.schema;
-        let mut type_id = TypeId::from(Builtin::AnyType);
+        let mut type_id = match assessment {
+            Assessment::OfType(id) => id,
+            _ => TypeId::from(Builtin::AnyType),
+        };
         let mut block = Default::default();
         if let Some(id) = declaration {
             let declaration = &schema[id];

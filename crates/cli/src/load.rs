@@ -1,0 +1,376 @@
+//! `castile load`: loads any SOAP service that a contract describes.
+
+mod envelope;
+mod expression;
+mod feed;
+mod judge;
+mod mix;
+mod outcome;
+mod pace;
+mod places;
+mod sample;
+mod script;
+mod service;
+mod template;
+
+use std::num::NonZeroU64;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use castile_load::report::Results;
+use castile_load::{Bench, Case, Criterion, Load, Placement, Progress, Requests, Target};
+use castile_wsdl::{Definitions, Severity};
+
+use crate::{bench, problems, process, source};
+use expression::Expression;
+use feed::{Feed, Turns};
+use judge::{Extract, Judge};
+use mix::{Mix, Sources};
+use script::UserScript;
+use service::{Named, Service};
+
+/// The contract, a message or an argument is not as it must be; nothing was sent. It is clap's as well.
+const USAGE: u8 = 2;
+/// There was no right answer, or the measurement or its report could not be made.
+const NOTHING_MEASURED: u8 = 3;
+
+/// Load a SOAP service that a contract describes, and report: docs/load.md is the guide
+#[derive(clap::Args)]
+#[command(
+    after_help = "Exit codes: 0 all is well; 1 a --fail-if holds, or answers were wrong and no --fail-if is about \
+                        errors; 2 arguments, contract or messages are wrong, and nothing was sent; 3 nothing was measured."
+)]
+pub(crate) struct Arguments {
+    /// The contract: a WSDL 1.1 file or a bundle
+    #[arg(value_name = "WSDL")]
+    wsdl: PathBuf,
+    #[command(flatten)]
+    catalogs: source::Catalogs,
+    /// An operation to call; with several, a user calls them in this order, each as often in a round as its weight says
+    #[arg(long = "operation", value_name = "OP[=WEIGHT]", required = true)]
+    operations: Vec<Named>,
+    /// Where to send [default: the address of the port]
+    #[arg(long)]
+    url: Option<String>,
+    /// The service, if there are several
+    #[arg(long, value_name = "NAME")]
+    service: Option<String>,
+    /// The port [default: the first that speaks SOAP and has the operations]
+    #[arg(long, value_name = "NAME")]
+    port: Option<String>,
+    /// Show the first request of each operation, and send nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    /// A payload or a whole envelope, or a directory of them that are sent in turn [default: a sample made of the schema]
+    #[arg(long = "message", value_name = "[OP=]FILE", help_heading = "Messages")]
+    messages: Vec<PathBuf>,
+    /// The same with places to fill, written {{NAME}}: a column of the --feed, or a value of an --extract
+    #[arg(long = "template", value_name = "[OP=]FILE", help_heading = "Messages")]
+    templates: Vec<PathBuf>,
+    /// Rows for the templates: a CSV file with names in its first row, or a file of JSON lines
+    #[arg(long, value_name = "FILE", help_heading = "Messages")]
+    feed: Option<PathBuf>,
+    /// What is done at the end of the feed, and who shares it [default: recycle,shared]
+    #[arg(long, value_name = "MODE", value_delimiter = ',', requires = "feed", help_heading = "Messages")]
+    feed_mode: Vec<feed::Mode>,
+    /// What a row of the feed is for
+    #[arg(long, value_name = "WHAT", default_value = "request", requires = "feed", help_heading = "Messages")]
+    feed_per: FeedPer,
+    /// Take a value from the answers of an operation, or of all, for later requests of the same user
+    #[arg(long = "extract", value_name = "[OP:]NAME=XPATH", help_heading = "Messages")]
+    extracts: Vec<String>,
+    /// What a prefix means in XPath [default: those of the contract's root element, soap, and tns for its namespace]
+    #[arg(long = "namespace", value_name = "PREFIX=URI", help_heading = "Messages")]
+    namespaces: Vec<String>,
+    /// A line for the head of each HTTP request
+    #[arg(long = "header", value_name = "NAME: VALUE", help_heading = "Messages")]
+    headers: Vec<String>,
+    /// A header block for each envelope: a file with its element
+    #[arg(long = "soap-header", value_name = "FILE", help_heading = "Messages")]
+    blocks: Vec<PathBuf>,
+
+    #[command(flatten)]
+    load: pace::Arguments,
+
+    /// Whether answers must be faults
+    #[arg(long, value_name = "WHAT", default_value = "no-fault", help_heading = "Assertions")]
+    expect: judge::Expected,
+    /// The status that answers must have; may be repeated [default: 200, or 202 where there is no answer; that of a fault]
+    #[arg(long, value_name = "CODE", help_heading = "Assertions")]
+    expect_status: Vec<u16>,
+    /// A text that answers must contain; may be repeated
+    #[arg(long, value_name = "TEXT", help_heading = "Assertions")]
+    expect_contains: Vec<String>,
+    /// Answers must be valid by the schema; on a sample
+    #[arg(long, help_heading = "Assertions")]
+    expect_valid: bool,
+    /// An expression that must hold of answers; on a sample; may be repeated
+    #[arg(long, value_name = "XPATH", help_heading = "Assertions")]
+    expect_xpath: Vec<String>,
+    /// One of so many answers is in the sample, and the first of each connection
+    #[arg(long, value_name = "N", default_value = "100", help_heading = "Assertions")]
+    check_one_in: NonZeroU64,
+    /// A condition for exit code 1, as p99>200ms, errors>0, error-rate>1% or rps<500; may be repeated
+    #[arg(long = "fail-if", value_name = "CRITERION", help_heading = "Assertions")]
+    fail_if: Vec<Criterion>,
+
+    /// Where to write results.json and index.html, the report
+    #[arg(long, value_name = "DIR", help_heading = "Reports")]
+    out: Option<PathBuf>,
+    /// Where to write the results as JSON
+    #[arg(long, value_name = "FILE", help_heading = "Reports")]
+    json: Option<PathBuf>,
+    /// Where to write the results as JUnit's XML
+    #[arg(long, value_name = "FILE", help_heading = "Reports")]
+    junit: Option<PathBuf>,
+    /// Where to write the results as CSV
+    #[arg(long, value_name = "FILE", help_heading = "Reports")]
+    csv: Option<PathBuf>,
+}
+
+/// What a row of a feed is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum FeedPer {
+    /// Each request of a template with places of the feed takes one
+    Request,
+    /// Each user takes one for a round of all operations
+    Round,
+}
+
+/// Loads, reports, and gives the exit code.
+pub(crate) fn run(arguments: &Arguments) -> ExitCode {
+    let told = |code: u8, error: &anyhow::Error| {
+        let style = problems::ERROR;
+        anstream::eprintln!("{style}error{style:#}: {error:#}");
+        ExitCode::from(code)
+    };
+    let bench = match prepare(arguments) {
+        Ok(Some(bench)) => bench,
+        Ok(None) => return ExitCode::SUCCESS,
+        Err(error) => return told(USAGE, &error),
+    };
+    match measure(bench).and_then(|results| outcome::report(arguments, &results)) {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => told(NOTHING_MEASURED, &error),
+    }
+}
+
+/// Reads all that is needed, and sends nothing. There is no bench for a dry run.
+fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Bench>> {
+    let definitions = contract(arguments)?;
+    let service =
+        Service::choose(definitions, arguments.service.as_deref(), arguments.port.as_deref(), &arguments.operations)?;
+    let url = arguments.url.clone().or_else(|| service.address.clone());
+    let url = url.context("the port has no address, expected --url")?;
+    let (plan, search) = arguments.load.plan(arguments.check_one_in.get())?;
+    let mix = Arc::new(mix(arguments, service)?);
+    for doubt in mix::doubts(&mix) {
+        let style = problems::WARNING;
+        anstream::eprintln!("{style}warning{style:#}: {doubt}");
+    }
+    if arguments.dry_run {
+        show(&mix, &url)?;
+        return Ok(None);
+    }
+    let parts: Arc<[String]> = mix.service.operations.iter().map(|operation| operation.name.clone()).collect();
+    let case = Case {
+        suite: mix.service.name.clone(),
+        name: parts.join(" + "),
+        style: None,
+        path: String::new(),
+        requests: Requests::Scripted {
+            parts,
+            list: mix.round.clone(),
+            begin: Arc::new(move |_| Box::new(UserScript::new(&mix))),
+        },
+    };
+    let target = Target::url(&url)?;
+    let target = match arguments.load.server_pid {
+        Some(process) => target.of_process(process),
+        None => target,
+    };
+    Ok(Some(Bench {
+        loads: vec![Load { search, ..Load::new(case, plan) }],
+        targets: vec![target],
+        placement: Placement::free(),
+        command: bench::own_command(),
+    }))
+}
+
+fn contract(arguments: &Arguments) -> anyhow::Result<&'static Definitions> {
+    source::expect_contract(&arguments.wsdl)?;
+    let (definitions, diagnostics) = castile_wsdl::open(&arguments.wsdl, &arguments.catalogs.files()?);
+    let shown = arguments.wsdl.display().to_string();
+    let Some(definitions) = definitions else {
+        problems::report(&shown, &diagnostics, Severity::Error)?;
+        bail!("{shown} is no contract");
+    };
+    // What is broken may be no part of what is called.
+    if let Err(error) = problems::report(&shown, &diagnostics, Severity::Error) {
+        let style = problems::WARNING;
+        anstream::eprintln!("{style}warning{style:#}: {error}; what is called may be none of that");
+    }
+    // It serves all threads until the process ends.
+    Ok(Box::leak(Box::new(definitions)))
+}
+
+fn mix(arguments: &Arguments, service: Service) -> anyhow::Result<Mix> {
+    let mut prefixes = Vec::new();
+    for given in &arguments.namespaces {
+        let (prefix, namespace) =
+            given.split_once('=').with_context(|| format!("found the namespace {given:?}, expected PREFIX=URI"))?;
+        prefixes.push((prefix.to_owned(), namespace.to_owned()));
+    }
+    let known = service.prefixes().into_iter();
+    let unknown: Vec<_> = known.filter(|(prefix, _)| prefixes.iter().all(|(own, _)| own != prefix)).collect();
+    prefixes.extend(unknown);
+
+    let mut values: Vec<String> = Vec::new();
+    let mut extracts = Vec::new();
+    for given in &arguments.extracts {
+        extracts.push(extract(given, &service, &prefixes, &mut values)?);
+    }
+    let feed = arguments.feed.as_deref().map(Feed::read).transpose()?;
+    if let Some(name) = feed.iter().flat_map(Feed::columns).find(|name| values.contains(name)) {
+        bail!("{name} is a column of the feed and an --extract, expected different names");
+    }
+    let mut blocks = Vec::new();
+    for path in &arguments.blocks {
+        let shown = path.display().to_string();
+        let bytes = std::fs::read(path).with_context(|| format!("{shown} can't be read"))?;
+        blocks.push(envelope::fragment(&bytes, &shown)?);
+    }
+    let sources = Sources {
+        messages: &arguments.messages,
+        templates: &arguments.templates,
+        blocks: &blocks,
+        values: &values,
+        feed: feed.as_ref(),
+    };
+    let messages = sources.messages(&service)?;
+    if feed.is_some() && !messages.iter().flatten().any(|message| message.template.is_fed()) {
+        bail!("no --template has a place for a column of the --feed");
+    }
+    let headers = headers(&arguments.headers)?;
+    let feed = match feed {
+        Some(feed) => {
+            let turns = Turns::new(feed.len(), &arguments.feed_mode)?;
+            Some((feed, turns))
+        }
+        None => None,
+    };
+    let expressions = arguments.expect_xpath.iter().map(|text| Expression::new(text, &prefixes));
+    let judge = Judge {
+        definitions: service.definitions,
+        fault: arguments.expect,
+        statuses: arguments.expect_status.clone(),
+        contains: arguments.expect_contains.clone(),
+        is_valid: arguments.expect_valid,
+        expressions: expressions.collect::<Result<_, _>>()?,
+        extracts,
+    };
+    if judge.is_valid {
+        judge::can_be_valid(&service)?;
+    }
+    Ok(Mix::new(service, messages, &headers, feed, arguments.feed_per == FeedPer::Round, values, judge))
+}
+
+/// Reads `[OP:]NAME=XPATH`.
+fn extract(
+    given: &str,
+    service: &Service,
+    prefixes: &[(String, String)],
+    values: &mut Vec<String>,
+) -> anyhow::Result<Extract> {
+    let wrong = || format!("found the value {given:?}, expected [OP:]NAME=XPATH");
+    let (name, text) = given.split_once('=').with_context(wrong)?;
+    let (operation, name) = match name.split_once(':') {
+        None => (None, name),
+        Some((operation, name)) => {
+            let found = service.operations.iter().position(|known| known.name == operation);
+            (Some(found.with_context(|| format!("{given:?} is of {operation}, which is no --operation"))?), name)
+        }
+    };
+    if name.is_empty() || name.contains(['{', '}']) || name.trim() != name {
+        bail!("{}", wrong());
+    }
+    let value = values.iter().position(|known| known == name).unwrap_or_else(|| {
+        values.push(name.to_owned());
+        values.len() - 1
+    });
+    Ok(Extract { value, operation, expression: Expression::new(text, prefixes)? })
+}
+
+/// The header lines that a person gave, each with its end.
+fn headers(given: &[String]) -> anyhow::Result<String> {
+    /// What the driver writes itself, for it knows.
+    const OWN: [&str; 4] = ["host", "content-length", "connection", "transfer-encoding"];
+    let mut lines = String::new();
+    for line in given {
+        let wrong = || format!("found the header {line:?}, expected NAME: VALUE");
+        let (name, value) = line.split_once(':').with_context(wrong)?;
+        let name: http::HeaderName = name.trim().parse().with_context(wrong)?;
+        let value: http::HeaderValue = value.trim().parse().with_context(wrong)?;
+        let value = value.to_str().with_context(wrong)?;
+        if OWN.contains(&name.as_str()) {
+            bail!("the header {name} is written by the driver");
+        }
+        lines += &format!("{name}: {value}\r\n");
+    }
+    Ok(lines)
+}
+
+/// What would be sent: the first request of each operation.
+fn show(mix: &Arc<Mix>, url: &str) -> anyhow::Result<()> {
+    use castile_load::{NoRequest, Request, Script};
+
+    let mut script = UserScript::new(mix);
+    let mut shown = Vec::new();
+    for (number, operation) in mix.round.iter().enumerate() {
+        let mut request = Request::default();
+        let written = script.write(number, &mut request);
+        if shown.contains(operation) {
+            continue;
+        }
+        shown.push(*operation);
+        let Request { headers, body } = request;
+        println!("POST {url}\n{}", headers.replace('\r', ""));
+        match written {
+            Ok(()) => println!("{}\n", String::from_utf8_lossy(&body)),
+            Err(NoRequest::Failed(why)) => println!("({why})\n"),
+            Err(NoRequest::Done) => bail!("the feed has no row for the first round"),
+        }
+    }
+    Ok(())
+}
+
+fn measure(mut bench: Bench) -> anyhow::Result<Results> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let mut progress = Progress::new(bench.planned());
+        tokio::select! {
+            results = bench.run(&mut progress) => Ok(results?),
+            result = process::asked_to_end() => {
+                result.context("can't wait for signals")?;
+                bail!("interrupted, so nothing was reported")
+            }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_are_lines_and_nothing_else() {
+        let of = |line: &str| headers(&[line.to_owned()]);
+        assert_eq!(of("X-A:  b c ").unwrap(), "x-a: b c\r\n");
+        for wrong in ["X", "X Y: z", "X: a\r\nY: b", "Host: a", "content-length: 3", "X: ä\u{1}"] {
+            assert!(of(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Data for messages: rows of a CSV file (RFC 4180) or lines of JSON, taken in turn.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use anyhow::{Context, bail};
+
+/// The largest file: all of it is held in memory, so that nothing is read while the load runs.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// Rows of values under names.
+#[derive(Debug)]
+pub(super) struct Feed {
+    path: PathBuf,
+    columns: Vec<String>,
+    /// All values one behind the other, and where each ends.
+    values: String,
+    ends: Vec<usize>,
+    /// The line at which each row begins, from 1.
+    lines: Vec<u64>,
+}
+
+/// What is done at the end of a feed, and who shares it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Mode {
+    /// At its end the feed begins again
+    Recycle,
+    /// Who finds no row left is done
+    Stop,
+    /// All users take their rows from one place
+    Shared,
+    /// Each user goes through all rows
+    PerUser,
+}
+
+impl Feed {
+    /// Reads `.csv`, whose first row has the names, or `.jsonl`, where each line is an object.
+    pub(super) fn read(path: &Path) -> anyhow::Result<Self> {
+        let shown = path.display();
+        let size = std::fs::metadata(path).with_context(|| format!("{shown} can't be read"))?.len();
+        if size > MOST_BYTES {
+            bail!("{shown} has {size} bytes, expected at most {MOST_BYTES}");
+        }
+        let bytes = std::fs::read(path).with_context(|| format!("{shown} can't be read"))?;
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let line = 1 + error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|&&b| b == b'\n').count();
+            anyhow::anyhow!("{shown}:{line}: found bytes that are no UTF-8")
+        })?;
+        let text = text.trim_start_matches('\u{feff}');
+        let mut feed = Feed {
+            path: path.to_owned(),
+            columns: Vec::new(),
+            values: String::new(),
+            ends: Vec::new(),
+            lines: Vec::new(),
+        };
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("csv") => feed.read_csv(text)?,
+            Some("jsonl" | "ndjson") => feed.read_json_lines(text)?,
+            _ => bail!("{shown}: found another ending, expected .csv or .jsonl"),
+        }
+        if feed.lines.is_empty() {
+            bail!("{shown} has no rows");
+        }
+        Ok(feed)
+    }
+
+    fn read_csv(&mut self, text: &str) -> anyhow::Result<()> {
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let headers = reader.headers().map_err(|error| self.wrong_csv(&error))?;
+        self.columns = headers.iter().map(|name| name.trim().to_owned()).collect();
+        let mut record = csv::StringRecord::new();
+        while reader.read_record(&mut record).map_err(|error| self.wrong_csv(&error))? {
+            self.lines.push(record.position().map_or(0, csv::Position::line));
+            record.iter().for_each(|value| self.push(value));
+        }
+        Ok(())
+    }
+
+    fn wrong_csv(&self, error: &csv::Error) -> anyhow::Error {
+        let line = error.position().map_or(1, csv::Position::line);
+        match error.kind() {
+            csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+                self.wrong(line, &format!("found {len} values, expected {expected_len} as in the first row"))
+            }
+            _ => self.wrong(line, &error.to_string()),
+        }
+    }
+
+    fn read_json_lines(&mut self, text: &str) -> anyhow::Result<()> {
+        type Object = serde_json::Map<String, serde_json::Value>;
+        for (line, text) in (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty()) {
+            let object: Object =
+                serde_json::from_str(text).map_err(|error| self.wrong(line, &format!("no JSON object: {error}")))?;
+            if self.columns.is_empty() {
+                self.columns = object.keys().cloned().collect();
+            }
+            self.lines.push(line);
+            for name in self.columns.clone() {
+                let value =
+                    match object.get(&name) {
+                        Some(serde_json::Value::String(value)) => value.clone(),
+                        Some(value @ (serde_json::Value::Number(_) | serde_json::Value::Bool(_))) => value.to_string(),
+                        Some(_) => return Err(self.wrong(
+                            line,
+                            &format!(
+                                "{name}: found an array, an object or null, expected a string, a number, true or false"
+                            ),
+                        )),
+                        None => return Err(self.wrong(line, &format!("found no {name}, which the first line has"))),
+                    };
+                self.push(&value);
+            }
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, value: &str) {
+        self.values.push_str(value);
+        self.ends.push(self.values.len());
+    }
+
+    /// How many rows it has, at least one.
+    pub(super) fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// The names of its columns.
+    pub(super) fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// The number of the column of this name.
+    pub(super) fn column(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column == name)
+    }
+
+    /// The value in a row.
+    pub(super) fn value(&self, row: usize, column: usize) -> &str {
+        let index = row * self.columns.len() + column;
+        let begin = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.values[begin..self.ends[index]]
+    }
+
+    /// An error that names the file and the line of a row.
+    pub(super) fn wrong_row(&self, row: usize, what: &str) -> String {
+        self.wrong(self.lines[row], what).to_string()
+    }
+
+    fn wrong(&self, line: u64, what: &str) -> anyhow::Error {
+        anyhow::anyhow!("{}:{line}: {what}", self.path.display())
+    }
+}
+
+/// Which row is next.
+#[derive(Clone, Debug)]
+pub(super) struct Turns {
+    rows: usize,
+    ends: bool,
+    next: Arc<AtomicUsize>,
+    is_shared: bool,
+}
+
+impl Turns {
+    /// # Errors
+    /// That two modes are each other's opposite.
+    pub(super) fn new(rows: usize, modes: &[Mode]) -> anyhow::Result<Self> {
+        let has = |mode| modes.contains(&mode);
+        if has(Mode::Recycle) && has(Mode::Stop) {
+            bail!("found the feed modes recycle and stop, expected one of them");
+        }
+        if has(Mode::Shared) && has(Mode::PerUser) {
+            bail!("found the feed modes shared and per-user, expected one of them");
+        }
+        Ok(Turns { rows, ends: has(Mode::Stop), next: Arc::default(), is_shared: !has(Mode::PerUser) })
+    }
+
+    /// The turns of one user.
+    pub(super) fn of_user(&self) -> Self {
+        let next = if self.is_shared { self.next.clone() } else { Arc::default() };
+        Turns { next, ..self.clone() }
+    }
+
+    /// Takes a row; `None` if there is none left.
+    pub(super) fn take(&self) -> Option<usize> {
+        let turn = self.next.fetch_add(1, Ordering::Relaxed);
+        if self.ends { Some(turn).filter(|turn| *turn < self.rows) } else { Some(turn % self.rows) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(name: &str, text: &str) -> Result<Feed, String> {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        let prefix = format!("{}/", directory.path().display());
+        Feed::read(&path).map_err(|error| error.to_string().replace(&prefix, ""))
+    }
+
+    #[test]
+    fn both_forms_give_rows() {
+        let csv = read("a.csv", "\u{feff}id, name\n1,\"a, \"\"b\"\"\nc\"\n2,\n").unwrap();
+        let json =
+            read("a.jsonl", "{\"id\":1,\"name\":\"a, \\\"b\\\"\\nc\"}\n\n{\"name\":\"\",\"id\":2,\"more\":[]}\n")
+                .unwrap();
+        for (feed, second) in [(&csv, 4), (&json, 3)] {
+            assert_eq!((feed.len(), feed.columns()), (2, &["id".to_owned(), "name".to_owned()][..]));
+            assert_eq!((feed.value(0, 0), feed.value(0, 1)), ("1", "a, \"b\"\nc"));
+            assert_eq!((feed.value(1, 0), feed.value(1, 1)), ("2", ""));
+            assert_eq!(feed.lines[1], second);
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_line() {
+        for (name, text, expected) in [
+            ("a.csv", "id,name\n1,x\n2\n", "a.csv:3: found 1 values, expected 2 as in the first row"),
+            ("a.csv", "id\n", "a.csv has no rows"),
+            ("a.jsonl", "{\"id\":1}\n[1]\n", "a.jsonl:2: no JSON object"),
+            ("a.jsonl", "{\"id\":1}\n{}\n", "a.jsonl:2: found no id"),
+            ("a.jsonl", "{\"id\":null}\n", "a.jsonl:1: id: found an array, an object or null"),
+            ("a.txt", "id\n", "a.txt: found another ending"),
+        ] {
+            let error = read(name, text).unwrap_err();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn rows_are_taken_as_the_mode_says() {
+        let taken = |modes: &[Mode]| {
+            let turns = Turns::new(2, modes).unwrap();
+            let (one, other) = (turns.of_user(), turns.of_user());
+            [one.take(), other.take(), one.take(), one.take()]
+        };
+        assert_eq!(taken(&[]), [Some(0), Some(1), Some(0), Some(1)]);
+        assert_eq!(taken(&[Mode::Stop]), [Some(0), Some(1), None, None]);
+        assert_eq!(taken(&[Mode::PerUser]), [Some(0), Some(0), Some(1), Some(0)]);
+        assert_eq!(taken(&[Mode::PerUser, Mode::Stop]), [Some(0), Some(0), Some(1), None]);
+        assert!(Turns::new(1, &[Mode::Recycle, Mode::Stop]).is_err());
+        assert!(Turns::new(1, &[Mode::Shared, Mode::PerUser]).is_err());
+    }
+}

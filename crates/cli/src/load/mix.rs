@@ -1,0 +1,293 @@
+//! What is sent: the messages of all operations, from files, templates, or the schema.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use anyhow::{Context, bail};
+use castile_xml::tree::Document;
+
+use super::feed::{Feed, Turns};
+use super::judge::{self, Judge};
+use super::service::{Operation, Service, Shape};
+use super::template::{Place, Template};
+use super::{envelope, places, sample};
+
+/// All that users have in common.
+#[derive(Debug)]
+pub(super) struct Mix {
+    pub(super) service: Service,
+    /// The messages of each operation, and which is next.
+    messages: Vec<(Vec<Message>, AtomicUsize)>,
+    /// The header lines of each operation's requests.
+    pub(super) headers: Vec<String>,
+    /// The operations in the order in which a user calls them: its round.
+    pub(super) round: Arc<[usize]>,
+    pub(super) feed: Option<(Feed, Turns)>,
+    /// Whether a row of the feed is for a whole round.
+    pub(super) row_per_round: bool,
+    /// The names of values that are taken from answers.
+    pub(super) values: Vec<String>,
+    pub(super) judge: Judge,
+}
+
+/// A message of an operation.
+#[derive(Debug)]
+pub(super) struct Message {
+    /// Where it is from, in words.
+    pub(super) source: String,
+    /// All of the envelope.
+    pub(super) template: Template,
+}
+
+/// Where messages come from.
+#[derive(Debug)]
+pub(super) struct Sources<'a> {
+    /// Files or directories, maybe each with its operation before it: `OP=FILE`.
+    pub(super) messages: &'a [PathBuf],
+    pub(super) templates: &'a [PathBuf],
+    /// Header blocks, as XML.
+    pub(super) blocks: &'a [String],
+    /// The names of values that are taken from answers.
+    pub(super) values: &'a [String],
+    pub(super) feed: Option<&'a Feed>,
+}
+
+impl Mix {
+    pub(super) fn new(
+        service: Service,
+        messages: Vec<Vec<Message>>,
+        headers: &str,
+        feed: Option<(Feed, Turns)>,
+        row_per_round: bool,
+        values: Vec<String>,
+        judge: Judge,
+    ) -> Self {
+        let lines = |operation: &Operation| judge::header_lines(service.version, &operation.action, headers);
+        Mix {
+            headers: service.operations.iter().map(lines).collect(),
+            round: round(&service.operations.iter().map(|operation| operation.weight).collect::<Vec<_>>()),
+            messages: messages.into_iter().map(|messages| (messages, AtomicUsize::new(0))).collect(),
+            service,
+            feed,
+            row_per_round,
+            values,
+            judge,
+        }
+    }
+
+    /// The next message of an operation; all users take them in turn.
+    pub(super) fn message(&self, operation: usize) -> &Message {
+        let (messages, next) = &self.messages[operation];
+        &messages[next.fetch_add(1, Ordering::Relaxed) % messages.len()]
+    }
+
+    /// All messages, with the number of their operation.
+    pub(super) fn messages(&self) -> impl Iterator<Item = (usize, &Message)> {
+        self.messages
+            .iter()
+            .enumerate()
+            .flat_map(|(number, (messages, _))| messages.iter().map(move |one| (number, one)))
+    }
+}
+
+/// A round in which each operation comes as often as its weight says: the first of each in the order in which they were
+/// given, the others spread evenly between.
+fn round(weights: &[u32]) -> Arc<[usize]> {
+    let divisor = weights.iter().copied().fold(0, |mut a, mut b| {
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        a
+    });
+    let mut turns: Vec<(f64, usize)> = Vec::new();
+    for (operation, weight) in weights.iter().enumerate() {
+        let weight = weight / divisor.max(1);
+        turns.extend((0..weight).map(|turn| (f64::from(turn) / f64::from(weight), operation)));
+    }
+    turns.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    turns.into_iter().map(|(_, operation)| operation).collect()
+}
+
+impl Sources<'_> {
+    /// The messages of each operation, those that were given or else a sample.
+    ///
+    /// # Errors
+    /// That a file is no message, or of no operation that is called, or that its feed has a value of another type.
+    pub(super) fn messages(&self, service: &Service) -> anyhow::Result<Vec<Vec<Message>>> {
+        let mut found: Vec<Vec<Message>> = service.operations.iter().map(|_| Vec::new()).collect();
+        for (given, is_template) in
+            self.messages.iter().map(|given| (given, false)).chain(self.templates.iter().map(|given| (given, true)))
+        {
+            let (named, path) = named(service, given);
+            for path in files(path)? {
+                let (operation, message) = self.read(service, named, &path, is_template)?;
+                found[operation].push(message);
+            }
+        }
+        for (operation, messages) in service.operations.iter().zip(&mut found) {
+            if messages.is_empty() {
+                let payload = sample::payload(service.definitions, operation)?;
+                let text = envelope::write(service.version, self.blocks, &payload);
+                let source = format!("the sample of {}", operation.name);
+                let template = self.template(service, operation, &source, text)?;
+                messages.push(Message { source, template });
+            }
+        }
+        Ok(found)
+    }
+
+    fn read(
+        &self,
+        service: &Service,
+        named: Option<usize>,
+        path: &Path,
+        is_template: bool,
+    ) -> anyhow::Result<(usize, Message)> {
+        let shown = path.display().to_string();
+        let bytes = std::fs::read(path).with_context(|| format!("{shown} can't be read"))?;
+        let own = envelope::fragment(&bytes, &shown)?;
+        let document = Document::parse(&own).with_context(|| shown.clone())?;
+        let root = document.root();
+        let is_whole = root.local() == "Envelope" && envelope::is_envelope(root.namespace()).is_some();
+        let text = match is_whole {
+            false => envelope::write(service.version, self.blocks, &own),
+            true if envelope::is_envelope(root.namespace()) != Some(service.version) => {
+                bail!("{shown} is an envelope of another version of SOAP than the port speaks: see --port")
+            }
+            true if !self.blocks.is_empty() => {
+                bail!("{shown} is a whole envelope, which --soap-header can't add to, expected a payload")
+            }
+            true => own,
+        };
+        let operation = match named {
+            Some(operation) => operation,
+            None => operation_of(service, &text, &shown)?,
+        };
+        let template = match is_template {
+            true => self.template(service, &service.operations[operation], &shown, text)?,
+            false => Template::plain(text),
+        };
+        Ok((operation, Message { source: shown, template }))
+    }
+
+    /// The envelope as a template, whose feed has values of the right types.
+    fn template(
+        &self,
+        service: &Service,
+        operation: &Operation,
+        source: &str,
+        text: String,
+    ) -> anyhow::Result<Template> {
+        let find = |name: &str| {
+            let column = self.feed.and_then(|feed| feed.column(name)).map(Place::Column);
+            let value = self.values.iter().position(|value| value == name).map(Place::Extracted);
+            column.or(value).ok_or_else(|| {
+                let columns = self.feed.map(Feed::columns).unwrap_or_default();
+                let known: Vec<&str> = columns.iter().chain(self.values).map(|name| &**name).collect();
+                match known.is_empty() {
+                    true => format!("{{{{{name}}}}} has neither a --feed nor an --extract"),
+                    false => format!("found {{{{{name}}}}}, expected one of {}", known.join(", ")),
+                }
+            })
+        };
+        let template = Template::new(text.clone(), find).map_err(|wrong| anyhow::anyhow!("{source}: {wrong}"))?;
+        if let Some(feed) = self.feed.filter(|_| template.is_fed()) {
+            places::check(service.definitions, &operation.input, &text, feed)?;
+        }
+        Ok(template)
+    }
+}
+
+/// What stands before `=`, if it is an operation that is called, and the rest.
+fn named<'p>(service: &Service, given: &'p Path) -> (Option<usize>, &'p Path) {
+    let named = given.to_str().and_then(|text| {
+        let (name, path) = text.split_once('=')?;
+        let operation = service.operations.iter().position(|operation| operation.name == name)?;
+        Some((operation, Path::new(path)))
+    });
+    match named {
+        Some((operation, path)) => (Some(operation), path),
+        None => (None, given),
+    }
+}
+
+/// A file, or the XML files of a directory in the order of their names.
+fn files(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let shown = path.display();
+    let entries = std::fs::read_dir(path).with_context(|| format!("{shown} can't be read"))?;
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "xml"));
+    files.sort();
+    if files.is_empty() {
+        bail!("{shown} has no file whose name ends in .xml");
+    }
+    Ok(files)
+}
+
+/// The operation that a message is of: its payload tells.
+fn operation_of(service: &Service, text: &str, shown: &str) -> anyhow::Result<usize> {
+    let document = Document::parse(text)?;
+    let (body, _) = envelope::parts(&document).with_context(|| shown.to_owned())?;
+    let root = body.first().map(|element| envelope::name(*element));
+    let fits = |operation: &Operation| match (operation.input.roots(service.definitions), &root) {
+        (Some(roots), Some(root)) => roots.contains(root),
+        (Some(roots), None) => roots.is_empty(),
+        (None, _) => true,
+    };
+    let mut fitting = (0..service.operations.len()).filter(|number| fits(&service.operations[*number]));
+    match (fitting.next(), fitting.next()) {
+        (Some(one), None) => Ok(one),
+        // Whoever calls one operation may send it what it doesn't expect.
+        (None, _) if service.operations.len() == 1 => Ok(0),
+        (several, _) => {
+            let root = root.map_or("nothing".to_owned(), |root| root.to_string());
+            let names: Vec<_> = service.operations.iter().map(|operation| &*operation.name).collect();
+            let which = if several.is_some() { "more than one" } else { "none" };
+            bail!("{shown} holds {root}, which {which} of {} takes: write OPERATION={shown}", names.join(", "))
+        }
+    }
+}
+
+/// What is wrong with the messages by the schema, as far as that can be told before places are filled; a person may mean it.
+pub(super) fn doubts(mix: &Mix) -> Vec<String> {
+    let definitions = mix.service.definitions;
+    let mut doubts = Vec::new();
+    for (number, message) in mix.messages() {
+        let shape: &Shape = &mix.service.operations[number].input;
+        let mut text = Vec::new();
+        let filled = match &mix.feed {
+            Some((feed, _)) => message.template.write(&mut text, |place| match place {
+                Place::Column(column) => Some(feed.value(0, column)),
+                Place::Extracted(_) => None,
+            }),
+            None => message.template.write(&mut text, |_| None),
+        };
+        if filled.is_ok()
+            && let Some(problem) = judge::problems(definitions, shape, &String::from_utf8_lossy(&text)).first()
+        {
+            let name = &mix.service.operations[number].name;
+            doubts.push(format!("{} is no valid message of {name}: {problem}", message.source));
+        }
+    }
+    doubts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_round_has_each_operation_as_often_as_its_weight_says() {
+        let of = |weights: &[u32]| round(weights).to_vec();
+        assert_eq!(of(&[1]), [0]);
+        assert_eq!(of(&[30]), [0]);
+        assert_eq!(of(&[1, 1, 1]), [0, 1, 2]);
+        assert_eq!(of(&[1, 3]), [0, 1, 1, 1]);
+        assert_eq!(of(&[2, 1]), [0, 1, 0]);
+        assert_eq!(of(&[70, 30]), [0, 1, 0, 0, 1, 0, 0, 1, 0, 0]);
+    }
+}

@@ -1,0 +1,328 @@
+//! The load model as flags: when requests are due, by whom, and when it ends.
+
+use std::net::IpAddr;
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use anyhow::bail;
+use castile_load::{Arrivals, Axis, Criterion, Goal, Pace, Plan, Search, Spacing, Stage, Start, Stop, Think, WhenBusy};
+
+use crate::bench::duration;
+
+/// Users of a closed workload, unless another number is given.
+const USERS: usize = 4;
+/// Requests of an open workload that may be under way at a time.
+const IN_FLIGHT: usize = 256;
+/// How long it takes, unless something else ends it.
+const DURATION: Duration = Duration::from_secs(10);
+/// A search goes up to so many times where it began.
+const MOST: f64 = 64.0;
+/// Throughput that grows by less than this share grows no more.
+const GAIN: f64 = 0.05;
+
+#[derive(clap::Args)]
+// A name of its own, since it becomes part of the arguments of a command.
+#[group(id = "pace")]
+#[command(next_help_heading = "Load")]
+pub(super) struct Arguments {
+    /// Users, each with a connection of its own, who send the next request when they have the answer to the last
+    /// [default: 4]
+    #[arg(long, value_name = "N", conflicts_with_all = ["rate", "stages"])]
+    users: Option<NonZeroUsize>,
+    /// How long a user thinks before each request: a time, uniform:FROM..TO or exponential:MEAN
+    #[arg(long, value_name = "TIME", value_parser = think, conflicts_with_all = ["pacing", "rate", "stages"])]
+    think: Option<Think>,
+    /// The time from the start of a user's request to the start of its next
+    #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with_all = ["rate", "stages"])]
+    pacing: Option<Duration>,
+    /// How users begin: one after another within a TIME, or so many in a time, as 5/s or 25/min [default: together]
+    #[arg(long, value_name = "RAMP", value_parser = ramp, conflicts_with_all = ["rate", "stages"])]
+    ramp: Option<Start>,
+    /// Requests per second, whatever the server does; latency counts from the time each was due
+    #[arg(long, value_name = "R", value_parser = positive, conflicts_with = "stages")]
+    rate: Option<f64>,
+    /// A stretch of an open workload: TIME:RATE, or TIME:FROM..TO for a rate that changes evenly; they follow each other
+    #[arg(long = "stage", value_name = "STAGE", value_parser = stage)]
+    stages: Vec<Stage>,
+    /// Let requests of an open workload come at random, as those of people who don't know of each other
+    #[arg(long)]
+    poisson: bool,
+    /// How many requests of an open workload are under way at most [default: 256]
+    #[arg(long, value_name = "N")]
+    in_flight: Option<NonZeroUsize>,
+    /// What becomes of a request that is due when so many are under way
+    #[arg(long, value_name = "WHAT", default_value = "drop")]
+    when_busy: Busy,
+    /// Raise the users or the rate step by step, to the highest for which this does not hold, as p99>50ms; or, with the
+    /// word peak, until throughput stops growing
+    #[arg(long, value_name = "CRITERION", value_parser = goal, conflicts_with = "stages")]
+    until: Option<Goal>,
+    /// The factor from step to step of --until
+    #[arg(long, value_name = "FACTOR", default_value = "2", value_parser = growth, requires = "until")]
+    growth: f64,
+    /// Where --until ends at the latest [default: 64 times the users or the rate it begins with]
+    #[arg(long, value_name = "N", value_parser = positive, requires = "until")]
+    most: Option<f64>,
+
+    /// How long it goes on; a bare number is seconds [default: 10 s, or all stages]
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "End")]
+    duration: Option<Duration>,
+    /// End after so many requests
+    #[arg(long, value_name = "N", help_heading = "End")]
+    requests: Option<u64>,
+    /// End after so many wrong or missing answers
+    #[arg(long, value_name = "N", help_heading = "End")]
+    max_errors: Option<u64>,
+    /// End when the server uses this share of all cores for a second, as 80%
+    #[arg(long, value_name = "SHARE", value_parser = share, requires = "server_pid", help_heading = "End")]
+    max_cpu: Option<f64>,
+    /// How long to send before anything is measured
+    #[arg(long, value_name = "TIME", default_value = "0", value_parser = duration, help_heading = "End")]
+    warmup: Duration,
+
+    /// Use a new connection for each request
+    #[arg(long, help_heading = "Connections")]
+    no_keepalive: bool,
+    /// How long an answer may take
+    #[arg(long, value_name = "TIME", default_value = "10", value_parser = duration, help_heading = "Connections")]
+    timeout: Duration,
+    /// An address to connect from; with several, users take turns
+    #[arg(long = "source", value_name = "ADDRESS", help_heading = "Connections")]
+    sources: Vec<IpAddr>,
+    /// Threads of the driver
+    #[arg(long, value_name = "N", default_value = "1", help_heading = "Connections")]
+    threads: NonZeroUsize,
+    /// What all that is random begins with
+    #[arg(long, value_name = "N", default_value = "5")]
+    seed: u64,
+    /// The process of a server on this machine, whose use of processors and memory is measured
+    #[arg(long, value_name = "PID", help_heading = "Connections")]
+    pub(super) server_pid: Option<u32>,
+}
+
+/// What becomes of a request of an open workload that is due when all users are busy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Busy {
+    /// It is dropped, and counted
+    Drop,
+    /// It waits, which is part of its latency
+    Wait,
+}
+
+impl Arguments {
+    /// The plan, and what is searched for. One answer of `check_one_in` is judged in full.
+    pub(super) fn plan(&self, check_one_in: u64) -> anyhow::Result<(Plan, Option<Search>)> {
+        let stages = match (self.rate, &*self.stages) {
+            (Some(rate), _) => Some(vec![Stage { time: Duration::ZERO, from: rate, to: rate }]),
+            (None, []) => None,
+            (None, stages) => Some(stages.to_vec()),
+        };
+        let is_open = stages.is_some();
+        if !is_open && (self.poisson || self.in_flight.is_some() || self.when_busy == Busy::Wait) {
+            bail!("--poisson, --in-flight and --when-busy are for --rate and --stage");
+        }
+        let connections = if is_open { self.in_flight } else { self.users };
+        let connections = connections.map_or(if is_open { IN_FLIGHT } else { USERS }, NonZeroUsize::get);
+        let search = self.until.map(|goal| self.search(goal, connections));
+        let planned = (!self.stages.is_empty()).then(|| self.stages.iter().map(|stage| stage.time).sum());
+        let after = match (self.duration, self.requests) {
+            (Some(time), _) => Some(time),
+            (None, Some(_)) => None,
+            (None, None) => Some(planned.unwrap_or(DURATION)),
+        };
+        let pace = match (stages, self.think, self.pacing) {
+            (Some(stages), ..) => Pace::Arrivals(Arrivals {
+                stages,
+                spacing: if self.poisson { Spacing::Poisson } else { Spacing::Even },
+                when_busy: if self.when_busy == Busy::Wait { WhenBusy::Wait } else { WhenBusy::Drop },
+            }),
+            (None, Some(think), _) => Pace::Think(think),
+            (None, None, Some(period)) => Pace::Every(period),
+            (None, None, None) => Pace::Closed,
+        };
+        let plan = Plan {
+            pace,
+            warmup: self.warmup,
+            stop: Stop { after, requests: self.requests, errors: self.max_errors, server_cpu: self.max_cpu },
+            connections,
+            start: self.ramp.unwrap_or(Start::Together),
+            keep_alive: !self.no_keepalive,
+            sources: self.sources.clone().into(),
+            threads: self.threads.get(),
+            timeout: self.timeout,
+            verify_one_in: check_one_in,
+            seed: self.seed,
+        };
+        Ok((plan, search))
+    }
+
+    fn search(&self, goal: Goal, users: usize) -> Search {
+        let (axis, first) = match self.rate {
+            Some(rate) => (Axis::Rate, rate),
+            None => (Axis::Users, users as f64),
+        };
+        Search { axis, first, growth: self.growth, most: self.most.unwrap_or(first * MOST), goal }
+    }
+}
+
+fn think(text: &str) -> Result<Think, String> {
+    match text.split_once(':') {
+        None => duration(text).map(Think::Fixed),
+        Some(("exponential", mean)) => duration(mean).map(Think::Exponential),
+        Some(("uniform", range)) => {
+            let (from, to) = range.split_once("..").ok_or("expected uniform:FROM..TO")?;
+            let (from, to) = (duration(from)?, duration(to)?);
+            if from > to {
+                return Err("expected the shorter time first".to_owned());
+            }
+            Ok(Think::Uniform(from, to))
+        }
+        Some(_) => Err("expected a time, uniform:FROM..TO or exponential:MEAN".to_owned()),
+    }
+}
+
+fn ramp(text: &str) -> Result<Start, String> {
+    let Some((count, unit)) = text.split_once('/') else { return duration(text).map(Start::Within) };
+    let seconds = match unit {
+        "s" => 1.0,
+        "min" => 60.0,
+        _ => return Err(format!("found users per {unit:?}, expected /s or /min")),
+    };
+    positive(count).map(|count| Start::PerSecond(count / seconds))
+}
+
+fn stage(text: &str) -> Result<Stage, String> {
+    let (time, rate) = text.split_once(':').ok_or("expected TIME:RATE or TIME:FROM..TO")?;
+    let (from, to) = rate.split_once("..").unwrap_or((rate, rate));
+    let rate = |text: &str| match text.parse::<f64>() {
+        Ok(rate) if rate.is_finite() && rate >= 0.0 => Ok(rate),
+        _ => Err(format!("found the rate {text:?}, expected requests per second")),
+    };
+    let time = duration(time)?;
+    if time.is_zero() {
+        return Err("expected a time above 0".to_owned());
+    }
+    Ok(Stage { time, from: rate(from)?, to: rate(to)? })
+}
+
+fn goal(text: &str) -> Result<Goal, String> {
+    match text {
+        "peak" => Ok(Goal::Peak { gain: GAIN }),
+        criterion => criterion.parse::<Criterion>().map(Goal::Until).map_err(|error| error.to_string()),
+    }
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if number.is_finite() && number > 0.0 => Ok(number),
+        _ => Err("expected a number above 0".to_owned()),
+    }
+}
+
+fn growth(text: &str) -> Result<f64, String> {
+    match positive(text) {
+        Ok(factor) if factor > 1.0 => Ok(factor),
+        _ => Err("expected a factor above 1".to_owned()),
+    }
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let (number, of) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
+    match positive(number) {
+        Ok(number) if number <= of => Ok(number / of),
+        _ => Err("expected a share, as 80% or 0.8".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Flags {
+        #[command(flatten)]
+        load: Arguments,
+    }
+
+    fn plan(flags: &str) -> (Plan, Option<Search>) {
+        let words = std::iter::once("load").chain(flags.split_whitespace());
+        Flags::try_parse_from(words).unwrap().load.plan(100).unwrap()
+    }
+
+    #[test]
+    fn it_is_bounded_unless_asked() {
+        let (plan, search) = plan("");
+        assert_eq!((plan.pace, plan.connections, plan.stop.after), (Pace::Closed, 4, Some(DURATION)));
+        assert!(search.is_none() && plan.verify_one_in == 100);
+    }
+
+    #[test]
+    fn closed_models() {
+        let seconds = Duration::from_secs;
+        let pace = |flags: &str| plan(flags).0.pace;
+        assert_eq!(pace("--think 1s"), Pace::Think(Think::Fixed(seconds(1))));
+        assert_eq!(pace("--think uniform:1s..3s"), Pace::Think(Think::Uniform(seconds(1), seconds(3))));
+        assert_eq!(pace("--think exponential:2"), Pace::Think(Think::Exponential(seconds(2))));
+        assert_eq!(pace("--pacing 2m"), Pace::Every(seconds(120)));
+        assert_eq!(plan("--ramp 30s").0.start, Start::Within(seconds(30)));
+        assert_eq!(plan("--ramp 30/min").0.start, Start::PerSecond(0.5));
+        let (plan, _) = plan("--users 50 --requests 7 --max-errors 2 --server-pid 1 --max-cpu 80%");
+        assert_eq!(plan.connections, 50);
+        assert_eq!(plan.stop, Stop { after: None, requests: Some(7), errors: Some(2), server_cpu: Some(0.8) });
+    }
+
+    #[test]
+    fn open_models() {
+        let arrivals = |flags: &str| match plan(flags).0.pace {
+            Pace::Arrivals(arrivals) => arrivals,
+            other => panic!("{other:?}"),
+        };
+        let constant = arrivals("--rate 50");
+        assert_eq!(
+            (constant.rate(), constant.spacing, constant.when_busy),
+            (Some(50.0), Spacing::Even, WhenBusy::Drop)
+        );
+        let waiting = arrivals("--rate 50 --poisson --when-busy wait");
+        assert_eq!((waiting.spacing, waiting.when_busy), (Spacing::Poisson, WhenBusy::Wait));
+        let (plan, _) = plan("--stage 10s:0..100 --stage 5s:100 --in-flight 9");
+        assert_eq!((plan.connections, plan.stop.after), (9, Some(Duration::from_secs(15))), "as long as its stages");
+    }
+
+    #[test]
+    fn searches() {
+        let of = |flags: &str| plan(flags).1.unwrap();
+        let users = of("--users 2 --until p99>50ms");
+        assert_eq!((users.axis, users.first, users.most, users.growth), (Axis::Users, 2.0, 128.0, 2.0));
+        let rate = of("--rate 100 --until errors>0 --most 500 --growth 1.5");
+        assert_eq!((rate.axis, rate.first, rate.most, rate.growth), (Axis::Rate, 100.0, 500.0, 1.5));
+        assert_eq!(of("--until peak").goal, Goal::Peak { gain: 0.05 });
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        for flags in [
+            "--users 0",
+            "--think soon",
+            "--think uniform:3s..1s",
+            "--think 1s --pacing 1s",
+            "--ramp 5/h",
+            "--rate 0",
+            "--rate 1 --users 2",
+            "--stage 1s",
+            "--stage 0:5",
+            "--until p99",
+            "--growth 2",
+            "--max-cpu 80%",
+            "--max-cpu 120% --server-pid 1",
+        ] {
+            let words = std::iter::once("load").chain(flags.split_whitespace());
+            assert!(Flags::try_parse_from(words).is_err(), "{flags}");
+        }
+        for flags in ["--poisson", "--in-flight 3"] {
+            let words = std::iter::once("load").chain(flags.split_whitespace());
+            assert!(Flags::try_parse_from(words).unwrap().load.plan(1).is_err(), "{flags}");
+        }
+    }
+}

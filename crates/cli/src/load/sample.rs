@@ -1,0 +1,66 @@
+//! Messages made of the schema, for those who have none.
+
+use anyhow::Context;
+use castile_wsdl::{Definitions, PartContent};
+use castile_xml::escape;
+use castile_xsd::sample::Samples;
+use castile_xsd::{ElementId, ExpandedName};
+
+use super::service::{Operation, Shape};
+
+/// From this depth on, what is optional is left out.
+const DEPTH: usize = 4;
+
+/// A payload of an operation: one of everything, a few levels deep, and what must be there below.
+pub(super) fn payload(definitions: &Definitions, operation: &Operation) -> anyhow::Result<String> {
+    let made = match &operation.input {
+        Shape::Elements(elements) => elements.iter().map(|id| element(definitions, *id)).collect(),
+        Shape::Content => Err(anyhow::anyhow!("its body is the content of a type, without an element")),
+        Shape::Call { wrapper, parts, encoding } => call(definitions, wrapper, parts, encoding.as_deref()),
+    };
+    made.with_context(|| format!("no sample can be made of {}: give it a --message", operation.name))
+}
+
+fn element(definitions: &Definitions, id: ElementId) -> anyhow::Result<String> {
+    first(Samples::new(&definitions.schema, id))
+}
+
+fn call(
+    definitions: &Definitions,
+    wrapper: &ExpandedName,
+    parts: &[(String, PartContent)],
+    encoding: Option<&str>,
+) -> anyhow::Result<String> {
+    let schema = &definitions.schema;
+    let mut children = String::new();
+    for (name, content) in parts {
+        children += &match content {
+            PartContent::Element(id) => element(definitions, *id)?,
+            PartContent::Type(type_id) => {
+                first(Samples::of_type(schema, ExpandedName::new("", name.as_str()), *type_id))?
+            }
+        };
+    }
+    // An array says its size in SOAP encoding, which no schema knows.
+    if encoding.is_some() && children.contains("schemas.xmlsoap.org/soap/encoding/") {
+        anyhow::bail!("its arrays in SOAP encoding are beyond a schema");
+    }
+    let style = encoding.filter(|style| !style.is_empty());
+    let style = style.map(|style| format!(" soap:encodingStyle=\"{}\"", attribute(style))).unwrap_or_default();
+    let (namespace, local) = (attribute(wrapper.namespace()), wrapper.local());
+    Ok(match namespace.is_empty() {
+        true => format!("<{local}{style}>{children}</{local}>"),
+        false => format!("<m:{local} xmlns:m=\"{namespace}\"{style}>{children}</m:{local}>"),
+    })
+}
+
+fn first(samples: Samples<'_>) -> anyhow::Result<String> {
+    Ok(samples.with_depth(DEPTH).next().context("nothing could be made")??)
+}
+
+/// An attribute's value; what XML can't carry has not come through a contract, which is XML.
+fn attribute(value: &str) -> String {
+    let mut out = Vec::new();
+    let _ = escape::push_attribute(&mut out, value);
+    String::from_utf8_lossy(&out).into_owned()
+}

@@ -1,0 +1,87 @@
+//! What one user sends, and what it keeps of the answers.
+
+use std::sync::Arc;
+
+use castile_load::{Answer, HttpResponse, NoRequest, Request, Script};
+use castile_xml::Memory;
+
+use super::feed::Turns;
+use super::mix::Mix;
+use super::template::Place;
+
+/// A user of a mix.
+pub(super) struct UserScript {
+    mix: Arc<Mix>,
+    turns: Option<Turns>,
+    /// The row of the feed that is being used.
+    row: Option<usize>,
+    values: Vec<Option<String>>,
+    memory: Memory,
+    sent: u64,
+}
+
+impl UserScript {
+    pub(super) fn new(mix: &Arc<Mix>) -> Self {
+        UserScript {
+            mix: mix.clone(),
+            turns: mix.feed.as_ref().map(|(_, turns)| turns.of_user()),
+            row: None,
+            values: vec![None; mix.values.len()],
+            memory: Memory::default(),
+            sent: 0,
+        }
+    }
+
+    fn take_row(&mut self) -> Result<(), NoRequest> {
+        if let Some(turns) = &self.turns {
+            self.row = Some(turns.take().ok_or(NoRequest::Done)?);
+        }
+        Ok(())
+    }
+}
+
+impl Script for UserScript {
+    fn write(&mut self, number: usize, request: &mut Request) -> Result<(), NoRequest> {
+        let mix = self.mix.clone();
+        let operation = mix.round[number];
+        let message = mix.message(operation);
+        if mix.row_per_round && number == 0 || !mix.row_per_round && message.template.is_fed() {
+            self.take_row()?;
+        }
+        let value = |place| match place {
+            Place::Column(column) => mix.feed.as_ref().zip(self.row).map(|((feed, _), row)| feed.value(row, column)),
+            Place::Extracted(value) => self.values[value].as_deref(),
+        };
+        let written = message.template.write(&mut request.body, value);
+        written.map_err(|place| NoRequest::Failed(mix.without(place)))?;
+        request.headers.push_str(&mix.headers[operation]);
+        self.sent = request.body.len() as u64;
+        Ok(())
+    }
+
+    fn judge(&mut self, number: usize, response: &HttpResponse<'_>, in_full: bool) -> Result<Answer, String> {
+        let number = self.mix.round[number];
+        let operation = &self.mix.service.operations[number];
+        let Self { values, memory, .. } = self;
+        self.mix
+            .judge
+            .judge((number, operation), response, in_full, values, memory)
+            .map_err(|wrong| format!("{}: {wrong}", operation.name))?;
+        Ok(Answer { bytes_out: self.sent, bytes_in: response.body.len() as u64, matches: 0 })
+    }
+}
+
+impl Mix {
+    /// That a place has no value, in words.
+    fn without(&self, place: Place) -> String {
+        match place {
+            Place::Column(column) => {
+                let name = self.feed.as_ref().map_or("", |(feed, _)| &feed.columns()[column]);
+                format!("{{{{{name}}}}} has no value that XML can carry")
+            }
+            Place::Extracted(value) => {
+                format!("{{{{{}}}}} has no value yet: no answer to this user has had one", self.values[value])
+            }
+        }
+    }
+}

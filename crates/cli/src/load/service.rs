@@ -1,0 +1,240 @@
+//! What of a contract is loaded: one port, and the operations that were named.
+
+use anyhow::{Context, bail};
+use castile::soap;
+use castile_wsdl::{
+    Binding, BindingMessage, BindingOperation, Definitions, PartContent, Pattern, Port, Protocol, Style, Use, Version,
+};
+use castile_xml::tree::Document;
+use castile_xsd::{ElementId, ExpandedName};
+
+/// A port and operations of it.
+#[derive(Debug)]
+pub(super) struct Service {
+    /// The contract, which lives as long as the process: so do those who load.
+    pub(super) definitions: &'static Definitions,
+    pub(super) name: String,
+    pub(super) version: soap::Version,
+    /// The address that the contract gives.
+    pub(super) address: Option<String>,
+    /// Those that were named, in that order.
+    pub(super) operations: Vec<Operation>,
+}
+
+/// One operation, and how often it is called.
+#[derive(Debug)]
+pub(super) struct Operation {
+    pub(super) name: String,
+    pub(super) weight: u32,
+    pub(super) action: String,
+    pub(super) input: Shape,
+    /// `None` of one that has no response.
+    pub(super) output: Option<Shape>,
+}
+
+/// What stands in the body of a message.
+#[derive(Debug)]
+pub(super) enum Shape {
+    /// Document style: these elements, most often one.
+    Elements(Vec<ElementId>),
+    /// Document style with a part that has a type: content of the type.
+    Content,
+    /// Rpc style: an element of this name with the parts in it.
+    Call {
+        wrapper: ExpandedName,
+        parts: Vec<(String, PartContent)>,
+        /// The encoding style, where the parts are encoded.
+        encoding: Option<String>,
+    },
+}
+
+/// An operation as a person names it: `OP` or `OP=WEIGHT`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Named {
+    name: String,
+    weight: u32,
+}
+
+impl std::str::FromStr for Named {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, weight) = match text.split_once('=') {
+            None => (text, 1),
+            Some((name, weight)) => match weight.parse() {
+                Ok(weight @ 1..=1000) => (name, weight),
+                _ => return Err(format!("found the weight {weight:?}, expected a number from 1 to 1000")),
+            },
+        };
+        Ok(Named { name: name.to_owned(), weight })
+    }
+}
+
+impl Service {
+    /// Finds the first port that speaks SOAP and has all these operations, among those of these names, where some are
+    /// given.
+    pub(super) fn choose(
+        definitions: &'static Definitions,
+        service: Option<&str>,
+        port: Option<&str>,
+        named: &[Named],
+    ) -> anyhow::Result<Self> {
+        let all = definitions.services.iter().flat_map(|service| service.ports.iter().map(move |port| (service, port)));
+        let speaks_soap = |port: &Port| matches!(definitions[port.binding].protocol, Protocol::Soap { .. });
+        let ports: Vec<_> = all
+            .filter(|(found, _)| service.is_none_or(|name| found.name.local() == name))
+            .filter(|(_, found)| port.is_none_or(|name| found.name == name))
+            .filter(|(_, found)| speaks_soap(found))
+            .collect();
+        let has = |port: &Port, named: &Named| operation(&definitions[port.binding], &named.name).is_some();
+        let Some((service, port)) = ports.iter().find(|(_, port)| named.iter().all(|named| has(port, named))) else {
+            bail!("{}", not_found(definitions, &ports, named));
+        };
+        let binding = &definitions[port.binding];
+        let Protocol::Soap { version, .. } = &binding.protocol else { bail!("the port speaks no SOAP") };
+        let operations = named.iter().filter_map(|named| {
+            operation(binding, &named.name).map(|found| Operation::new(definitions, binding, found, named.weight))
+        });
+        Ok(Service {
+            definitions,
+            name: service.name.local().to_owned(),
+            version: match version {
+                Version::Soap11 => soap::Version::Soap11,
+                Version::Soap12 => soap::Version::Soap12,
+            },
+            address: port.address.clone(),
+            operations: operations.collect::<anyhow::Result<_>>()?,
+        })
+    }
+
+    /// The prefixes that expressions may use: those of the contract's root element, `soap` for the envelope, `tns` for
+    /// the target namespace.
+    pub(super) fn prefixes(&self) -> Vec<(String, String)> {
+        let mut prefixes = vec![
+            ("soap".to_owned(), self.version.namespace().to_owned()),
+            ("tns".to_owned(), self.definitions.target_namespace.clone()),
+        ];
+        let document = self.definitions.sources.texts().next().and_then(|text| Document::parse(text).ok());
+        for (prefix, namespace) in document.iter().flat_map(|document| document.root().namespaces()) {
+            if !prefix.is_empty() && prefixes.iter().all(|(known, _)| known != prefix) {
+                prefixes.push((prefix.to_owned(), namespace.to_owned()));
+            }
+        }
+        prefixes
+    }
+}
+
+fn operation<'d>(binding: &'d Binding, name: &str) -> Option<&'d BindingOperation> {
+    binding.operations.iter().find(|operation| operation.name == name)
+}
+
+fn not_found(definitions: &Definitions, ports: &[(&castile_wsdl::Service, &Port)], named: &[Named]) -> String {
+    if ports.is_empty() {
+        let known = definitions.services.iter().flat_map(|service| {
+            service.ports.iter().map(move |port| format!("{} of {}", port.name, service.name.local()))
+        });
+        return format!(
+            "found no such port that speaks SOAP, expected one of {}",
+            known.collect::<Vec<_>>().join(", ")
+        );
+    }
+    let mut known: Vec<&str> = Vec::new();
+    for operation in ports.iter().flat_map(|(_, port)| &definitions[port.binding].operations) {
+        if !known.contains(&&*operation.name) {
+            known.push(&operation.name);
+        }
+    }
+    let unknown = named.iter().find(|named| !known.contains(&&*named.name));
+    let found = match unknown {
+        Some(unknown) => format!("found operation {:?}", unknown.name),
+        None if named.is_empty() => "found no --operation".to_owned(),
+        None => "found no port that has all these operations".to_owned(),
+    };
+    format!("{found}, expected some of {}", known.join(", "))
+}
+
+impl Operation {
+    fn new(
+        definitions: &Definitions,
+        binding: &Binding,
+        operation: &BindingOperation,
+        weight: u32,
+    ) -> anyhow::Result<Self> {
+        let name = &operation.name;
+        if !matches!(operation.pattern, Pattern::OneWay | Pattern::RequestResponse) {
+            bail!("{name} is begun by the service, expected an operation that a client calls");
+        }
+        let input = operation.input.as_ref().with_context(|| format!("{name} has no input"))?;
+        if !input.attachments.is_empty() {
+            bail!("{name} takes attachments, which this command can't send");
+        }
+        let action = match &operation.soap_action {
+            Some(action) => action.clone(),
+            None => definitions.request_action(binding, operation),
+        };
+        // It becomes a part of a header line, between quotes.
+        if action.contains(|c: char| c.is_control() || c == '"') {
+            bail!("{name} has the action {action:?}, which no HTTP header can carry");
+        }
+        Ok(Operation {
+            name: name.clone(),
+            weight,
+            action,
+            input: Shape::of(operation, input, name),
+            output: operation.output.as_ref().map(|output| Shape::of(operation, output, &format!("{name}Response"))),
+        })
+    }
+}
+
+impl Shape {
+    /// `name` is that of the wrapper in rpc style.
+    fn of(operation: &BindingOperation, message: &BindingMessage, name: &str) -> Self {
+        match operation.style {
+            Style::Rpc => Shape::Call {
+                wrapper: ExpandedName::new(message.namespace.clone().unwrap_or_default(), name),
+                parts: message.body.iter().map(|part| (part.name.clone(), part.content)).collect(),
+                encoding: match message.use_ {
+                    Use::Literal => None,
+                    Use::Encoded => Some(message.encoding_style.clone().unwrap_or_default()),
+                },
+            },
+            Style::Document => {
+                let is_typed = message.body.iter().any(|part| matches!(part.content, PartContent::Type(_)));
+                let elements = message.body.iter().filter_map(|part| match part.content {
+                    PartContent::Element(id) => Some(id),
+                    PartContent::Type(_) => None,
+                });
+                if is_typed { Shape::Content } else { Shape::Elements(elements.collect()) }
+            }
+        }
+    }
+
+    /// The names that the first element in the body can have; `None` if any will do.
+    pub(super) fn roots(&self, definitions: &Definitions) -> Option<Vec<ExpandedName>> {
+        match self {
+            Shape::Elements(elements) => {
+                let of = |id: &ElementId| {
+                    let substitutes = definitions.schema.substitutes(*id);
+                    std::iter::once(*id).chain(substitutes).map(|id| definitions.schema[id].name.clone())
+                };
+                Some(elements.first().into_iter().flat_map(of).collect())
+            }
+            Shape::Content => None,
+            Shape::Call { wrapper, .. } => Some(vec![wrapper.clone()]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_operation_may_have_a_weight() {
+        assert_eq!("A".parse(), Ok(Named { name: "A".to_owned(), weight: 1 }));
+        assert_eq!("A=30".parse(), Ok(Named { name: "A".to_owned(), weight: 30 }));
+        for wrong in ["A=", "A=0", "A=1001", "A=x"] {
+            assert!(wrong.parse::<Named>().is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Messages with places in them, written `{{NAME}}`, that are filled in for each request.
+
+use std::ops::Range;
+
+use castile_xml::escape;
+
+/// A message with places. What stands between them is never looked at again.
+#[derive(Clone, Debug)]
+pub(super) struct Template {
+    text: String,
+    pieces: Vec<Piece>,
+    /// What stands behind the last place.
+    rest: usize,
+}
+
+#[derive(Clone, Debug)]
+struct Piece {
+    /// What stands before the place.
+    literal: Range<usize>,
+    place: Place,
+    context: Context,
+}
+
+/// What a place is filled with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// This column of the feed.
+    Column(usize),
+    /// The value that was taken from an answer under this name.
+    Extracted(usize),
+}
+
+/// Where a place stands, which decides what is escaped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Context {
+    Text,
+    /// An attribute's value between these quotes.
+    Attribute(char),
+}
+
+impl Template {
+    /// A message without places: braces in it mean nothing.
+    pub(super) fn plain(text: String) -> Self {
+        let rest = 0;
+        Template { text, pieces: Vec::new(), rest }
+    }
+
+    /// Finds the places of a well-formed document; `find` knows what their names stand for.
+    pub(super) fn new(text: String, find: impl Fn(&str) -> Result<Place, String>) -> Result<Self, String> {
+        let mut pieces: Vec<Piece> = Vec::new();
+        let mut rest = 0;
+        for (range, context) in places(&text) {
+            let name = text[range.start + 2..range.end - 2].trim();
+            let context = context.map_err(|place| {
+                format!("{{{{{name}}}}} stands in {place}, expected it in text or in the value of an attribute")
+            })?;
+            let place = find(name)?;
+            pieces.push(Piece { literal: rest..range.start, place, context });
+            rest = range.end;
+        }
+        Ok(Template { text, pieces, rest })
+    }
+
+    /// Whether it has a place of the feed.
+    pub(super) fn is_fed(&self) -> bool {
+        self.pieces.iter().any(|piece| matches!(piece.place, Place::Column(_)))
+    }
+
+    /// Writes the message with its places filled.
+    ///
+    /// # Errors
+    /// The place for which there is no value, or whose value XML can't carry.
+    pub(super) fn write<'v>(&self, out: &mut Vec<u8>, value: impl Fn(Place) -> Option<&'v str>) -> Result<(), Place> {
+        for Piece { literal, place, context } in &self.pieces {
+            out.extend_from_slice(&self.text.as_bytes()[literal.clone()]);
+            let value = value(*place).ok_or(*place)?;
+            context.escape(value, out).map_err(|_| *place)?;
+        }
+        out.extend_from_slice(&self.text.as_bytes()[self.rest..]);
+        Ok(())
+    }
+}
+
+impl Context {
+    fn escape(self, value: &str, out: &mut Vec<u8>) -> Result<(), usize> {
+        match self {
+            Context::Text => escape::push_text(out, value),
+            Context::Attribute('\'') => {
+                for (index, piece) in value.split('\'').enumerate() {
+                    if index > 0 {
+                        out.extend_from_slice(b"&apos;");
+                    }
+                    escape::push_attribute(out, piece)?;
+                }
+                Ok(())
+            }
+            Context::Attribute(_) => escape::push_attribute(out, value),
+        }
+    }
+}
+
+/// A text in pieces: what stands there, and names in double braces.
+pub(super) fn split(text: &str) -> Vec<Result<&str, &str>> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while let Some((before, name, after)) = next(rest) {
+        pieces.push(Ok(before));
+        pieces.push(Err(name.trim()));
+        rest = after;
+    }
+    pieces.push(Ok(rest));
+    pieces
+}
+
+fn next(text: &str) -> Option<(&str, &str, &str)> {
+    let (before, rest) = text.split_once("{{")?;
+    let (name, after) = rest.split_once("}}")?;
+    Some((before, name, after))
+}
+
+/// The places of a document, each with what it stands in, in words where that won't do. In comments and processing
+/// instructions braces mean nothing.
+fn places(text: &str) -> Vec<(Range<usize>, Result<Context, &'static str>)> {
+    let mut places = Vec::new();
+    let mut at = 0;
+    let mut quote = None;
+    let mut is_tag = false;
+    // The document is well-formed: what begins ends, and no `<` stands in a value.
+    let end_of = |at: usize, end: &str| text[at..].find(end).map_or(text.len(), |found| at + found + end.len());
+    while let Some(c) = text[at..].chars().next() {
+        let rest = &text[at..];
+        let place = rest.starts_with("{{").then(|| rest.find("}}")).flatten().map(|end| at..at + end + 2);
+        match (place, quote) {
+            (Some(range), _) => {
+                at = range.end;
+                let context = match quote {
+                    Some(quote) => Ok(Context::Attribute(quote)),
+                    None if is_tag => Err("a tag"),
+                    None => Ok(Context::Text),
+                };
+                places.push((range, context));
+                continue;
+            }
+            (None, Some(open)) if c == open => quote = None,
+            (None, Some(_)) => {}
+            (None, None) if rest.starts_with("<!--") => {
+                at = end_of(at, "-->");
+                continue;
+            }
+            (None, None) if rest.starts_with("<?") => {
+                at = end_of(at, "?>");
+                continue;
+            }
+            (None, None) if rest.starts_with("<![CDATA[") => {
+                let end = end_of(at, "]]>");
+                let within = text[at..end].find("{{").map(|start| at + start);
+                if let Some(start) = within
+                    && let Some(length) = text[start..end].find("}}")
+                {
+                    places.push((start..start + length + 2, Err("a CDATA section")));
+                }
+                at = end;
+                continue;
+            }
+            (None, None) => match c {
+                '<' => is_tag = true,
+                '>' => is_tag = false,
+                '"' | '\'' if is_tag => quote = Some(c),
+                _ => {}
+            },
+        }
+        at += c.len_utf8();
+    }
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn template(text: &str) -> Result<Template, String> {
+        Template::new(text.to_owned(), |name| match name {
+            "a" => Ok(Place::Column(0)),
+            "b" => Ok(Place::Extracted(0)),
+            _ => Err(format!("no {name}")),
+        })
+    }
+
+    fn written(text: &str, a: &str) -> String {
+        let mut out = Vec::new();
+        let value = |place| if place == Place::Column(0) { Some(a) } else { Some("later") };
+        template(text).unwrap().write(&mut out, value).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn values_are_escaped_for_where_they_stand() {
+        let value = "<&>\"'\n]]>";
+        let table = [
+            ("<e>{{a}}</e>", "<e>&lt;&amp;&gt;\"'\n]]&gt;</e>"),
+            ("<e x=\"1{{a}}2\"/>", "<e x=\"1&lt;&amp;&gt;&quot;'&#10;]]&gt;2\"/>"),
+            ("<e x='{{ a }}'/>", "<e x='&lt;&amp;&gt;&quot;&apos;&#10;]]&gt;'/>"),
+            ("<e>{{b}} {{a}}!</e>", "<e>later &lt;&amp;&gt;\"'\n]]&gt;!</e>"),
+            ("<e><!-- {{a}} \" --><?p {{a}}?>{ä}</e>", "<e><!-- {{a}} \" --><?p {{a}}?>{ä}</e>"),
+            ("<e x='>' y=\"'\">{{b}}</e>", "<e x='>' y=\"'\">later</e>"),
+        ];
+        for (text, expected) in table {
+            assert_eq!(written(text, value), expected);
+        }
+    }
+
+    #[test]
+    fn a_place_that_can_not_be_filled_is_told() {
+        for (text, expected) in [
+            ("<e>{{c}}</e>", "no c"),
+            ("<e><![CDATA[ {{a}} ]]></e>", "{{a}} stands in a CDATA section"),
+            ("<e {{a}}='1'/>", "{{a}} stands in a tag"),
+        ] {
+            let wrong = template(text).unwrap_err();
+            assert!(wrong.contains(expected), "{text}: {wrong}");
+        }
+        let mut out = Vec::new();
+        assert_eq!(template("<e>{{a}}{{b}}</e>").unwrap().write(&mut out, |_| None), Err(Place::Column(0)));
+        assert_eq!(template("<e>{{a}}</e>").unwrap().write(&mut out, |_| Some("\u{1}")), Err(Place::Column(0)));
+    }
+
+    #[test]
+    fn without_places_braces_are_text() {
+        let plain = Template::plain("<e>{{x}}</e>".to_owned());
+        let mut out = Vec::new();
+        plain.write(&mut out, |_| None).unwrap();
+        assert_eq!(out, b"<e>{{x}}</e>");
+        assert!(!plain.is_fed());
+        assert_eq!(split("a{{ b }}c{{"), [Ok("a"), Err("b"), Ok("c{{")]);
+    }
+}

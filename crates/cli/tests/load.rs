@@ -1,0 +1,353 @@
+//! `castile load` from its arguments to its exit code: what a server sees, and what is told of its answers.
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
+
+#[path = "load/server.rs"]
+mod server;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use server::{Castile, Seen, Server};
+
+const FAULT: &str = "<soap:Envelope xmlns:soap='http://schemas.xmlsoap.org/soap/envelope/'><soap:Body><soap:Fault>\
+                     <faultcode>soap:Server</faultcode><faultstring>too busy</faultstring></soap:Fault></soap:Body>\
+                     </soap:Envelope>";
+
+fn envelope(payload: &str) -> String {
+    format!(
+        "<soap:Envelope xmlns:soap='http://schemas.xmlsoap.org/soap/envelope/'><soap:Body>{payload}</soap:Body></soap:Envelope>"
+    )
+}
+
+fn void() -> String {
+    envelope("<EchoVoidResponse xmlns='uri:WSTestWeb-TestService'/>")
+}
+
+fn files() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/load")
+}
+
+fn contract(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../suites/contracts").join(name).display().to_string()
+}
+
+/// Runs the command among the files of these tests.
+fn load(contract_name: &str, url: &str, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_castile"))
+        .current_dir(files())
+        .args(["load", &contract(contract_name), "--url", url])
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+fn told(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+/// The rows that a command measured against this server.
+fn rows(server: &Server, arguments: &[&str]) -> Vec<Value> {
+    let directory = tempfile::tempdir().unwrap();
+    let json = directory.path().join("r.json");
+    let json = json.to_str().unwrap();
+    let output = load("wstest.wsdl", &server.url(), &[arguments, &["--json", json]].concat());
+    assert!(Path::new(json).exists(), "{}", told(&output));
+    let results: Value = serde_json::from_str(&std::fs::read_to_string(json).unwrap()).unwrap();
+    results["suites"][0]["cases"].as_array().unwrap().clone()
+}
+
+/// The values of elements of this name in the requests, in the order in which they came.
+fn values(requests: &[Seen], name: &str) -> Vec<String> {
+    let (open, close) = (format!("<{name}>"), format!("</{name}>"));
+    let value = |seen: &Seen| Some(seen.body.split_once(&open)?.1.split_once(&close)?.0.to_owned());
+    requests.iter().filter_map(value).collect()
+}
+
+#[test]
+fn a_mix_is_sent_by_weight_with_headers_and_actions() {
+    let server = Server::start(|seen, _| match seen.body.contains("EchoVoid") {
+        true => (200, void()),
+        false => (200, envelope("<GetOrderResponse xmlns='uri:WSTestWeb-TestService'/>")),
+    });
+    let arguments = [
+        "--operation",
+        "GetOrder",
+        "--operation",
+        "EchoVoid=3",
+        "--requests",
+        "40",
+        "--users",
+        "2",
+        "--header",
+        "X-Tenant: blue",
+        "--soap-header",
+        "session.xml",
+    ];
+    let rows = rows(&server, &arguments);
+    let counts: Vec<_> =
+        rows.iter().map(|row| (row["case"].as_str().unwrap(), row["requests"].as_u64().unwrap())).collect();
+    // The two users share 40 requests as they come, so a round may be cut.
+    assert_eq!(counts[0], ("GetOrder + EchoVoid", 40));
+    assert_eq!((counts[1].0, counts[2].0, counts[1].1 + counts[2].1), ("GetOrder", "EchoVoid", 40));
+    assert!((10..=11).contains(&counts[1].1), "{counts:?}");
+    let seen = server.seen();
+    assert_eq!(seen.len(), 40);
+    let orders = seen.iter().filter(|one| one.body.contains("GetOrder")).count() as u64;
+    assert_eq!(orders, counts[1].1);
+    for one in &seen {
+        let operation = if one.body.contains("EchoVoid") { "EchoVoid" } else { "GetOrder" };
+        assert_eq!(one.header("soapaction"), format!("\"uri:WSTestWeb-TestService/{operation}\""));
+        assert_eq!(one.header("content-type"), "text/xml; charset=utf-8");
+        assert_eq!(one.header("x-tenant"), "blue");
+        assert!(one.body.contains("<soap:Header><session xmlns=\"urn:example:session\">"), "{}", one.body);
+    }
+    assert!(seen[0].body.contains("GetOrder"), "a user begins with the first operation");
+}
+
+#[test]
+fn messages_of_a_directory_are_sent_in_turn() {
+    let server = Server::start(|_, _| (200, envelope("<GetOrderResponse xmlns='uri:WSTestWeb-TestService'/>")));
+    rows(&server, &["--operation", "GetOrder", "--message", "orders", "--requests", "4", "--users", "1"]);
+    assert_eq!(values(&server.seen(), "orderId"), ["1", "2", "1", "2"]);
+}
+
+#[test]
+fn a_feed_fills_places_row_by_row_and_ends_the_run() {
+    let server = Server::start(|_, _| (200, envelope("<GetOrderResponse xmlns='uri:WSTestWeb-TestService'/>")));
+    let orders = |feed: &str, more: &[&str]| {
+        let before = server.seen().len();
+        let arguments = ["--operation", "GetOrder", "--template", "order.xml", "--feed", feed];
+        let rows = rows(&server, &[&arguments, more].concat());
+        let mut orders = values(&server.seen()[before..], "orderId");
+        assert_eq!(rows[0]["requests"], orders.len(), "{rows:?}");
+        let reason = rows[0]["exit_reason"].as_str().unwrap_or_default().to_owned();
+        if more.contains(&"3") {
+            orders.sort();
+        }
+        (orders, reason)
+    };
+    let done = "nothing left to send";
+    let (found, reason) = orders("orders.csv", &["--users", "1", "--feed-mode", "stop"]);
+    assert_eq!((found, &*reason), (["1", "2", "3"].map(str::to_owned).to_vec(), done));
+    let (found, _) = orders("orders.csv", &["--users", "1", "--requests", "5"]);
+    assert_eq!(found, ["1", "2", "3", "1", "2"], "it begins again");
+    let (found, reason) = orders("orders.jsonl", &["--users", "3", "--feed-mode", "stop,per-user"]);
+    assert_eq!((found, &*reason), (["1", "1", "1", "2", "2", "2"].map(str::to_owned).to_vec(), done));
+    let (found, _) = orders("orders.jsonl", &["--users", "3", "--feed-mode", "stop"]);
+    assert_eq!(found, ["1", "2"], "all users share it");
+}
+
+#[test]
+fn a_value_of_an_answer_is_in_the_next_request_of_the_same_user() {
+    let server = Server::start(|seen, number| match seen.body.contains("GetOrder") {
+        // Escaped, so that it must be again.
+        true => {
+            let id = format!("<GetOrderResult><OrderId>{number}&amp;</OrderId></GetOrderResult>");
+            (200, envelope(&format!("<GetOrderResponse xmlns='uri:WSTestWeb-TestService'>{id}</GetOrderResponse>")))
+        }
+        false => (200, envelope("<EchoStructResponse xmlns='uri:WSTestWeb-TestService'/>")),
+    });
+    let arguments = [
+        "--operation",
+        "GetOrder",
+        "--operation",
+        "EchoStruct",
+        "--template",
+        "struct.xml",
+        "--extract",
+        "GetOrder:id=//tns:OrderId",
+        "--users",
+        "1",
+        "--requests",
+        "4",
+    ];
+    rows(&server, &arguments);
+    assert_eq!(values(&server.seen(), "i"), ["0&amp;", "2&amp;"]);
+
+    // Without an answer that has it, nothing is sent.
+    let none = Server::start(|_, _| (200, envelope("<EchoStructResponse xmlns='uri:WSTestWeb-TestService'/>")));
+    let arguments =
+        ["--operation", "EchoStruct", "--template", "struct.xml", "--extract", "id=//tns:Nothing", "--requests", "3"];
+    let output = load("wstest.wsdl", &none.url(), &arguments);
+    assert_eq!(output.status.code(), Some(3), "{}", told(&output));
+    assert!(told(&output).contains("{{id}} has no value yet"), "{}", told(&output));
+    assert_eq!(none.seen().len(), 0);
+}
+
+#[test]
+fn wrong_answers_are_told_and_counted() {
+    let echo = ["--operation", "EchoVoid", "--requests", "10", "--users", "1", "--check-one-in", "1"];
+    let other = envelope("<Other xmlns='urn:x'/>");
+    // What the server answers, what is expected, how many answers are wrong, and why.
+    let table: [(u16, &str, &[&str], u64, &str); 12] = [
+        (200, &void(), &[], 0, ""),
+        (500, FAULT, &[], 10, "EchoVoid: status 500, expected 200: Server: too busy"),
+        (200, FAULT, &[], 10, "EchoVoid: fault Server: too busy"),
+        (500, FAULT, &["--expect", "fault"], 0, ""),
+        (200, &void(), &["--expect", "fault"], 10, "found a response, expected a fault"),
+        (503, "full\n", &[], 10, "EchoVoid: status 503, expected 200: full "),
+        (201, &void(), &["--expect-status", "201"], 0, ""),
+        (200, "<html/>", &[], 10, "Envelope"),
+        (200, "", &[], 10, "found an empty answer, expected a response"),
+        (200, &void(), &["--expect-contains", "Nothing"], 10, "found no \"Nothing\" in the answer"),
+        (200, &other, &["--expect-valid"], 10, "the schema declares no element {urn:x}Other"),
+        (200, &void(), &["--expect-xpath", "//tns:EchoVoid"], 10, "//tns:EchoVoid does not hold of the answer"),
+    ];
+    for (status, answer, more, wrong, why) in table {
+        let answer = answer.to_owned();
+        let server = Server::start(move |_, _| (status, answer.clone()));
+        let output = load("wstest.wsdl", &server.url(), &[&echo, more].concat());
+        let told = told(&output);
+        assert_eq!(server.seen().len(), 10, "{told}");
+        assert_eq!(output.status.code(), Some(if wrong == 0 { 0 } else { 3 }), "{status} {more:?}: {told}");
+        assert!(told.contains(why), "expected {why:?} in {told}");
+    }
+}
+
+#[test]
+fn exit_codes_and_files_tell_what_failed() {
+    // Every second answer is a fault.
+    let server = Server::start(|_, number| if number % 2 == 0 { (200, void()) } else { (500, FAULT.to_owned()) });
+    let directory = tempfile::tempdir().unwrap();
+    let [junit, csv] = ["r.xml", "r.csv"].map(|name| directory.path().join(name));
+    let out = directory.path().join("out");
+    let echo = ["--operation", "EchoVoid", "--requests", "10", "--users", "1"];
+    let files = ["--junit", junit.to_str().unwrap(), "--csv", csv.to_str().unwrap(), "--out", out.to_str().unwrap()];
+    for (more, expected) in [
+        (&["--fail-if", "errors>5"][..], 0),
+        (&["--fail-if", "errors>4"], 1),
+        (&["--fail-if", "error-rate>50%", "--fail-if", "rps<0.001"], 0),
+        (&["--fail-if", "p99>1h"], 2),
+        (&["--fail-if", "p99>1000s"], 1),
+        (&[], 1),
+    ] {
+        let output = load("wstest.wsdl", &server.url(), &[&echo, &files[..], more].concat());
+        assert_eq!(output.status.code(), Some(expected), "{more:?}: {}", told(&output));
+    }
+    let junit = std::fs::read_to_string(junit).unwrap();
+    assert!(junit.contains("5 wrong or missing answers") && junit.contains("too busy"), "{junit}");
+    assert!(std::fs::read_to_string(csv).unwrap().lines().nth(1).unwrap().contains("TestService,EchoVoid"));
+    assert!(out.join("index.html").exists() && out.join("results.json").exists());
+    // Nobody listens there any more.
+    let url = server.url();
+    drop(server);
+    let output = load("wstest.wsdl", &url, &["--operation", "EchoVoid", "--requests", "3"]);
+    assert_eq!(output.status.code(), Some(3), "{}", told(&output));
+}
+
+#[test]
+fn what_can_not_be_sent_is_told_before_anything_is() {
+    let server = Server::start(|_, _| (200, void()));
+    let order = ["--operation", "GetOrder", "--template", "order.xml"];
+    let table: [(&[&str], &str); 14] = [
+        (&[], "--operation"),
+        (&["--operation", "Nothing"], "expected some of EchoVoid, EchoStruct, EchoList, GetOrder"),
+        (&["--operation", "EchoVoid", "--port", "Other"], "TestServiceSoap of TestService"),
+        (&order, "{{order}} has neither a --feed nor an --extract"),
+        (
+            &[&order[..], &["--feed", "wrong.csv"]].concat(),
+            "wrong.csv:3: order: \"two\" is not a valid xs:int, where GetOrder/orderId is filled",
+        ),
+        (&[&order[..], &["--feed", "wrong.csv"]].concat(), "wrong.csv:4: customer: \"2.5\""),
+        (&[&order[..], &["--feed", "nothing.csv"]].concat(), "nothing.csv can't be read"),
+        (&[&order[..], &["--feed", "orders.csv", "--feed-mode", "stop,recycle"]].concat(), "stop"),
+        (&["--operation", "EchoVoid", "--feed", "orders.csv"], "no --template has a place"),
+        (&["--operation", "EchoVoid", "--operation", "EchoList", "--message", "orders"], "write OPERATION="),
+        (&["--operation", "GetOrder", "--message", "orders", "--soap-header", "session.xml"], "can't add to"),
+        (&["--operation", "EchoVoid", "--expect-xpath", "//"], "XPath"),
+        (&["--operation", "EchoVoid", "--extract", "Other:a=//b"], "which is no --operation"),
+        (&["--operation", "EchoVoid", "--header", "Host: x"], "written by the driver"),
+    ];
+    for (arguments, expected) in table {
+        let output = load("wstest.wsdl", &server.url(), arguments);
+        let told = told(&output);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {told}");
+        assert!(told.contains(expected), "{arguments:?}: expected {expected:?} in {told}");
+    }
+    assert_eq!(server.seen().len(), 0);
+}
+
+#[test]
+fn the_port_decides_the_version_of_soap() {
+    let contract = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/interop/matrix/contracts/wrapped.wsdl");
+    let server = Server::start(|_, _| (202, String::new()));
+    let arguments = ["--operation", "echoString", "--port", "Wrapped12", "--requests", "1", "--expect-status", "202"];
+    let mut castile = Command::new(env!("CARGO_BIN_EXE_castile"));
+    let output = castile.arg("load").arg(contract).args(["--url", &server.url()]).args(arguments).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    let seen = &server.seen()[0];
+    assert!(seen.header("content-type").starts_with("application/soap+xml; charset=utf-8"), "{seen:?}");
+    assert_eq!(seen.header("soapaction"), "");
+    assert!(
+        seen.body.starts_with("<soap:Envelope xmlns:soap=\"http://www.w3.org/2003/05/soap-envelope\">"),
+        "{seen:?}"
+    );
+}
+
+#[test]
+fn rpc_messages_are_made_sent_and_judged() {
+    let castile = Castile::start();
+    for (contract, path, operation) in
+        [("interop_base.wsdl", "/interop/base", "echoStruct"), ("interop_base.wsdl", "/interop/base", "echoInteger")]
+    {
+        let listed = castile.path(path);
+        let arguments = ["--operation", operation, "--requests", "5", "--users", "1", "--expect-xpath", "true()"];
+        let output = load(contract, &listed, &arguments);
+        assert_eq!(output.status.code(), Some(0), "{contract}: {}", told(&output));
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_process_that_is_named_is_measured() {
+    let castile = Castile::start();
+    let directory = tempfile::tempdir().unwrap();
+    let json = directory.path().join("r.json");
+    let arguments = ["--operation", "EchoVoid", "--requests", "200", "--json", json.to_str().unwrap(), "--server-pid"];
+    let id = castile.id().to_string();
+    let output = load("wstest.wsdl", &castile.path("/wstest"), &[&arguments[..], &[&id]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    let results: Value = serde_json::from_str(&std::fs::read_to_string(json).unwrap()).unwrap();
+    let row = &results["suites"][0]["cases"][0];
+    assert!(row["server_cpu_us_per_request"].is_f64() && row["server_peak_rss_bytes"].is_u64(), "{row}");
+}
+
+/// The commands of docs/load.md, in a copy of the directory that they are written for.
+#[test]
+fn the_guide_tells_the_truth() {
+    let castile = Castile::start();
+    let directory = tempfile::tempdir().unwrap();
+    server::copy(&files(), directory.path());
+    std::fs::copy(contract("wstest.wsdl"), directory.path().join("wstest.wsdl")).unwrap();
+    let guide = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/load.md")).unwrap();
+    let mut is_shell = false;
+    let mut commands = 0;
+    for line in guide.lines() {
+        match line {
+            "```sh" => is_shell = true,
+            "```" => is_shell = false,
+            line if is_shell => {
+                let command = line.strip_prefix("castile load ").unwrap();
+                let command = command.replace("http://127.0.0.1:8080", &castile.url());
+                // The longer the better for figures, but here it is the commands that are tried.
+                let ends = ["--requests", "--dry-run", "--stage"].iter().any(|flag| command.contains(flag));
+                let command = if ends { command } else { format!("{command} --duration 100ms") };
+                let words = server::words(&command);
+                let mut castile = Command::new(env!("CARGO_BIN_EXE_castile"));
+                let output = castile.current_dir(directory.path()).arg("load").args(&words).output().unwrap();
+                assert_eq!(output.status.code(), Some(0), "{line}: {}", told(&output));
+                commands += 1;
+            }
+            _ => {}
+        }
+    }
+    assert!(commands > 20, "{commands}");
+    for file in ["results.xml", "results.csv", "results.json", "report/index.html"] {
+        assert!(directory.path().join(file).exists(), "{file}");
+    }
+    // What the guide shows of a wrong feed is what is told.
+    let arguments = ["--operation", "GetOrder", "--template", "order.xml", "--feed", "wrong.csv"];
+    let output = load("wstest.wsdl", &castile.path("/wstest"), &arguments);
+    assert!(guide.contains(String::from_utf8_lossy(&output.stderr).trim()), "{}", told(&output));
+}

@@ -1,0 +1,110 @@
+//! The seam for requests that are written when they are due: from a feed, from earlier answers, or not the same each time.
+
+use std::sync::Arc;
+
+use crate::{Answer, User};
+
+/// Makes the script of one user. It is made once in a run, before the user's first request.
+pub type Begin = Arc<dyn Fn(&User) -> Box<dyn Script> + Send + Sync>;
+
+/// Writes the requests of one user and judges their answers. The driver's own HTTP connection carries them, so neither
+/// writing nor judging waits for anything.
+///
+/// A script stays on one thread of the driver and lives as long as its user, however many connections that takes.
+pub trait Script {
+    /// Writes the request of this number in the list of its case, counted from 0. The request comes empty.
+    ///
+    /// # Errors
+    /// Why there is none.
+    fn write(&mut self, number: usize, request: &mut Request) -> Result<(), NoRequest>;
+
+    /// Judges the answer to the request written last. Where `in_full` is not asked for, less may do.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words a person can act on.
+    fn judge(&mut self, number: usize, response: &HttpResponse<'_>, in_full: bool) -> Result<Answer, String>;
+}
+
+/// An HTTP request in the making.
+#[derive(Debug, Default)]
+pub struct Request {
+    /// Header lines, each with its end (`\r\n`). Those that HTTP itself needs are written by the driver: `Host`,
+    /// `Content-Length` and `Connection`.
+    pub headers: String,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+impl Request {
+    pub(crate) fn clear(&mut self) {
+        self.headers.clear();
+        self.body.clear();
+    }
+
+    /// As it goes on the wire, head and body in one piece, so that it leaves with one write.
+    pub(crate) fn write(&self, path: &str, authority: &str, keep_alive: bool, wire: &mut Vec<u8>) {
+        let connection = if keep_alive { "" } else { "Connection: close\r\n" };
+        let length = self.body.len();
+        wire.clear();
+        wire.extend_from_slice(
+            format!(
+                "POST {path} HTTP/1.1\r\nHost: {authority}\r\n{}Content-Length: {length}\r\n{connection}\r\n",
+                self.headers
+            )
+            .as_bytes(),
+        );
+        wire.extend_from_slice(&self.body);
+    }
+}
+
+/// Why a script writes no request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoRequest {
+    /// The user has sent all that it had, and is done; when all users are, the run is over.
+    Done,
+    /// Something is missing, in words. It counts as a failed request.
+    Failed(String),
+}
+
+/// An answer as it came.
+#[derive(Clone, Copy, Debug)]
+pub struct HttpResponse<'a> {
+    /// The status code.
+    pub status: u16,
+    /// Status line and header lines.
+    pub head: &'a [u8],
+    /// The body, its transfer coding undone.
+    pub body: &'a [u8],
+}
+
+impl<'a> HttpResponse<'a> {
+    /// The value of the first header line of this name, if it is text.
+    pub fn header(&self, name: &str) -> Option<&'a str> {
+        let lines = self.head.split(|&byte| byte == b'\n').skip(1);
+        let mut fields = lines.filter_map(|line| std::str::from_utf8(line).ok()?.split_once(':'));
+        fields.find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_are_found_by_name_in_any_case() {
+        let head = b"HTTP/1.1 200 OK\r\ncontent-TYPE: text/xml\r\nX: a:b\r\n\r\n";
+        let response = HttpResponse { status: 200, head, body: b"" };
+        assert_eq!(response.header("Content-Type"), Some("text/xml"));
+        assert_eq!(response.header("x"), Some("a:b"));
+        assert_eq!(response.header("HTTP/1.1 200 OK"), None);
+    }
+
+    #[test]
+    fn a_request_has_what_http_needs() {
+        let request = Request { headers: "A: b\r\n".to_owned(), body: b"<a/>".to_vec() };
+        let mut wire = b"old".to_vec();
+        request.write("/p?q", "h:1", false, &mut wire);
+        let expected = "POST /p?q HTTP/1.1\r\nHost: h:1\r\nA: b\r\nContent-Length: 4\r\nConnection: close\r\n\r\n<a/>";
+        assert_eq!(String::from_utf8_lossy(&wire), expected);
+    }
+}

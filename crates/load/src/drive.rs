@@ -164,7 +164,9 @@ impl<C: Clock> Thread<C> {
                     if let Some(part) = part {
                         recorder.part(part).answer(&judged, latency, service);
                     }
-                    window.answer(now, latency);
+                    if !self.schedule.is_after_end(now) {
+                        window.answer(now, latency);
+                    }
                 }
                 Err(message) => {
                     if let Some(part) = part {

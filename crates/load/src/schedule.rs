@@ -140,6 +140,12 @@ impl Schedule {
         }
     }
 
+    /// Whether a time is after the end, so that what comes then is only waited for.
+    pub(crate) fn is_after_end(&self, now: Instant) -> bool {
+        let end = self.end.get().map(|(_, at)| *at).or_else(|| self.time_limit());
+        end.is_some_and(|end| now > end)
+    }
+
     /// Ready when the run is ended before its time.
     pub(crate) async fn over(&self) {
         let notified = self.over.notified();

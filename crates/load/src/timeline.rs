@@ -68,12 +68,15 @@ impl Timeline {
         slot.server_cpu_share = mean(slot.server_cpu_share, server_cpu_share);
     }
 
-    /// Notes that the run is over, after this time. What was answered later counts as at its end.
+    /// Notes that the run is over, after this time.
     pub(crate) fn finish(&self, end: Duration) {
         let mut intervals = self.lock();
-        let most = end.as_nanos().div_ceil(intervals.length.as_nanos().max(1)) as usize;
-        while intervals.slots.len() > most.max(1) {
-            if let (Some(late), Some(last)) = (intervals.slots.pop(), intervals.slots.last_mut()) {
+        let length = intervals.length.as_nanos().max(1);
+        // A last interval that is short would be all noise, so it is part of the one before.
+        let most = (end.as_nanos() + length / 2) / length;
+        while intervals.slots.len() as u128 > most.max(1) {
+            if let (Some(mut late), Some(last)) = (intervals.slots.pop(), intervals.slots.last_mut()) {
+                late.users = None;
                 last.add(late);
             }
         }
@@ -130,7 +133,8 @@ impl Intervals {
     fn series(&self) -> impl DoubleEndedIterator<Item = Interval> {
         self.slots.iter().enumerate().map(|(number, slot)| {
             let from = self.length * number as u32;
-            let to = self.end.map_or(from + self.length, |end| end.min(from + self.length));
+            let is_last = number + 1 == self.slots.len();
+            let to = self.end.filter(|_| is_last).unwrap_or(from + self.length);
             slot.interval(to, to.saturating_sub(from))
         })
     }
@@ -291,11 +295,12 @@ mod tests {
             (Some(7), Some(0.5), Some(5))
         );
         assert_eq!(timeline.last().unwrap(), series[1]);
-        // A run that ended sooner has a shorter last interval, and what came after its end is in there.
-        timeline.finish(Duration::from_millis(1_500));
+        // A last interval that is short is part of the one before.
+        timeline.finish(Duration::from_millis(2_400));
         let series = timeline.series();
-        assert_eq!((series.len(), series[1].at_s, series[1].errors), (2, 1.5, 2));
-        assert_eq!(series[1].requests_per_second, 800.0);
+        assert_eq!((series.len(), series[1].at_s, series[1].errors), (2, 2.4, 2));
+        assert_eq!(series[1].requests_per_second, 400.0 / 1.4);
+        assert_eq!(series[1].users, Some(7));
     }
 
     #[test]

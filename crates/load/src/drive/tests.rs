@@ -261,6 +261,9 @@ async fn a_ramp_adds_users_and_ends_at_the_first_failure() {
     };
     let run = drive(&plan, |index, _| (ms(500), index < 100)).await;
     assert_eq!(run.ended, Some(End::Errors(1)));
+    // Whatever is answered after the end, no interval shows more than there was.
+    let most = run.timeline.series().iter().map(|interval| interval.requests_per_second).fold(0.0, f64::max);
+    assert!(most <= 2.0, "{most}");
     // What is under way at the first failure is still answered, and nothing is sent any more.
     assert_eq!((run.record.requests, run.record.errors as usize), (100, run.seen.len() - 100));
     let end = run.seen[100].at.as_secs_f64() + 0.5;

@@ -5,10 +5,8 @@
 
 use std::borrow::Cow;
 
-use crate::layout::Place;
 use crate::namespaces::Namespaces;
 
-use super::foresight::Foresight;
 use super::{Memory, Open, Prefix, Reader, Source};
 
 /// How many buffers of other readers are kept from one document to the next.
@@ -59,11 +57,7 @@ impl<'a> Reader<'a> {
                 self.layout_scope = Some(self.memory.namespaces.len());
                 self.layout_holds = !self.end_is_due;
             }
-            _ => {
-                self.begin_layout();
-                // What was foreseen was so in another layout.
-                (self.foresight, self.last_place) = (Foresight::NONE, Place::NOWHERE);
-            }
+            _ => self.begin_layout(),
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::token::StartTag;
 use crate::{escape, scan};
 
 use super::elsewhere::holds_outside;
+use super::foresight::Foresight;
 use super::{Memory, Open, Reader, Stage, end_of_white_space};
 
 impl<'a> Reader<'a> {
@@ -103,6 +104,8 @@ impl<'a> Reader<'a> {
     /// From here on tags may be learned and recognised, as far as no declaration is added to those in scope now.
     pub fn begin_layout(&mut self) {
         (self.layout_scope, self.layout_holds) = (None, false);
+        // What was foreseen was so in another layout.
+        (self.foresight, self.last_place) = (Foresight::NONE, Place::NOWHERE);
         // Asked once for all texts: one that is recognised is not measured.
         let may_be_too_long = self.input.len() > self.limits.text_length;
         // Nor are names measured: those in learned tags are shorter than this.

@@ -86,17 +86,12 @@ impl<'s> Validator<'s> {
     /// Judges a document in any encoding that [`castile_xml::decode`] knows: all problems, in the order in which they
     /// stand in it. A document type declaration is refused, as messages have none.
     pub fn validate(&mut self, document: &[u8]) -> Vec<Problem> {
-        let text = match castile_xml::decode(document, None) {
-            Ok(text) => text,
-            Err(error) => return vec![Problem::unreadable(&error)],
-        };
-        let limits = self.limits;
-        self.judge(|| Reader::decoded(&text, limits, &mut Memory::default()))
+        self.validate_within(document, |_, _, _| Chosen::Declared)
     }
 
     /// Judges a document that may have a document type declaration, whose entities and defaults apply.
     pub fn validate_document(&mut self, document: &DocumentEntity<'_>) -> Vec<Problem> {
-        self.judge(|| Ok(document.reader()))
+        self.judge(|| Ok(document.reader()), |_, _, _| Chosen::Declared)
     }
 
     /// Judges parts of a document that the schema doesn't know as a whole, as a message in its envelope. `choose` is told
@@ -105,26 +100,34 @@ impl<'s> Validator<'s> {
     pub fn validate_within(
         &mut self,
         document: &[u8],
-        mut choose: impl FnMut(usize, &str, &str) -> Chosen,
+        choose: impl FnMut(usize, &str, &str) -> Chosen,
     ) -> Vec<Problem> {
         let text = match castile_xml::decode(document, None) {
             Ok(text) => text,
             Err(error) => return vec![Problem::unreadable(&error)],
         };
         let limits = self.limits;
-        let reader = || Reader::decoded(&text, limits, &mut Memory::default());
+        self.judge(|| Reader::decoded(&text, limits, &mut Memory::default()), choose)
+    }
+
+    /// Judges what `choose` chooses of a document.
+    fn judge<'d>(
+        &mut self,
+        reader: impl Fn() -> Result<Reader<'d>, Error>,
+        choose: impl FnMut(usize, &str, &str) -> Chosen,
+    ) -> Vec<Problem> {
         let mut problems = Problems::new(self.most_problems);
-        if let Err(error) = reader().and_then(|reader| self.read_within(reader, &mut problems, &mut choose)) {
+        if let Err(error) = reader().and_then(|reader| self.read(reader, &mut problems, choose)) {
             problems.not_well_formed(&error);
         }
         problems.located(reader)
     }
 
-    fn read_within(
+    fn read(
         &mut self,
         mut reader: Reader<'_>,
         problems: &mut Problems,
-        choose: &mut dyn FnMut(usize, &str, &str) -> Chosen,
+        mut choose: impl FnMut(usize, &str, &str) -> Chosen,
     ) -> Result<(), Error> {
         let mut run = Run::new(&mut self.types, problems);
         let mut around: usize = 0;
@@ -141,37 +144,6 @@ impl<'s> Validator<'s> {
                 }
                 Token::StartTag(tag) => run.start(&reader, tag),
                 Token::EndTag(_) if run.is_outside() => around = around.saturating_sub(1),
-                Token::EndTag(_) => run.end(&reader, offset),
-                Token::Text(text) => run.text(&text, offset),
-                Token::Comment(_) | Token::Instruction { .. } => {}
-                Token::End => {
-                    run.finish();
-                    break;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn judge<'d>(&mut self, reader: impl Fn() -> Result<Reader<'d>, Error>) -> Vec<Problem> {
-        let mut problems = Problems::new(self.most_problems);
-        if let Err(error) = self.read(&reader, &mut problems) {
-            problems.not_well_formed(&error);
-        }
-        problems.located(reader)
-    }
-
-    fn read<'d>(
-        &mut self,
-        reader: impl Fn() -> Result<Reader<'d>, Error>,
-        problems: &mut Problems,
-    ) -> Result<(), Error> {
-        let mut reader = reader()?;
-        let mut run = Run::new(&mut self.types, problems);
-        while !run.is_enough() {
-            let offset = reader.offset();
-            match reader.next()? {
-                Token::StartTag(tag) => run.start(&reader, tag),
                 Token::EndTag(_) => run.end(&reader, offset),
                 Token::Text(text) => run.text(&text, offset),
                 Token::Comment(_) | Token::Instruction { .. } => {}

@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::Error;
 use crate::report::format::{count, figure, microseconds};
-use crate::report::{Interval, Method, Row};
+use crate::report::{Interval, Method, Row, label};
 use crate::run::{Counter, Outcome, Run};
 
 /// How often the live line changes; each time costs the driver some CPU time.
@@ -123,7 +123,7 @@ impl Progress {
     pub(crate) fn row(&self, suite: &str, row: &Row) {
         if let Display::Lines = self.display {
             let left = self.left(self.done).map(|left| format!(" ({left})")).unwrap_or_default();
-            eprintln!("{suite} {} · {}: {}{left}", row.case, row.target, result(row));
+            eprintln!("{suite} {} ({}): {}{left}", row.case, label::full(row), result(row));
         }
     }
 

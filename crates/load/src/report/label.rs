@@ -65,7 +65,7 @@ impl Labels {
 }
 
 /// All parts of a row, for where it stands alone.
-pub(super) fn full(row: &Row) -> String {
+pub(crate) fn full(row: &Row) -> String {
     let parts = PARTS.into_iter().filter_map(|part| part.of(row));
     parts.chain([method(row.method).to_owned()]).collect::<Vec<_>>().join(", ")
 }

@@ -10,7 +10,7 @@ mod csv;
 pub(crate) mod format;
 mod judge;
 mod junit;
-mod label;
+pub(crate) mod label;
 mod page;
 mod results;
 mod student;

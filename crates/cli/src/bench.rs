@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use bytes::Bytes;
 use castile_load::report::Results;
-use castile_load::{Against, Bench, Driver, Load, Placement, Progress, Server, Target, ab};
+use castile_load::{Against, Bench, Driver, Interrupt, Load, Placement, Progress, Server, Target, ab};
 use castile_suites::{SUITES, Suite};
 
 use self::profile::Profile;
@@ -55,18 +55,29 @@ pub(crate) struct Arguments {
 /// Runs the bench; an interruption ends it, and with it the servers it started.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let interrupt = Interrupt::default();
     runtime.block_on(async {
         tokio::select! {
-            result = measure(arguments) => result,
-            result = process::asked_to_end() => {
-                result.context("can't wait for signals")?;
-                bail!("interrupted, so nothing was reported")
-            }
+            result = measure(arguments, interrupt.clone()) => result,
+            error = interrupted(&interrupt) => Err(error),
         }
     })
 }
 
-async fn measure(arguments: Arguments) -> anyhow::Result<()> {
+/// The first time that the process is asked to end, the bench ends with what it has; the second time all ends at once.
+pub(crate) async fn interrupted(interrupt: &Interrupt) -> anyhow::Error {
+    if let Err(error) = process::asked_to_end().await {
+        return anyhow::Error::new(error).context("can't wait for signals");
+    }
+    interrupt.now();
+    eprintln!("interrupted: reporting what was measured; once more to end at once");
+    match process::asked_to_end().await {
+        Ok(()) => anyhow!("interrupted twice, so nothing was reported"),
+        Err(error) => anyhow::Error::new(error).context("can't wait for signals"),
+    }
+}
+
+async fn measure(arguments: Arguments, interrupt: Interrupt) -> anyhow::Result<()> {
     let placement = if arguments.no_pin { Placement::free() } else { Placement::apart() };
     let chosen = suites(&arguments)?;
     let loads = loads(&arguments, &chosen, placement.driver_threads())?;
@@ -75,7 +86,7 @@ async fn measure(arguments: Arguments) -> anyhow::Result<()> {
         return Ok(());
     }
     placement.enter_driver()?;
-    let mut bench = Bench { loads, targets: Vec::new(), placement, command: own_command() };
+    let mut bench = Bench { loads, targets: Vec::new(), placement, command: own_command(), interrupt };
     let target = match &arguments.url {
         Some(url) => Target::url(url)?,
         None => Target::server("castile", start(&bench.placement, "serve", &data(&arguments))?),
@@ -86,12 +97,11 @@ async fn measure(arguments: Arguments) -> anyhow::Result<()> {
         bench.targets.push(start_floor(&bench, &answers, arguments.profile)?);
     }
 
-    let seconds = bench.planned().as_secs_f64();
-    let loads = match bench.loads.len() {
+    let rows = match bench.rows() {
         1 => "1 row".to_owned(),
         many => format!("{many} rows"),
     };
-    eprintln!("{loads}, {seconds:.0} s; {}", bench.placement);
+    eprintln!("{rows}, {}; {}", schedule::time(bench.planned()), bench.placement);
     let mut progress = Progress::new(bench.planned());
     let results = bench.run(&mut progress).await;
     drop(progress);
@@ -118,6 +128,7 @@ fn tell(results: &Results, out: &Path) -> anyhow::Result<()> {
         println!("{}", file.display());
     }
     match results.errors() {
+        0 if results.incomplete => bail!("{}", results.warnings[0]),
         0 => Ok(()),
         errors => bail!("{errors} wrong or missing answers"),
     }

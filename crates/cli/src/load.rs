@@ -20,10 +20,10 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use castile_load::report::Results;
-use castile_load::{Bench, Case, Criterion, Load, Placement, Progress, Requests, Target};
+use castile_load::{Bench, Case, Criterion, Interrupt, Load, Placement, Progress, Requests, Target};
 use castile_wsdl::{Definitions, Severity};
 
-use crate::{bench, problems, process, source};
+use crate::{bench, problems, source};
 use expression::Expression;
 use feed::{Feed, Turns};
 use judge::{Extract, Judge};
@@ -197,6 +197,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Bench>> {
         targets: vec![target],
         placement: Placement::free(),
         command: bench::own_command(),
+        interrupt: Interrupt::default(),
     }))
 }
 
@@ -349,14 +350,12 @@ fn show(mix: &Arc<Mix>, url: &str) -> anyhow::Result<()> {
 
 fn measure(mut bench: Bench) -> anyhow::Result<Results> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let interrupt = bench.interrupt.clone();
     runtime.block_on(async {
         let mut progress = Progress::new(bench.planned());
         tokio::select! {
             results = bench.run(&mut progress) => Ok(results?),
-            result = process::asked_to_end() => {
-                result.context("can't wait for signals")?;
-                bail!("interrupted, so nothing was reported")
-            }
+            error = bench::interrupted(&interrupt) => Err(error),
         }
     })
 }

@@ -185,8 +185,8 @@ pub enum End {
     ServerCpu(f64),
     /// All users had sent all that they had.
     NothingLeft,
-    /// Nobody wanted it any more.
-    Cancelled,
+    /// Somebody had seen enough.
+    Interrupted,
 }
 
 impl fmt::Display for End {
@@ -196,7 +196,7 @@ impl fmt::Display for End {
             End::Errors(count) => write!(f, "{count} failed transactions"),
             End::ServerCpu(share) => write!(f, "the server used {:.0} % of its cores", share * 100.0),
             End::NothingLeft => f.write_str("nothing left to send"),
-            End::Cancelled => f.write_str("cancelled"),
+            End::Interrupted => f.write_str("interrupted"),
         }
     }
 }

@@ -1,14 +1,15 @@
 //! What a person sees while a bench runs: one live line on a terminal, plain lines when piped.
 
+use std::convert::Infallible;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::Error;
 use crate::report::format::{count, figure, microseconds};
 use crate::report::{Interval, Method, Row, label};
 use crate::run::{Counter, Outcome, Run};
+use crate::{Error, Interrupt};
 
 /// How often the live line changes; each time costs the driver some CPU time.
 const TICK: Duration = Duration::from_millis(250);
@@ -35,8 +36,8 @@ enum Display {
 /// Where a run is.
 #[derive(Clone, Copy, Debug)]
 struct Moment {
-    /// Requests per second since the run began.
-    per_second: f64,
+    /// Requests per second since the measurement began; `None` while the run warms up.
+    per_second: Option<f64>,
     errors: u64,
     users: usize,
     /// The last interval that is complete.
@@ -73,27 +74,33 @@ impl Progress {
         self.label = format!("{suite} {case} · {target} · run {run}");
     }
 
-    /// Follows a run to its end, which is planned after `planned`.
-    pub(crate) async fn watch(&mut self, run: Run, planned: Duration) -> Result<Outcome, Error> {
+    /// Follows a run to its end, which is planned after `planned`, or comes with an interruption.
+    pub(crate) async fn watch(&mut self, run: Run, planned: Duration, interrupt: &Interrupt) -> Result<Outcome, Error> {
         let start = Instant::now();
         let counter = run.counter();
         let mut finish = std::pin::pin!(run.finish());
+        let mut interrupted = std::pin::pin!(async {
+            interrupt.wait().await;
+            counter.interrupt();
+            std::future::pending::<Infallible>().await
+        });
         let mut told = Duration::ZERO;
         let outcome = loop {
             tokio::select! {
                 outcome = &mut finish => break outcome,
+                never = &mut interrupted => match never {},
                 () = tokio::time::sleep(TICK) => {
                     let elapsed = start.elapsed();
                     let done = self.done + elapsed.min(planned);
                     match &self.display {
                         Display::Live(bar) => {
                             bar.set_position(milliseconds(done));
-                            let figures = self.figures(&Moment::of(&counter, elapsed), done);
+                            let figures = self.figures(&Moment::of(&counter), done);
                             bar.set_message(format!("{figures} · {}", self.label));
                         }
                         Display::Lines if elapsed >= told + LINE => {
                             told = elapsed;
-                            eprintln!("{}: {}", self.label, self.figures(&Moment::of(&counter, elapsed), done));
+                            eprintln!("{}: {}", self.label, self.figures(&Moment::of(&counter), done));
                         }
                         Display::Lines | Display::Silent => {}
                     }
@@ -107,8 +114,8 @@ impl Progress {
     /// The most important first, for what doesn't fit is cut off.
     fn figures(&self, moment: &Moment, done: Duration) -> String {
         let mut parts: Vec<String> = self.left(done).into_iter().collect();
-        let rate = moment.last.map_or(moment.per_second, |last| last.requests_per_second);
-        parts.push(format!("{} req/s", count(rate)));
+        let rate = moment.last.map(|last| last.requests_per_second).or(moment.per_second);
+        parts.push(rate.map_or("warming up".to_owned(), |rate| format!("{} req/s", count(rate))));
         if let Some(Interval { p50_us: Some(p50), p99_us: Some(p99), .. }) = moment.last {
             parts.push(format!("p50 {}, p99 {}", microseconds(p50), microseconds(p99)));
         }
@@ -147,9 +154,10 @@ impl Drop for Progress {
 }
 
 impl Moment {
-    fn of(counter: &Counter, elapsed: Duration) -> Self {
+    fn of(counter: &Counter) -> Self {
+        let measured = counter.measured();
         Moment {
-            per_second: counter.sent() as f64 / elapsed.as_secs_f64().max(f64::MIN_POSITIVE),
+            per_second: (!measured.is_zero()).then(|| counter.sent() as f64 / measured.as_secs_f64()),
             errors: counter.errors(),
             users: counter.users(),
             last: counter.timeline().last(),
@@ -199,7 +207,10 @@ mod tests {
     fn what_is_left_comes_first_then_rate_percentiles_errors_and_users() {
         let mut progress = Progress::silent();
         progress.total = Duration::from_secs(200);
-        let mut moment = Moment { per_second: 12_345.6, errors: 0, users: 1, last: None };
+        let mut moment = Moment { per_second: None, errors: 0, users: 1, last: None };
+        let figures = progress.figures(&moment, Duration::from_secs(180));
+        assert_eq!(figures, "20 s left · warming up · no errors");
+        moment.per_second = Some(12_345.6);
         let figures = progress.figures(&moment, Duration::from_secs(190));
         assert_eq!(figures, "10 s left · 12,346 req/s · no errors");
         moment.last = Some(Interval {

@@ -149,11 +149,11 @@ impl Run {
 
 impl Drop for Run {
     fn drop(&mut self) {
-        self.schedule.finish(End::Cancelled, Instant::now());
+        self.schedule.finish(End::Interrupted, Instant::now());
     }
 }
 
-/// How far a run has come.
+/// How far a run has come, and a way to end it.
 #[derive(Clone, Debug)]
 pub struct Counter {
     schedule: Arc<Schedule>,
@@ -166,6 +166,11 @@ impl Counter {
         self.schedule.taken()
     }
 
+    /// How long the measurement has gone on; zero while the run warms up.
+    pub fn measured(&self) -> Duration {
+        self.schedule.measured.elapsed()
+    }
+
     /// Requests that failed so far.
     pub fn errors(&self) -> u64 {
         self.schedule.errors()
@@ -174,6 +179,11 @@ impl Counter {
     /// Users who have begun.
     pub fn users(&self) -> usize {
         self.schedule.users()
+    }
+
+    /// Ends the run; what was sent is still waited for.
+    pub fn interrupt(&self) {
+        self.schedule.finish(End::Interrupted, Instant::now());
     }
 
     /// What happened from second to second.

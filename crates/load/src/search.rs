@@ -65,6 +65,8 @@ impl Search {
         let bad = tried.iter().filter(|step| !step.good).map(|step| step.load).fold(f64::INFINITY, f64::min);
         let next = match self.goal {
             Goal::Peak { .. } if tried.len() >= 2 && tried.iter().rev().take(2).all(|step| !step.good) => return None,
+            // The last step is rounded, and the most a hair more.
+            Goal::Peak { .. } if self.most / last.load <= CLOSE => return None,
             Goal::Peak { .. } => self.grown(last.load),
             Goal::Until(_) if bad.is_infinite() => self.grown(good),
             Goal::Until(_) if good == 0.0 => bad / self.growth,
@@ -168,6 +170,9 @@ mod tests {
         let search = Search { most: 500.0, ..search };
         assert_eq!(loads(&tries(&search, grows)), [100.0, 200.0, 400.0, 500.0]);
         assert_eq!(search.steps(), 4);
+        // Rounded steps end a hair below the most.
+        let search = Search { first: 1_000.0, growth: 2_f64.sqrt(), most: 32_000.0, ..search };
+        assert_eq!(tries(&search, |_, _| true).len(), search.steps() as usize);
     }
 
     #[test]

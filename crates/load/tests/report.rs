@@ -6,7 +6,7 @@ mod support;
 use std::time::Duration;
 
 use castile_load::report::Results;
-use castile_load::{Bench, ErrorKind, Load, Pace, Placement, Plan, Progress, Stop, Target};
+use castile_load::{Bench, ErrorKind, Interrupt, Load, Pace, Placement, Plan, Progress, Stop, Target};
 use serde_json::Value;
 use support::{Act, Server, case, pong, response};
 
@@ -19,6 +19,7 @@ fn bench(server: &Server, pace: Pace) -> Bench {
         targets: vec![Target::url(&server.url()).unwrap()],
         placement: Placement::free(),
         command: "castile bench <tests>".into(),
+        interrupt: Interrupt::default(),
     }
 }
 
@@ -77,6 +78,31 @@ async fn a_target_that_answers_wrongly_is_told_before_anything_is_measured() {
     let message = error.to_string();
     assert!(message.starts_with("tests ping at 127.0.0.1:"), "{message}");
     assert!(message.ends_with("found \"gong\", expected \"pong\""), "{message}");
+}
+
+#[tokio::test]
+async fn what_was_measured_before_an_interruption_is_reported() {
+    let interrupt = Interrupt::default();
+    let server = Server::start({
+        let interrupt = interrupt.clone();
+        move |index| {
+            if index == 50 {
+                interrupt.now();
+            }
+            pong()
+        }
+    });
+    let mut bench = Bench { interrupt, ..bench(&server, Pace::Closed) };
+    let plan =
+        Plan { warmup: Duration::ZERO, stop: Stop::after(Duration::from_secs(600)), ..bench.loads[0].plan.clone() };
+    bench.loads = vec![Load { runs: 2, ..Load::new(case(), plan) }; 2];
+    let results = bench.run(&mut Progress::silent()).await.unwrap();
+    assert!(results.incomplete);
+    assert_eq!(results.warnings[0], "not everything was measured: interrupted");
+    let rows: Vec<_> = results.rows().collect();
+    let [row] = rows[..] else { panic!("{} rows, expected that of the load under way", rows.len()) };
+    assert!(row.requests >= 49 && row.errors == 0, "{} right, {} wrong", row.requests, row.errors);
+    assert_eq!(row.exit_reason.as_deref(), Some("interrupted"));
 }
 
 #[test]

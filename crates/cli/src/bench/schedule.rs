@@ -89,7 +89,7 @@ fn runs(load: &Load) -> String {
     }
 }
 
-fn time(time: Duration) -> String {
-    // No finer than a schedule is meant.
+/// A length of time, no finer than a schedule is meant.
+pub(crate) fn time(time: Duration) -> String {
     humantime::format_duration(Duration::from_millis(time.as_millis() as u64)).to_string()
 }

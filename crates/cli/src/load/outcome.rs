@@ -47,6 +47,9 @@ pub(super) fn report(arguments: &Arguments, results: &Results) -> anyhow::Result
     if right == 0 {
         bail!("no right answer came, so there is nothing that was measured");
     }
+    if results.incomplete {
+        bail!("it ended before all was measured");
+    }
     let failed = results.failed(&arguments.fail_if);
     for failed in &failed {
         let style = problems::ERROR;

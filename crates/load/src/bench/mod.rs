@@ -11,8 +11,8 @@ use crate::exchange::ask;
 use crate::report::{FLOOR, Pass, Results, Row, Suite};
 use crate::search::Tried;
 use crate::{
-    Axis, Case, Endpoint, Error, ErrorKind, Expected, Machine, Placement, Plan, Progress, Run, Search, Server, ab,
-    usage,
+    Axis, Case, End, Endpoint, Error, ErrorKind, Expected, Interrupt, Machine, Outcome, Placement, Plan, Progress, Run,
+    Search, Server, ab, usage,
 };
 
 use tally::Tally;
@@ -28,6 +28,8 @@ pub struct Bench {
     pub placement: Placement,
     /// The command that repeats all this, for the report.
     pub command: String,
+    /// What ends it early.
+    pub interrupt: Interrupt,
 }
 
 /// A case and how it is driven: what becomes a row for each target.
@@ -187,18 +189,35 @@ impl Bench {
         }
     }
 
-    /// Measures everything.
+    /// Measures everything, or what is measured when it is interrupted or something goes wrong: what came before that is
+    /// reported all the same.
+    ///
+    /// # Errors
+    ///
+    /// Something goes wrong before anything was measured.
     pub async fn run(&mut self, progress: &mut Progress) -> Result<Results, Error> {
         let date = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
         let mut suites: Vec<Suite> = Vec::new();
+        let mut broken = None;
         for index in 0..self.loads.len() {
-            let rows = self.measure(index, progress).await?;
+            let rows = match self.measure(index, progress).await {
+                Ok(rows) => rows,
+                Err(error) if suites.is_empty() => return Err(error),
+                Err(error) => {
+                    broken = Some(error.to_string());
+                    break;
+                }
+            };
+            if rows.is_empty() {
+                continue;
+            }
             let suite = &self.loads[index].case.suite;
             match suites.iter_mut().find(|known| known.suite == *suite) {
                 Some(known) => known.cases.extend(rows),
                 None => suites.push(Suite { suite: suite.clone(), cases: rows, published: Vec::new() }),
             }
         }
+        let broken = broken.or_else(|| self.interrupt.came().then(|| End::Interrupted.to_string()));
         // What most rows have in common stands for all; those that differ say so themselves.
         let usual = self.loads.iter().find(|load| load.search.is_none() && load.plan.stop.after.is_some());
         let seconds = |time: Option<Duration>| time.unwrap_or_default().as_secs_f64();
@@ -212,50 +231,68 @@ impl Bench {
             duration_s: seconds(usual.and_then(|load| load.plan.stop.after)),
             runs: usual.map_or(1, |load| load.runs),
             warnings: Vec::new(),
+            incomplete: broken.is_some(),
             suites,
         };
-        results.warnings = limits::warnings(&results, &self.placement);
+        let broken = broken.map(|why| format!("not everything was measured: {why}"));
+        results.warnings = broken.into_iter().chain(limits::warnings(&results, &self.placement)).collect();
         Ok(results)
+    }
+
+    /// How many rows come of it: one for each load and target that answers it.
+    pub fn rows(&self) -> usize {
+        self.answered().map(|(_, targets)| targets).sum()
     }
 
     /// How long all runs take, as far as it is planned.
     pub fn planned(&self) -> Duration {
-        let targets = |index: usize, load: &Load| {
-            let targets = self.targets.iter().filter(|target| target.endpoint(index, load).is_some());
-            u32::try_from(targets.count()).unwrap_or(u32::MAX)
+        let targets = |targets: usize| u32::try_from(targets).unwrap_or(u32::MAX);
+        self.answered().map(|(load, count)| load.planned().saturating_mul(targets(count))).sum()
+    }
+
+    /// Each load, and how many targets answer it.
+    fn answered(&self) -> impl Iterator<Item = (&Load, usize)> {
+        let answers = |index: usize, load: &Load| {
+            self.targets.iter().filter(|target| target.endpoint(index, load).is_some()).count()
         };
-        self.loads.iter().enumerate().map(|(index, load)| load.planned().saturating_mul(targets(index, load))).sum()
+        self.loads.iter().enumerate().map(move |(index, load)| (load, answers(index, load)))
     }
 
     /// All runs of one load.
     async fn measure(&mut self, index: usize, progress: &mut Progress) -> Result<Vec<Row>, Error> {
-        let Bench { loads, targets, placement, .. } = self;
+        let Bench { loads, targets, placement, interrupt, .. } = self;
         let load = &loads[index];
         let mut sides = Vec::new();
         for target in targets {
             if let Some(endpoint) = target.endpoint(index, load) {
-                sides.push(Side { load, endpoint, target, placement, expected: Expected::of(&load.case) });
+                let expected = Expected::of(&load.case);
+                sides.push(Side { load, endpoint, target, placement, interrupt, expected });
             }
         }
         let mut rows = Vec::new();
         match &load.search {
             Some(search) => {
                 for side in &mut sides {
-                    rows.push(side.search(search, progress).await?);
+                    rows.extend(side.search(search, progress).await?);
                 }
             }
             None => {
                 let mut tallies: Vec<Tally> = sides.iter().map(|_| Tally::default()).collect();
                 let mut passes = vec![Vec::new(); sides.len()];
-                for run in 0..load.runs {
+                'runs: for run in 0..load.runs {
                     for ((side, tally), passes) in sides.iter_mut().zip(&mut tallies).zip(&mut passes) {
-                        let outcome = side.drive(&load.plan, run + 1, tally, progress).await?;
+                        let Some(outcome) = side.drive(&load.plan, run + 1, tally, progress).await? else {
+                            break 'runs;
+                        };
                         let discarded = run < load.discard;
                         passes.push(Pass { requests_per_second: outcome.requests_per_second(), discarded });
                         if discarded { tally.warm_up(outcome) } else { tally.add(outcome) }
                     }
                 }
                 for ((side, tally), passes) in sides.iter().zip(tallies).zip(passes) {
+                    if tally.is_empty() {
+                        continue;
+                    }
                     let mut own = side.rows(tally, &load.plan);
                     if let Some(whole) = own.first_mut().filter(|_| load.discard > 0) {
                         whole.passes = passes;
@@ -277,19 +314,23 @@ struct Side<'a> {
     target: &'a mut Target,
     endpoint: Endpoint,
     placement: &'a Placement,
+    interrupt: &'a Interrupt,
     expected: Expected,
 }
 
 impl Side<'_> {
-    /// One run.
+    /// One run; `None` where an interruption left nothing that means anything.
     async fn drive(
         &mut self,
         plan: &Plan,
         number: usize,
         tally: &mut Tally,
         progress: &mut Progress,
-    ) -> Result<crate::Outcome, Error> {
+    ) -> Result<Option<Outcome>, Error> {
         let Load { case, driver, .. } = self.load;
+        if self.interrupt.came() {
+            return Ok(None);
+        }
         if let (1, Some(server)) = (number, &self.target.server) {
             usage::forget_peak_memory(server.id());
         }
@@ -301,29 +342,38 @@ impl Side<'_> {
                 if let Some((process, cores)) = server {
                     run.observe(process, cores);
                 }
-                progress.watch(run, plan.planned()).await?
+                progress.watch(run, plan.planned(), self.interrupt).await?
             }
             Driver::ApacheBench => ab::run(case, &self.endpoint, plan, server.map(|(process, _)| process)).await?,
         };
+        // A number of requests that were not all sent has no time, and a warm-up no rate.
+        let nothing = plan.stop.requests.is_some() || outcome.record.requests + outcome.record.errors == 0;
+        if outcome.ended == Some(End::Interrupted) && nothing {
+            return Ok(None);
+        }
         if let Some(server) = &mut self.target.server {
             server.check_running()?;
         }
         tally.peak_memory = server.and_then(|(process, _)| usage::peak_memory(process));
-        Ok(outcome)
+        Ok(Some(outcome))
     }
 
-    /// All steps of a search: the row of what was found, with the curve of all.
-    async fn search(&mut self, search: &Search, progress: &mut Progress) -> Result<Row, Error> {
+    /// All steps of a search: the row of what was found, with the curve of all; `None` if there was no whole step.
+    async fn search(&mut self, search: &Search, progress: &mut Progress) -> Result<Option<Row>, Error> {
         let mut tried: Vec<Tried> = Vec::new();
         let mut rows: Vec<Row> = Vec::new();
         while let Some(load) = search.next(&tried) {
             let plan = search.plan(&self.load.plan, load);
             let mut tally = Tally::default();
             let outcome = self.drive(&plan, tried.len() + 1, &mut tally, progress).await?;
+            let Some(outcome) = outcome.filter(|outcome| outcome.ended != Some(End::Interrupted)) else { break };
             tally.add(outcome);
             let row = self.row(tally, &plan);
             tried.push(Tried { load, good: search.is_good(&row, &rows) });
             rows.push(row);
+        }
+        if tried.is_empty() {
+            return Ok(None);
         }
         let found = search.found(&tried, &rows);
         let mut steps: Vec<_> = rows.iter().map(|row| row.step(search.axis)).collect();
@@ -332,13 +382,13 @@ impl Side<'_> {
         let limit = rows[found..].iter().find_map(|row| row.limited_by.clone());
         // What failed at higher loads is told by the curve: there are more users than the server can take, and that was the question.
         let row = rows.swap_remove(found);
-        Ok(Row {
+        Ok(Some(Row {
             users_at_peak: (search.axis == Axis::Users).then_some(row.connections),
             curve: steps,
             driver_limited: limit.is_some(),
             limited_by: limit,
             ..row
-        })
+        }))
     }
 
     fn row(&self, tally: Tally, plan: &Plan) -> Row {

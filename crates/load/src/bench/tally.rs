@@ -60,6 +60,11 @@ impl Tally {
         self.record.merge(outcome.record);
     }
 
+    /// Whether no run counted.
+    pub(super) fn is_empty(&self) -> bool {
+        self.per_second.is_empty()
+    }
+
     fn elapsed(&self) -> Duration {
         self.elapsed.iter().sum()
     }

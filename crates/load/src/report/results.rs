@@ -25,6 +25,9 @@ pub struct Results {
     pub runs: usize,
     /// What a reader must know before believing the figures.
     pub warnings: Vec<String>,
+    /// Whether the bench ended before all was measured; the first warning says why.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub incomplete: bool,
     /// The suites in the order they were measured.
     pub suites: Vec<Suite>,
 }

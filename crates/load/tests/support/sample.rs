@@ -29,6 +29,7 @@ pub fn results_of(seed: u64) -> Results {
         castile: "0.1.0".into(),
         date: "2026-01-02T03:04:05Z".into(),
         command: "castile bench --profile standard".into(),
+        incomplete: false,
         machine: Machine {
             cpu: "A processor of the sample".into(),
             cores: 2,

@@ -26,7 +26,9 @@ impl ExpandedName {
         ExpandedName { namespace: namespace.into(), local: local.into() }
     }
 
-    pub(crate) fn is(&self, namespace: &str, local: &str) -> bool {
+    /// Whether it is this name: in no namespace if that is empty.
+    #[inline]
+    pub fn is(&self, namespace: &str, local: &str) -> bool {
         self.local == local && is_same(&self.namespace, namespace)
     }
 }

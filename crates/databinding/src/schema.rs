@@ -105,7 +105,9 @@ impl Element {
         (table.get(index)?.identity() == identity).then_some(index)
     }
 
-    pub(crate) fn is(&self, namespace: &str, name: &str) -> bool {
+    /// Whether it has this name: in no namespace if that is empty.
+    #[inline]
+    pub fn is(&self, namespace: &str, name: &str) -> bool {
         self.name == name && is_same(self.namespace, namespace)
     }
 }
@@ -148,7 +150,9 @@ impl Attribute {
     }
 
     /// Whether this is its name.
-    pub(crate) fn is(&self, namespace: &str, name: &str) -> bool {
+    /// Whether it has this name: in no namespace if that is empty.
+    #[inline]
+    pub fn is(&self, namespace: &str, name: &str) -> bool {
         self.name == name && is_same(self.namespace, namespace)
     }
 

@@ -107,12 +107,12 @@ impl Header for Vec<AnyHeader> {
 
 /// Whether `elements` has one of this name.
 pub(crate) fn declares(elements: &[Element], namespace: &str, local: &str) -> bool {
-    elements.iter().any(|element| element.name == local && element.namespace == namespace)
+    elements.iter().any(|element| element.is(namespace, local))
 }
 
 /// Whether `elements` has one of this namespace.
 pub(crate) fn declares_any_of(elements: &[Element], namespace: &str) -> bool {
-    elements.iter().any(|element| element.namespace == namespace)
+    elements.iter().any(|element| element.is(namespace, element.name))
 }
 
 /// Reads the blocks of a message, whose envelope was read before off `text`. They stand in front of the payload, which
@@ -140,8 +140,7 @@ pub(crate) fn read_as<H: Header>(
     let mut decoder = if is_lenient { Decoder::lenient(reader) } else { Decoder::new(reader) };
     let mut was_read = vec![false; H::ELEMENTS.len()];
     for block in &envelope.header {
-        let is_declared = |element: &Element| element.name == block.local && element.namespace == block.namespace;
-        match H::ELEMENTS.iter().position(is_declared) {
+        match H::ELEMENTS.iter().position(|element| element.is(&block.namespace, &block.local)) {
             Some(index) if block.is_for_recipient(envelope.version) => {
                 if std::mem::replace(&mut was_read[index], true) {
                     let message = format!("a second header block <{}>, where one was expected", block.local);

@@ -96,7 +96,7 @@ impl Root {
     /// Whether a body that begins with an element of this name, or is empty, holds such a payload.
     pub(crate) fn begins(&self, payload: Option<(&str, &str)>) -> bool {
         match (self.body, payload) {
-            (None, Some((namespace, local))) => self.element.name == local && self.element.namespace == namespace,
+            (None, Some((namespace, local))) => self.element.is(namespace, local),
             (Some(first), Some((namespace, local))) => First::takes(first, namespace, local),
             (None, None) => false,
             (Some(first), None) => first.is_empty(),

@@ -5,24 +5,20 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use castile_databinding::Decoder;
-use castile_databinding::encoded::Encoding;
 use castile_mime::{Attachments, Packaging};
 use castile_xml::{Reader, StartTag};
 use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 
 use crate::addressing::{self, Exchange};
 use crate::envelope::end_tag;
+use crate::error::RPC;
 use crate::package::{Included, Package};
 use crate::service::Understood;
 use crate::{
     Context, Description, Envelope, Error, ErrorKind, Fault, FaultDetail, FromPayload, Header, IntoParts, NoDetail,
-    Operation, Options, Received, Reply, Request, Service, TakeAttachments, ToPayload, Version, blocks, message, reply,
+    Operation, Options, Pending, Received, Reply, Request, Service, TakeAttachments, ToPayload, Version, blocks,
+    message, reply,
 };
-
-/// The namespaces of the names that SOAP 1.2 has for faults of calls (Part 2 §4.4), and of its encoding (§3.2).
-const RPC: &str = "http://www.w3.org/2003/05/soap-rpc";
-const ENCODING: &str = Encoding::Soap12.namespace();
 
 /// A service as generated code writes it: which operations there are, and a handler for each.
 pub trait Dispatch: Send + Sync + 'static {
@@ -47,9 +43,6 @@ pub trait Dispatch: Send + Sync + 'static {
         false
     }
 }
-
-/// A reply that is being worked on.
-pub type Pending = BoxFuture<'static, Reply>;
 
 /// The payload of a request, not yet read.
 #[derive(Debug)]
@@ -381,16 +374,5 @@ impl Carried<'_> {
             };
             Box::new(Package { received, options: options.clone(), included: included.cloned() })
         })
-    }
-}
-
-/// What is wrong with the arguments of a call, by the name that SOAP 1.2 has for it (Part 2 §3.2, §4.4).
-pub(crate) fn of_call(error: Error) -> Error {
-    use castile_databinding::ErrorKind as Kind;
-    match error.source_kind() {
-        Some(Kind::MissingId) => error.with_subcode(ENCODING, "MissingID"),
-        Some(Kind::DuplicateId) => error.with_subcode(ENCODING, "DuplicateID"),
-        Some(Kind::Structure | Kind::Lexical) => error.with_subcode(RPC, "BadArguments"),
-        _ => error,
     }
 }

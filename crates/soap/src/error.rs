@@ -1,9 +1,14 @@
 use std::fmt;
 
 use castile_databinding::datatypes::QName;
+use castile_databinding::encoded::Encoding;
 use castile_xml::{Limits, Location};
 
 use crate::addressing::Refusal;
+
+/// The namespaces of the names that SOAP 1.2 has for faults of calls (Part 2 §4.4), and of its encoding (§3.2).
+pub(crate) const RPC: &str = "http://www.w3.org/2003/05/soap-rpc";
+const ENCODING: &str = Encoding::Soap12.namespace();
 
 /// Why a message is not the one that was expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,6 +91,17 @@ impl Error {
     pub(crate) fn with_subcode(mut self, namespace: &'static str, local: &'static str) -> Self {
         self.0.subcode = Some((namespace, local));
         self
+    }
+
+    /// The same error with the name that SOAP 1.2 has for what is wrong with the arguments of a call (Part 2 §3.2, §4.4).
+    pub(crate) fn of_call(self) -> Self {
+        use castile_databinding::ErrorKind as Kind;
+        match self.source_kind() {
+            Some(Kind::MissingId) => self.with_subcode(ENCODING, "MissingID"),
+            Some(Kind::DuplicateId) => self.with_subcode(ENCODING, "DuplicateID"),
+            Some(Kind::Structure | Kind::Lexical) => self.with_subcode(RPC, "BadArguments"),
+            _ => self,
+        }
     }
 
     /// The name that SOAP 1.2 has for it beside the fault code.

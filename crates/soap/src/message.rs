@@ -8,7 +8,6 @@ use castile_databinding::{Decoder, Deviations, Encoder, FromXml, ToXml};
 use castile_mime::{ContentId, Packaging, Part};
 use castile_xml::{Charset, Limits, Memory, Reader, StartTag};
 
-use crate::dispatch::of_call;
 use crate::envelope::{self, end_tag};
 use crate::package::{Included, Package};
 use crate::{
@@ -244,7 +243,7 @@ impl Incoming<'_> {
         let header: Result<(H, Deviations), Error> = blocks::read_as(envelope, input, options.limits, is_lenient);
         let value: Result<(T, Deviations), Error> = read_payload(decoder, root, first, message);
         let (value, of_payload) =
-            value.map_err(|error| if is_request && root.is_encoded { of_call(error) } else { error })?;
+            value.map_err(|error| if is_request && root.is_encoded { error.of_call() } else { error })?;
         let (header, mut deviations) = header?;
         deviations.append(of_payload);
         // A message that will be read again has them then.

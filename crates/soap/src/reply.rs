@@ -11,6 +11,20 @@ use crate::{
     ToPayload, Version, Written, header, message,
 };
 
+impl Reply {
+    /// A fault, written as one.
+    pub fn from_fault<D: FaultDetail>(version: Version, fault: &Fault<D>) -> Self {
+        of_fault(version, None, fault)
+    }
+}
+
+impl Request {
+    /// Answers with a fault, in the version of the message and with what its WS-Addressing asks for.
+    pub fn refuse<D: FaultDetail>(&self, options: &Options, fault: &Fault<D>) -> Pending {
+        refuse_with(self, options, version(self, options), "", fault)
+    }
+}
+
 /// A response with its header.
 pub(crate) fn of_response<R: ToPayload, H: Header>(
     version: Version,
@@ -64,11 +78,6 @@ pub(crate) fn refuse(request: &Request, options: &Options, error: Option<Error>)
             refuse_with(request, options, version, &header, &fault)
         }
     }
-}
-
-/// A fault that answers a request which no handler has seen.
-pub(crate) fn of_refused<D: FaultDetail>(request: &Request, options: &Options, fault: &Fault<D>) -> Pending {
-    refuse_with(request, options, version(request, options), "", fault)
 }
 
 fn refuse_with<D: FaultDetail>(

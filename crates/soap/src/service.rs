@@ -9,9 +9,7 @@ use castile_xml::Charset;
 use futures_util::future::BoxFuture;
 use http::Extensions;
 
-use crate::{
-    AnyHeader, Description, Envelope, Error, Fault, FaultCode, FaultDetail, Options, Version, blocks, message, reply,
-};
+use crate::{AnyHeader, Description, Envelope, Error, FaultCode, Options, Version, blocks, message};
 
 /// A SOAP service: messages in, messages out. Generated servers implement it; `castile-http` carries it.
 ///
@@ -51,7 +49,7 @@ pub trait Service: Send + Sync + 'static {
     /// Answers one request, whose message is read as `options` say.
     ///
     /// Every failure, a handler's panic included, is a fault in the [`Reply`].
-    fn call(&self, request: Request, options: &Options) -> BoxFuture<'static, Reply>;
+    fn call(&self, request: Request, options: &Options) -> Pending;
 }
 
 /// A service that several share, as layers have the one that they are around.
@@ -60,10 +58,13 @@ impl<S: Service + ?Sized> Service for Arc<S> {
         S::description(self)
     }
 
-    fn call(&self, request: Request, options: &Options) -> BoxFuture<'static, Reply> {
+    fn call(&self, request: Request, options: &Options) -> Pending {
         S::call(self, request, options)
     }
 }
+
+/// A reply that is being worked on.
+pub type Pending = BoxFuture<'static, Reply>;
 
 /// A message that asks for something, and what its carrier says of it.
 #[derive(Debug)]
@@ -164,11 +165,6 @@ impl Request {
             }
         }
     }
-
-    /// Answers with a fault, in the version of the message and with what its WS-Addressing asks for.
-    pub fn refuse<D: FaultDetail>(&self, options: &Options, fault: &Fault<D>) -> BoxFuture<'static, Reply> {
-        reply::of_refused(self, options, fault)
-    }
 }
 
 /// The names of header blocks that layers understand.
@@ -178,7 +174,7 @@ pub(crate) struct Understood(Vec<ExpandedName>);
 impl Understood {
     pub(crate) fn includes(request: &Request, namespace: &str, local: &str) -> bool {
         let names = request.extensions.get().map_or(&[][..], |Understood(names)| names);
-        names.iter().any(|name| name.local == local && name.namespace == namespace)
+        names.iter().any(|name| name.is(namespace, local))
     }
 }
 
@@ -198,11 +194,6 @@ impl Reply {
     /// A message that is a fault of this code.
     pub fn of_fault(version: Version, code: FaultCode, message: impl Into<Content>) -> Self {
         Reply { fault: Some(code), ..Reply::new(version, message) }
-    }
-
-    /// A fault, written as one.
-    pub fn from_fault<D: FaultDetail>(version: Version, fault: &Fault<D>) -> Self {
-        reply::of_fault(version, None, fault)
     }
 
     /// The same with parts before those it has; a fault that came of writing goes alone.

@@ -206,7 +206,7 @@ fn declared<D: FaultDetail>(
         }
     };
     let (namespace, local) = (reader.namespace(first.namespace), first.name.local());
-    let index = D::ELEMENTS.iter().position(|element| element.namespace == namespace && element.name == local)?;
+    let index = D::ELEMENTS.iter().position(|element| element.is(namespace, local))?;
     let mut decoder = if is_lenient { Decoder::lenient(reader) } else { Decoder::new(reader) };
     let detail = D::read(&mut decoder, index).ok()?;
     Some((detail, decoder.take_deviations()))

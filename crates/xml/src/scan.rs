@@ -21,32 +21,46 @@ pub fn end_of_character_data(bytes: &[u8], at: usize) -> usize {
     end_of_long_character_data(bytes, from)
 }
 
-/// The first character from `at` on that XML 1.0 doesn't allow; the length if there is none. `bytes` are UTF-8. Where markup
-/// stands for itself, as in a CDATA section, it ends nothing.
-pub(crate) fn end_of_legal(bytes: &[u8], mut at: usize) -> usize {
+/// The first character from `at` on that XML 1.0 doesn't allow, or in a CDATA section its end; the length if there is
+/// none. `bytes` are UTF-8. Markup stands for itself and ends nothing. If there are carriage returns before that, which are
+/// few, `has_returns` is set; it may be set for others as well.
+pub(crate) fn end_of_legal<const CDATA: bool>(bytes: &[u8], mut at: usize, has_returns: &mut bool) -> usize {
     const BLOCK: usize = 64;
     // Without branches, so that the compiler looks at many bytes at once. Line ends are in few blocks.
-    let is_rare = |&byte: &u8| (byte < 0x20) | (byte == 0xEF);
-    let is_suspect =
-        |&byte: &u8| ((byte < 0x20) & (byte != b'\t') & (byte != b'\n') & (byte != b'\r')) | (byte == 0xEF);
-    loop {
-        while let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk::<BLOCK>)
-            && (!block.iter().fold(false, |any, byte| any | is_rare(byte))
-                || !block.iter().fold(false, |any, byte| any | is_suspect(byte)))
-        {
-            at += BLOCK;
+    let is_rare = |byte: u8| (byte < 0x20) | (byte == 0xEF) | (CDATA & (byte == b']'));
+    let is_suspect = |byte: u8| is_rare(byte) & (byte != b'\t') & (byte != b'\n') & (byte != b'\r');
+    while at < bytes.len() {
+        if let Some(block) = bytes[at..].first_chunk::<BLOCK>() {
+            if !is_any(block, is_rare) {
+                at += BLOCK;
+                continue;
+            }
+            *has_returns |= is_any(block, |byte| byte == b'\r');
+            if !is_any(block, is_suspect) {
+                at += BLOCK;
+                continue;
+            }
         }
-        let Some(rest) = bytes.get(at..) else { return bytes.len() };
-        match rest.iter().position(is_suspect) {
-            None => return bytes.len(),
-            Some(suspect) => at += suspect,
+        let end = bytes.len().min(at + BLOCK);
+        while at < end {
+            match bytes[at] {
+                // U+FFFE and U+FFFF are EF BF BE and EF BF BF.
+                0xEF if !matches!(bytes.get(at + 1..at + 3), Some([0xBF, 0xBE..=0xBF])) => at += 3,
+                b']' if CDATA && bytes.get(at + 1..at + 3) != Some(b"]>") => at += 1,
+                byte if is_suspect(byte) => return at,
+                byte => {
+                    *has_returns |= byte == b'\r';
+                    at += 1;
+                }
+            }
         }
-        // U+FFFE and U+FFFF are EF BF BE and EF BF BF.
-        if bytes[at] != 0xEF || matches!(bytes.get(at + 1..at + 3), Some([0xBF, 0xBE..=0xBF])) {
-            return at;
-        }
-        at += 3;
     }
+    bytes.len()
+}
+
+#[inline]
+fn is_any<const LENGTH: usize>(block: &[u8; LENGTH], is_it: impl Fn(u8) -> bool) -> bool {
+    block.iter().fold(false, |any, &byte| any | is_it(byte))
 }
 
 /// The first `length` bytes of a chunk as a number, so that they can be compared at once.
@@ -263,6 +277,10 @@ mod tests {
             let illegal = text[at..].char_indices().find(|&(_, c)| !crate::escape::is_char(c));
             illegal.map_or(text.len(), |(offset, _)| at + offset)
         };
+        let end_of_cdata = |text: &str, at: usize| {
+            let end = text[at..].find("]]>").map_or(text.len(), |end| at + end);
+            one_by_one(&text[..end], at)
+        };
         let odd = [
             "",
             "<",
@@ -275,12 +293,22 @@ mod tests {
             "\u{FFFF}",
             "\u{1F600}",
             "\u{7F}",
+            "]]",
+            "]]>",
+            "]]]>\r",
         ];
         for before in (0..200).chain([1_000]) {
             for (one, other) in odd.iter().flat_map(|one| odd.iter().map(move |other| (one, other))) {
                 let text = format!("{}{one}x{other}<a/>", "y".repeat(before));
                 for at in [0, before.min(1), before] {
-                    assert_eq!(end_of_legal(text.as_bytes(), at), one_by_one(&text, at), "{text:?} from {at}");
+                    let mut has_returns = false;
+                    let end = end_of_legal::<false>(text.as_bytes(), at, &mut has_returns);
+                    assert_eq!(end, one_by_one(&text, at), "{text:?} from {at}");
+                    assert!(has_returns || !text[at..end].contains('\r'), "{text:?} from {at}");
+                    let mut has_returns = false;
+                    let end = end_of_legal::<true>(text.as_bytes(), at, &mut has_returns);
+                    assert_eq!(end, end_of_cdata(&text, at), "{text:?} from {at}");
+                    assert!(has_returns || !text[at..end].contains('\r'), "{text:?} from {at}");
                 }
             }
         }

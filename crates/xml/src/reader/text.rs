@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-use memchr::memmem;
-
 use crate::error::{Error, ErrorKind, shown};
 use crate::name::end_of_ncname;
 use crate::token::{Raw, Token, normalise_line_ends};
@@ -159,10 +157,16 @@ impl<'a> Reader<'a> {
 
     /// A CDATA section from `start` on, up to its end or to that of the piece.
     pub(super) fn rest_of_cdata(&mut self, start: usize) -> Result<Token<'a>, Error> {
-        let length = memmem::find(&self.input.as_bytes()[start..], b"]]>");
-        let end = length.map_or(self.input.len(), |length| start + length);
-        let text = self.checked(start, end)?;
-        self.is_in_cdata = length.is_none();
+        // One look for its end, for what is illegal and for line ends: a section may be most of a message.
+        let mut has_returns = false;
+        let bytes = self.input.as_bytes();
+        let end = scan::end_of_legal::<true>(bytes, start, &mut has_returns);
+        self.check_length(start, end)?;
+        self.is_in_cdata = !bytes[end..].starts_with(b"]]>");
+        if self.is_in_cdata && end < bytes.len() {
+            self.legal(end)?;
+        }
+        let text = &self.input[start..end];
         if !self.is_in_cdata {
             self.at = end + "]]>".len();
             self.text_before = 0;
@@ -172,7 +176,8 @@ impl<'a> Reader<'a> {
         } else {
             return Err(self.cut_off("in a CDATA section"));
         }
-        Ok(Token::Text(if self.is_in_entity() { Cow::Borrowed(text) } else { normalise_line_ends(text) }))
+        let is_as_it_stands = !has_returns || self.is_in_entity();
+        Ok(Token::Text(if is_as_it_stands { Cow::Borrowed(text) } else { normalise_line_ends(text) }))
     }
 
     pub(super) fn instruction(&mut self) -> Result<Token<'a>, Error> {
@@ -269,7 +274,7 @@ impl<'a> Reader<'a> {
 
     /// The text between two places, all of whose characters are legal, within its length.
     fn checked(&self, start: usize, end: usize) -> Result<&'a str, Error> {
-        let illegal = scan::end_of_legal(&self.input.as_bytes()[..end], start);
+        let illegal = scan::end_of_legal::<false>(&self.input.as_bytes()[..end], start, &mut false);
         self.check_length(start, illegal)?;
         if illegal < end {
             self.legal(illegal)?;

@@ -91,6 +91,10 @@ impl<'a> Decoder<'a> {
         if self.is_at_known_end() {
             return Some(None);
         }
+        // Another end tag is no accessor.
+        if self.reader.input().as_bytes()[self.reader.offset()..].starts_with(b"</") {
+            return None;
+        }
         let index = table.iter().position(|element| self.is_at_known_start(element))?;
         // What was kept for a place may have had any name: that of an element which a reference led to, or a caller's own.
         self.comes_by_name(&table[index]).then_some(Some(index))
@@ -158,11 +162,23 @@ impl<'a> Decoder<'a> {
             Said::Nil => return Ok(None),
             Said::Elsewhere(reference) => reference,
         };
-        let place = self.find(&reference)?;
+        self.referred(&reference, element)
+    }
+
+    /// Reads the element that a reference leads to.
+    fn referred<T: FromXml>(
+        &mut self,
+        reference: &Reference<'a>,
+        element: &'static Element,
+    ) -> Result<Option<T>, Error> {
+        let place = self.find(reference)?;
         if let Some(value) = T::referenced(self, self.start_of(place)) {
             return Ok(Some(value));
         }
-        self.follow(place, &reference, element, (T::TYPE, T::TYPE_IS_FIXED), |decoder| T::content(decoder, element))
+        let value =
+            self.follow(place, reference, element, (T::TYPE, T::TYPE_IS_FIXED), |decoder| T::content(decoder, element));
+        self.note_reference(reference);
+        value
     }
 
     /// Reads an element that stands by itself, a header block or what a fault says, or the one that it refers to: its start
@@ -244,17 +260,19 @@ impl<'a> Decoder<'a> {
         };
         let value = match said {
             Said::Here => {
-                if type_is_fixed && !matches!(opened, Opened::Alike) {
-                    self.note_alike(place, element);
+                if !matches!(opened, Opened::Alike) {
+                    if type_is_fixed {
+                        self.note_alike(place, element);
+                    }
+                    self.reader.extend_layout();
                 }
-                self.reader.extend_layout();
                 Some(read(self)?)
             }
             Said::Nil => None,
             // What it leads to in the end was found.
             Said::Elsewhere(_) => return Err(self.never_ends(reference)),
         };
-        self.come_back(outer);
+        self.come_back(outer)?;
         Ok(value)
     }
 

@@ -63,41 +63,92 @@ impl<'a> Reader<'a> {
 }
 
 /// A start tag that was read, to open elements whose tags are like it.
-#[derive(Clone, Copy, Debug)]
-pub struct Alike {
+#[derive(Debug)]
+pub struct Alike<'a> {
     name_length: u32,
     local: u32,
     learned: u64,
+    /// What it declares: prefixes and names.
+    declarations: Box<[(&'a str, &'a str)]>,
+    /// The number of the declaration whose prefix may be another.
+    changes: Option<usize>,
+    /// Whether it changes the meaning of no prefix.
+    only_adds: bool,
 }
 
-impl Reader<'_> {
-    /// What [`open_alike`](Self::open_alike) needs, right behind the start tag that was read last. `None` if that declares
-    /// something or is the whole element.
-    pub fn alike(&self) -> Option<Alike> {
+impl<'a> Reader<'a> {
+    /// What [`open_alike`](Self::open_alike) needs, right behind the start tag that was read last. `prefix` is one that others
+    /// may declare by another name, empty if there is none. `None` if the tag is the whole element, or what it declares is
+    /// not as it stands.
+    pub fn alike(&self, prefix: &str) -> Option<Alike<'a>> {
         let open = self.memory.open.last()?;
-        let declares = open.namespaces as usize != self.memory.namespaces.len();
+        let outside = open.namespaces as usize;
+        let mut declarations = Vec::new();
+        for raw in self.memory.attributes.iter().filter(|raw| raw.prefix == Prefix::Declares) {
+            if raw.value.source != Source::Input {
+                return None;
+            }
+            let name = self.raw_name(raw);
+            let prefix = if name.prefix().is_empty() { "" } else { name.local() };
+            declarations.push((prefix, &self.input[raw.value.start as usize..raw.value.end as usize]));
+        }
+        if self.end_is_due || self.memory.namespaces.len() - outside != declarations.len() {
+            return None;
+        }
+        let changes = declarations.iter().position(|(declared, _)| *declared == prefix && !prefix.is_empty());
+        if changes.is_none() && !prefix.is_empty() {
+            return None;
+        }
+        let only_adds = self.memory.namespaces.only_adds(outside);
         let Open { name_length, local, learned, .. } = *open;
-        (!self.end_is_due && !declares).then_some(Alike { name_length, local, learned })
+        let declarations = declarations.into();
+        Some(Alike { name_length, local, learned, declarations, changes, only_adds })
     }
 
     /// Reads a start tag of `length` bytes that comes next. It is known to be like the one that `alike` is of, in the same
-    /// scope of namespaces: equal but for values of attributes that are legal as they stand and matter to nobody, since
-    /// there are no attributes then. `false` where learned tags don't hold, or if limits ask for another way; then nothing
-    /// is read.
-    pub fn open_alike(&mut self, alike: Alike, length: usize) -> bool {
+    /// scope of namespaces: equal but for `prefix`, where one may change, and for values of attributes that are legal as they
+    /// stand and matter to nobody, since there are no attributes then. The layout goes on in it. `false` where learned tags
+    /// don't hold, if `prefix` means something already, or if limits ask for another way; then nothing is read.
+    pub fn open_alike(&mut self, alike: &Alike<'a>, length: usize, prefix: &'a str) -> bool {
+        let outside = self.memory.namespaces.len();
         let is_within = self.layout_holds
             && length < self.limits.markup_length.min(self.limits.text_length)
             && self.memory.open.len() < self.limits.depth
+            && outside + alike.declarations.len() <= self.limits.namespaces
             && self.input.len() - self.at >= length;
-        if is_within {
-            let Alike { name_length, local, learned } = alike;
-            let namespaces = self.memory.namespaces.len() as u32;
-            self.memory.open.push(Open { name: (self.at + 1) as u32, name_length, local, namespaces, learned });
-            self.memory.attributes.clear();
-            self.at += length;
-            self.note_tag();
+        if !is_within || alike.changes.is_some() && !self.is_new_prefix(alike, prefix) {
+            return false;
         }
-        is_within
+        let Alike { name_length, local, learned, .. } = *alike;
+        let namespaces = outside as u32;
+        self.memory.open.push(Open { name: (self.at + 1) as u32, name_length, local, namespaces, learned });
+        self.memory.attributes.clear();
+        self.at += length;
+        self.note_tag();
+        if !alike.declarations.is_empty() {
+            for (number, &(declared, name)) in alike.declarations.iter().enumerate() {
+                let declared = if alike.changes == Some(number) { prefix } else { declared };
+                self.memory.namespaces.declare(declared, name);
+            }
+            match alike.only_adds && self.layout_outside == outside {
+                true => self.layout_scope = Some(self.memory.namespaces.len()),
+                false => self.begin_layout(),
+            }
+        }
+        true
+    }
+
+    /// Whether a prefix has no meaning where a tag is read, nor in the tag.
+    fn is_new_prefix(&self, alike: &Alike<'a>, prefix: &str) -> bool {
+        let mut others = alike.declarations.iter().enumerate().filter(|(number, _)| alike.changes != Some(*number));
+        !others.any(|(_, (declared, _))| *declared == prefix)
+            && prefix != "xmlns"
+            && self.memory.namespaces.resolve(prefix).is_none()
+    }
+
+    /// Where the elements begin that are open, outermost first.
+    pub fn open_offsets(&self) -> impl Iterator<Item = usize> {
+        self.memory.open.iter().map(|open| open.name as usize - '<'.len_utf8())
     }
 
     /// The local names of the attributes of the start tag that was read last, declarations left out, with their numbers.

@@ -127,11 +127,22 @@ impl Decoder<'_> {
         self.fill(&mut items, shape.first, shape.offset)?;
         let mut next = shape.first;
         let start = self.reader.offset();
+        let mut again = None;
         loop {
+            let begin = self.next.is_none().then(|| self.reader.offset());
             if items.len() == 1 {
                 items.reserve(self.room(start, size_of::<Option<T>>()));
             }
             if self.next.is_none() && next < most.unwrap_or(usize::MAX) {
+                if let Some(again) = &again
+                    && !matches!(items.get(next), Some(Some(_)))
+                    && let Some(reference) = self.refers_again(again)
+                {
+                    let value = self.referred(&reference, &array.item)?;
+                    put(&mut items, next, value);
+                    next += 1;
+                    continue;
+                }
                 if let Some(value) = T::known(self, &array.item) {
                     put(&mut items, next, Some(value?));
                     next += 1;
@@ -157,6 +168,7 @@ impl Decoder<'_> {
             let value = self.encoded(&array.item)?;
             put(&mut items, next, value);
             next += 1;
+            again = begin.and_then(|begin| self.referred_from(begin));
         }
         let size = match (most, shape.sizes.split_first()) {
             (Some(most), _) => most,

@@ -1,11 +1,14 @@
 //! References (SOAP 1.1 §5.4.1, SOAP 1.2 Part 2 §3.1.5): which elements have an id, and how reading goes on there.
 //!
-//! The first reference of a message makes an index of all its elements with an id. To follow a reference is to go on with
+//! The first reference of a message begins an index of its elements with an id. To follow a reference is to go on with
 //! another reader of the same document, which has read the start tags around the element that is meant, so that it is
 //! read as it would be in its place. What is read so a second time and more is counted, since few bytes can refer to
 //! many. What stands behind the call and was read by way of a reference is not read again when its turn comes.
 
+mod behind;
+mod ids;
 mod index;
+mod tag;
 
 use std::any::{Any, TypeId};
 use std::borrow::Cow;
@@ -19,7 +22,8 @@ use crate::error::{Error, ErrorKind};
 use crate::from_xml::Decoder;
 use crate::schema::Element;
 
-use index::{Extent, Found, Index};
+use index::{Extent, Index, Target};
+use tag::{find, is_plain};
 
 /// How many references may lead to each other before a value comes.
 const MOST_STEPS: usize = 16;
@@ -33,12 +37,14 @@ pub(in crate::from_xml) struct Graph<'a> {
     spare: Vec<(u32, Box<Reader<'a>>)>,
     /// Buffers for other readers.
     memories: Vec<Memory>,
-    /// The tag of an element that was read last of those for values of a fixed type.
-    alike: Option<(Place, Alike)>,
+    /// For each shape of start tags how the one was read that came last, of those for values of a fixed type, and where.
+    alike: Vec<Option<(Place, Alike<'a>)>>,
     /// What values of shared types keep: by the offset of the element and the type.
     shared: HashMap<(usize, TypeId), Box<dyn Any + Send + Sync>>,
     /// Where the element begins whose start tag was read last, if it has an id.
     identified: Option<usize>,
+    /// The reference that was followed last to its end: where its element and its attribute begin, and what it says.
+    last: Option<(usize, usize, &'a str)>,
     /// How many bytes may still be read by way of references, or made room for.
     room: usize,
 }
@@ -52,16 +58,32 @@ pub(super) struct Reference<'a> {
     pub(super) attribute: usize,
 }
 
-/// A reference that is being followed.
-struct Step {
-    /// The offset of the reference.
-    from: usize,
-    place: u32,
+/// An element that is a reference and nothing else, for others like it that follow in the same place: equal bytes but for
+/// a plain value mean the same but for that.
+pub(super) struct Again<'a> {
+    /// What stands before the value, white space before the element included, and behind it.
+    before: &'a [u8],
+    behind: &'a [u8],
+    /// How far on the element and the attribute begin.
+    element: usize,
+    attribute: usize,
 }
 
-/// What tags that are like each other have alike: how they look, the number of the element around them, and what refers
-/// to them, as an address.
-type Place = (u16, u32, usize);
+/// The longest value that is looked at so.
+const LONGEST_VALUE: usize = 64;
+
+/// A reference that is being followed.
+struct Step {
+    /// The offset of the reference, and of its attribute.
+    from: usize,
+    attribute: usize,
+    place: u32,
+    /// How many bytes of the element were counted before it was read.
+    counted: usize,
+}
+
+/// Where tags of one shape are alike: under one element, whose number this is, and for one description, by its address.
+type Place = (u32, usize);
 
 /// How the start tag was read of an element that a reference leads to.
 pub(super) enum Opened {
@@ -75,7 +97,22 @@ pub(super) enum Opened {
 /// What is left behind when a reference is followed.
 pub(super) struct Outer<'a>(Box<Reader<'a>>);
 
-impl Graph<'_> {
+impl<'a> Graph<'a> {
+    #[cold]
+    fn new(reader: &mut Reader<'a>) -> Box<Self> {
+        Box::new(Graph {
+            index: None,
+            open: Vec::new(),
+            spare: Vec::new(),
+            memories: reader.other_memories(),
+            alike: Vec::new(),
+            shared: HashMap::new(),
+            identified: None,
+            last: None,
+            room: reader.input().len().saturating_add(reader.limits().encoding_expansion),
+        })
+    }
+
     pub(super) fn identified(&self) -> Option<usize> {
         self.identified
     }
@@ -92,26 +129,36 @@ impl Graph<'_> {
         self.shared.insert((offset, type_id), node);
     }
 
-    fn extent(&self, place: u32) -> Option<Extent> {
+    fn extent(&self, place: u32) -> Option<Extent<'a>> {
         self.index.as_ref()?.elements.get(place as usize).copied()
+    }
+
+    /// How a tag of the same shape was read in the same place.
+    fn alike_at(&self, extent: Extent<'a>, element: &'static Element) -> Option<&Alike<'a>> {
+        let (place, alike) = self.alike.get(usize::from(extent.shape).checked_sub(1)?)?.as_ref()?;
+        (*place == place_of(extent, element)).then_some(alike)
+    }
+
+    /// What an id is the id of.
+    fn target(&mut self, id: &str) -> Result<Target<'a>, Error> {
+        loop {
+            let Some(index) = &mut self.index else { unreachable!("it was made for the first reference") };
+            if let Some(target) = index.find(id) {
+                return Ok(target);
+            }
+            let elements = index.complete()?;
+            self.open.iter_mut().for_each(|step| step.place = elements.number(step.place));
+            self.spare.iter_mut().for_each(|(parent, _)| *parent = elements.number(*parent));
+            self.alike.iter_mut().flatten().for_each(|((parent, _), _)| *parent = elements.number(*parent));
+        }
     }
 }
 
 impl<'a> Decoder<'a> {
+    #[inline]
     pub(super) fn graph(&mut self) -> &mut Graph<'a> {
         let reader = &mut self.reader;
-        self.graph.get_or_insert_with(|| {
-            Box::new(Graph {
-                index: None,
-                open: Vec::new(),
-                spare: Vec::new(),
-                memories: reader.other_memories(),
-                alike: None,
-                shared: HashMap::new(),
-                identified: None,
-                room: reader.input().len().saturating_add(reader.limits().encoding_expansion),
-            })
-        })
+        self.graph.get_or_insert_with(|| Graph::new(reader))
     }
 
     /// Counts bytes that the document doesn't have itself.
@@ -135,33 +182,26 @@ impl<'a> Decoder<'a> {
     /// The number of the element that a reference leads to.
     pub(super) fn find(&mut self, reference: &Reference<'a>) -> Result<u32, Error> {
         if self.graph().index.is_none() {
-            let index = Index::new(self.reader.input(), self.reader.limits())?;
+            let index = Index::new(self.reader.input(), self.reader.limits(), self.reader.open_offsets())?;
             self.graph().index = Some(index);
         }
         let fail = |kind, message: String| Error::new(kind, reference.attribute, message);
-        let Some(index) = self.graph.as_mut().and_then(|graph| graph.index.as_mut()) else {
-            unreachable!("it was made above")
-        };
         let mut to = Cow::Borrowed(&*reference.to);
         for _ in 0..MOST_STEPS {
             let id = index::trim(&to);
             let id = id.strip_prefix('#').unwrap_or(id);
-            let found = match index.find(id) {
-                Found::One(found) => found,
-                Found::None => {
+            match self.graph().target(id)? {
+                Target::Element(number) => return Ok(number),
+                Target::Reference(next) => to = Cow::Owned(next.into_owned()),
+                Target::None => {
                     let message = format!("a reference to {}, where the id of an element was expected", quoted(&to));
                     return Err(fail(ErrorKind::MissingId, message));
                 }
-                Found::Several(elements) => {
-                    let [first, again] = elements.map(|number| index.start_of(number));
+                Target::Several([first, again]) => {
                     let message =
                         format!("a reference to {}, the id of two elements (bytes {first} and {again})", quoted(&to));
                     return Err(Error::new(ErrorKind::DuplicateId, again as usize, message));
                 }
-            };
-            match &found.to {
-                None => return Ok(found.element),
-                Some(next) => to = Cow::Owned(next.clone().into_owned()),
             }
         }
         Err(fail(ErrorKind::Structure, format!("a reference to {}, which leads to no value", quoted(&reference.to))))
@@ -181,7 +221,7 @@ impl<'a> Decoder<'a> {
         element: &'static Element,
     ) -> Result<(Outer<'a>, Opened), Error> {
         let depth = self.reader.limits().depth;
-        let graph = self.graph();
+        let Some(graph) = &mut self.graph else { unreachable!("it has found the element") };
         let Some(extent) = graph.extent(place) else { unreachable!("references lead to elements of the index") };
         let is_around = |offset: usize| (extent.start as usize..extent.end as usize).contains(&offset);
         if is_around(reference.at) || graph.open.iter().any(|step| step.place == place || is_around(step.from)) {
@@ -191,18 +231,19 @@ impl<'a> Decoder<'a> {
             let message = format!("references follow each other {depth} deep, which is the limit");
             return Err(Error::new(ErrorKind::Xml(castile_xml::ErrorKind::Limit), reference.attribute, message));
         }
-        graph.open.push(Step { from: reference.at, place });
+        let counted = (extent.end - extent.start) as usize;
+        graph.open.push(Step { from: reference.at, attribute: reference.attribute, place, counted });
         let spare = graph.spare.iter().rposition(|(parent, _)| *parent == extent.parent);
         let spare = spare.map(|index| graph.spare.swap_remove(index).1);
-        self.take_room((extent.end - extent.start) as usize, reference.attribute)?;
+        self.take_room(counted, reference.attribute)?;
         let mut reader = match spare {
             Some(reader) => reader,
             None => Box::new(self.reader_in(extent.parent, reference)?),
         };
         reader.go_to(extent.start as usize);
         reader.begin_layout();
-        let alike = self.graph().alike.filter(|(place, _)| *place == place_of(extent, element));
-        let opened = if alike.is_some_and(|(_, alike)| reader.open_alike(alike, extent.tag as usize)) {
+        let alike = self.graph().alike_at(extent, element);
+        let opened = if alike.is_some_and(|alike| reader.open_alike(alike, extent.tag as usize, extent.prefix)) {
             Opened::Alike
         } else if reader.known_tag(element.known()).is_some() {
             Opened::Known
@@ -217,28 +258,77 @@ impl<'a> Decoder<'a> {
     /// Notes that an element for `element`, whose start tag was read last, has its value in it and not in its attributes:
     /// others with tags like it are so, too.
     pub(super) fn note_alike(&mut self, place: u32, element: &'static Element) {
-        let alike = self.reader.alike();
-        let graph = self.graph();
-        if let Some(extent) = graph.extent(place)
-            && extent.like > 0
-        {
-            graph.alike = alike.map(|alike| (place_of(extent, element), alike));
+        let Some(graph) = &mut self.graph else { return };
+        let Some(extent) = graph.extent(place) else { return };
+        let Some(slot) = usize::from(extent.shape).checked_sub(1) else { return };
+        if graph.alike.len() <= slot {
+            graph.alike.resize_with(slot + 1, || None);
         }
+        graph.alike[slot] = self.reader.alike(extent.prefix).map(|alike| (place_of(extent, element), alike));
     }
 
     /// Goes on where a reference was, now that the element was read which it led to.
-    pub(super) fn come_back(&mut self, outer: Outer<'a>) {
+    ///
+    /// # Errors
+    /// That it was longer than may be.
+    pub(super) fn come_back(&mut self, outer: Outer<'a>) -> Result<(), Error> {
         let Outer(mut reader) = outer;
         std::mem::swap(&mut self.reader, &mut reader);
         let graph = self.graph();
-        if let Some(step) = graph.open.pop()
-            && let Some(index) = &mut graph.index
-            && let Some(extent) = index.elements.get_mut(step.place as usize)
-        {
-            extent.is_read = true;
-            extent.end = reader.offset() as u32;
-            graph.spare.push((extent.parent, reader));
+        let Some(step) = graph.open.pop() else { return Ok(()) };
+        let extent = graph.index.as_mut().and_then(|index| index.elements.get_mut(step.place as usize));
+        let Some(extent) = extent else { return Ok(()) };
+        extent.is_read = true;
+        extent.end = reader.offset() as u32;
+        let length = (extent.end - extent.start) as usize;
+        graph.spare.push((extent.parent, reader));
+        self.take_room(length.saturating_sub(step.counted), step.attribute)
+    }
+
+    /// Notes that a reference was followed to its end.
+    pub(super) fn note_reference(&mut self, reference: &Reference<'a>) {
+        if let (Some(graph), Cow::Borrowed(to)) = (&mut self.graph, &reference.to) {
+            graph.last = Some((reference.at, reference.attribute, to));
         }
+    }
+
+    /// What is between `begin` and the place that was reached, if it is an element that was a reference and nothing else.
+    pub(super) fn referred_from(&self, begin: usize) -> Option<Again<'a>> {
+        let (element, attribute, to) = self.graph.as_ref()?.last.filter(|(element, ..)| *element >= begin)?;
+        let (text, end, limits) = (self.reader.input(), self.reader.offset(), self.reader.limits());
+        let all = text.get(begin..end)?;
+        // Longer ones, and documents in which a text may be longer than the limit, are measured by the tokeniser.
+        let is_within = all.len() + LONGEST_VALUE < limits.markup_length && text.len() <= limits.text_length;
+        // Where an item has a place of its own, the next one has another.
+        if !is_within || !to.starts_with('#') || !is_plain(to) || all.contains("position") {
+            return None;
+        }
+        let value = attribute + text.get(attribute..end)?.find(to)?;
+        let before = text.get(begin..value)?.as_bytes();
+        let behind = text.get(value + to.len()..end)?.as_bytes();
+        // It is the element itself, and no other in it.
+        let is_whole = text.get(begin..element)?.trim_ascii().is_empty() && before.last() == behind.first();
+        is_whole.then_some(Again { before, behind, element: element - begin, attribute: attribute - begin })
+    }
+
+    /// Reads the element that comes next, if it is like the one before but for what it refers to.
+    pub(super) fn refers_again(&mut self, again: &Again<'a>) -> Option<Reference<'a>> {
+        let (text, begin) = (self.reader.input(), self.reader.offset());
+        let bytes = text.as_bytes();
+        let start = begin + again.before.len();
+        if bytes.get(begin..start)? != again.before {
+            return None;
+        }
+        let end = find(bytes, start, *again.before.last()?)?;
+        let to = text.get(start..end).filter(|to| to.len() <= LONGEST_VALUE && to.starts_with('#') && is_plain(to))?;
+        let behind = end + again.behind.len();
+        if bytes.get(end..behind)? != again.behind {
+            return None;
+        }
+        self.reader.go_to(behind);
+        self.nil = false;
+        let (at, attribute) = (begin + again.element, begin + again.attribute);
+        Some(Reference { to: Cow::Borrowed(to), at, attribute })
     }
 
     /// Passes over the elements that come next as far as references have led to them: all of them was read then, in the
@@ -247,10 +337,13 @@ impl<'a> Decoder<'a> {
         let Some(index) = self.graph.as_ref().and_then(|graph| graph.index.as_ref()) else { return };
         let text = self.reader.input();
         let mut at = self.reader.offset();
+        let mut guess = 0;
         loop {
             let next = text.len() - text[at..].trim_start_matches([' ', '\t', '\n', '\r']).len();
-            match index.starting_at(next) {
-                Some(extent) if extent.is_read => at = extent.end as usize,
+            let guessed = index.elements.get(guess).filter(|extent| extent.start as usize == next);
+            let number = if guessed.is_some() { Some(guess) } else { index.number_at(next) };
+            match number.map(|number| (number, index.elements[number])) {
+                Some((number, extent)) if extent.is_read => (at, guess) = (extent.end as usize, number + 1),
                 _ => break,
             }
         }
@@ -266,25 +359,24 @@ impl<'a> Decoder<'a> {
     /// A reader that has read the start tags of an element and all around it.
     fn reader_in(&mut self, place: u32, reference: &Reference<'a>) -> Result<Reader<'a>, Error> {
         let mut path = Vec::new();
-        let mut tags = 0;
         let graph = self.graph();
         let mut next = place;
         while let Some(extent) = graph.extent(next) {
             path.push(extent.start as usize);
-            tags += extent.tag as usize;
             if extent.parent == next {
                 break;
             }
             next = extent.parent;
         }
-        self.take_room(tags, reference.attribute)?;
         let memory = self.graph().memories.pop().unwrap_or_default();
         let mut reader = self.reader.another(memory);
-        // What stands before the root element is read, not gone over.
-        next_start_tag(&mut reader)?;
-        for &offset in path.iter().rev().skip(1) {
-            reader.go_to(offset);
+        for (number, &offset) in path.iter().rev().enumerate() {
+            // What stands before the root element is read, not gone over.
+            if number > 0 {
+                reader.go_to(offset);
+            }
             next_start_tag(&mut reader)?;
+            self.take_room(reader.offset() - offset, reference.attribute)?;
         }
         Ok(reader)
     }
@@ -300,8 +392,8 @@ impl<'a> Decoder<'a> {
     }
 }
 
-fn place_of(extent: Extent, element: &'static Element) -> Place {
-    (extent.like, extent.parent, std::ptr::from_ref(element).addr())
+fn place_of(extent: Extent<'_>, element: &'static Element) -> Place {
+    (extent.parent, std::ptr::from_ref(element).addr())
 }
 
 /// Reads a start tag, where one is known to come.

@@ -1,52 +1,87 @@
 //! Which elements of a document have an id.
 
 use std::borrow::Cow;
-use std::cmp::Ordering;
 
 use castile_xml::{Limits, Memory, Reader, Token};
-use memchr::memchr;
 
+use super::behind::{Behind, Unsure};
+use super::ids::{Found, Ids};
+use super::tag::{Shapes, find};
 use crate::encoded::SOAP12;
 use crate::error::Error;
 
-/// The elements with an id, and those around them, in the order of the document.
-#[derive(Default)]
+/// The elements that references lead to, as far as they are known, and those around them.
 pub(super) struct Index<'a> {
-    pub(super) elements: Vec<Extent>,
-    /// In the order of [`by_length`].
-    ids: Vec<Identified<'a>>,
-    /// The place of the one that is guessed to be asked for next.
-    guess: usize,
+    text: &'a str,
+    limits: Limits,
+    /// In the order of the document.
+    pub(super) elements: Vec<Extent<'a>>,
+    shapes: Shapes<'a>,
+    ids: Known<'a>,
+}
+
+enum Known<'a> {
+    /// Those behind the call. There may be others.
+    Behind(Behind<'a>),
+    /// All.
+    All(Ids<'a, Identified<'a>>),
 }
 
 /// Where an element lies. It is within a message, and so within 4 GiB.
 #[derive(Clone, Copy)]
-pub(super) struct Extent {
+pub(super) struct Extent<'a> {
     pub(super) start: u32,
-    /// The length of the start tag.
+    /// The length of the start tag, 0 if that isn't known.
     pub(super) tag: u32,
+    /// Where it ends; where it starts as long as that isn't known.
     pub(super) end: u32,
+    /// Where the value of its id begins, if it is known to have one and to refer to nothing; else 0.
+    pub(super) id: u32,
     /// The number of the element around it; of itself for the root.
     pub(super) parent: u32,
     /// Whether all of it was read, and so checked.
     pub(super) is_read: bool,
-    /// Elements of one number have start tags that are equal but for a plain id, and are no empty-element tags; 0 is none.
-    pub(super) like: u16,
+    /// The number of its start tag's shape, 0 if it has none that is known, and the prefix in that.
+    pub(super) shape: u16,
+    pub(super) prefix: &'a str,
 }
 
-pub(super) struct Identified<'a> {
-    id: Cow<'a, str>,
-    pub(super) element: u32,
+struct Identified<'a> {
+    element: u32,
     /// What it refers to itself.
-    pub(super) to: Option<Cow<'a, str>>,
+    to: Option<Cow<'a, str>>,
 }
 
 /// What an id is the id of.
-pub(super) enum Found<'i, 'a> {
+pub(super) enum Target<'a> {
+    /// The element of this number.
+    Element(u32),
+    /// What another id is the id of.
+    Reference(Cow<'a, str>),
     None,
-    One(&'i Identified<'a>),
-    /// These two at least.
+    /// Two elements, which begin there.
     Several([u32; 2]),
+}
+
+impl<'a> Extent<'a> {
+    /// An element of which nothing but its place is known.
+    pub(super) fn starting_at(start: usize) -> Self {
+        let start = start as u32;
+        Extent { start, tag: 0, end: start, id: 0, parent: 0, is_read: false, shape: 0, prefix: "" }
+    }
+
+    pub(super) fn is_ended(&self) -> bool {
+        self.end > self.start
+    }
+}
+
+/// The numbers that elements had before, to those that they have.
+pub(super) struct Renumbered(Vec<u32>);
+
+impl Renumbered {
+    pub(super) fn number(&self, before: u32) -> u32 {
+        self.0.get(before as usize).copied().unwrap_or(u32::MAX)
+    }
 }
 
 const WHITE: [char; 4] = [' ', '\t', '\n', '\r'];
@@ -59,58 +94,89 @@ struct Open {
 }
 
 impl<'a> Index<'a> {
-    /// The index of a document.
+    /// The index of a document, where the first reference is met: `open` are the offsets of the elements around it, outermost
+    /// first.
     ///
     /// # Errors
-    /// That it is not well-formed. That may also come out later, when what is wrong is read.
-    pub(super) fn new(text: &'a str, limits: Limits) -> Result<Self, Error> {
-        let mut index = match Index::glanced(text) {
-            Some(index) => index,
-            None => Index::read(text, limits)?,
-        };
-        // Stable: of those with one id the first in the document stays first.
-        index.ids.sort_by(|one, other| by_length(&one.id, &other.id));
-        Ok(index)
-    }
-
-    /// What `id` is the id of. References mostly come in the order of ids.
-    pub(super) fn find(&mut self, id: &str) -> Found<'_, 'a> {
-        let is_it = |place: usize| self.ids.get(place).is_some_and(|found| found.id == id);
-        let is_guessed = is_it(self.guess) && !self.guess.checked_sub(1).is_some_and(is_it);
-        let place = match is_guessed {
-            true => self.guess,
-            false => self.ids.partition_point(|found| by_length(&found.id, id) == Ordering::Less),
-        };
-        if !is_it(place) {
-            return Found::None;
-        }
-        self.guess = place + 1;
-        let found = &self.ids[place];
-        match self.ids.get(place + 1) {
-            Some(again) if again.id == id => Found::Several([found.element, again.element]),
-            _ => Found::One(found),
+    /// That the document is not well-formed. That may also come out later, when what is wrong is read.
+    pub(super) fn new(text: &'a str, limits: Limits, open: impl Iterator<Item = usize>) -> Result<Self, Error> {
+        let mut elements = Vec::new();
+        match Behind::new(text, open, &mut elements) {
+            Ok(behind) => Ok(Index { text, limits, elements, shapes: Shapes::default(), ids: Known::Behind(behind) }),
+            Err(Unsure) => Index::whole(text, limits, Shapes::default()),
         }
     }
 
-    /// Where an element begins.
-    pub(super) fn start_of(&self, number: u32) -> u32 {
-        self.elements.get(number as usize).map_or(0, |extent| extent.start)
+    /// The index of a document with all elements that have an id.
+    fn whole(text: &'a str, limits: Limits, mut shapes: Shapes<'a>) -> Result<Self, Error> {
+        let Elements { elements, ids } = match Elements::glanced(text, &mut shapes) {
+            Some(found) => found,
+            None => Elements::read(text, limits)?,
+        };
+        Ok(Index { text, limits, elements, shapes, ids: Known::All(Ids::new(ids)) })
     }
 
-    /// The element that begins at `offset`, if it is in the index.
-    pub(super) fn starting_at(&self, offset: usize) -> Option<&Extent> {
-        let number = self.elements.binary_search_by_key(&offset, |extent| extent.start as usize).ok()?;
-        self.elements.get(number)
+    /// What `id` is the id of. `None` if that takes a look at the [whole document](Self::complete).
+    #[inline]
+    pub(super) fn find(&mut self, id: &str) -> Option<Target<'a>> {
+        let ids = match &mut self.ids {
+            Known::Behind(behind) => {
+                return match behind.find(id, self.text, &mut self.elements, &mut self.shapes) {
+                    Ok(Some(number)) => Some(Target::Element(number)),
+                    Ok(None) => Some(Target::None),
+                    Err(Unsure) => None,
+                };
+            }
+            Known::All(ids) => ids,
+        };
+        let start_of = |found: &Identified<'_>| self.elements.get(found.element as usize).map_or(0, |it| it.start);
+        Some(match ids.find(id) {
+            Found::None => Target::None,
+            Found::One(Identified { to: Some(to), .. }) => Target::Reference(to.clone()),
+            Found::One(Identified { element, .. }) => Target::Element(*element),
+            Found::Several(first, again) => Target::Several([start_of(first), start_of(again)]),
+        })
     }
 
+    /// Looks at the whole document. Elements have other numbers then.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new).
+    #[cold]
+    pub(super) fn complete(&mut self) -> Result<Renumbered, Error> {
+        let whole = Index::whole(self.text, self.limits, std::mem::take(&mut self.shapes))?;
+        let before = std::mem::replace(self, whole);
+        let renumbered = before.elements.iter().map(|was| {
+            let Some(number) = self.number_at(was.start as usize) else { return u32::MAX };
+            let is = &mut self.elements[number];
+            (is.is_read, is.end) = (was.is_read, if was.is_read { was.end } else { is.end });
+            number as u32
+        });
+        Ok(Renumbered(renumbered.collect()))
+    }
+
+    /// The number of the element that begins at `offset`, if it is known.
+    pub(super) fn number_at(&self, offset: usize) -> Option<usize> {
+        self.elements.binary_search_by_key(&offset, |extent| extent.start as usize).ok()
+    }
+}
+
+/// What is found in a document.
+#[derive(Default)]
+struct Elements<'a> {
+    /// Those with an id and those around them, in the order of the document.
+    elements: Vec<Extent<'a>>,
+    ids: Vec<(Cow<'a, str>, Identified<'a>)>,
+}
+
+impl<'a> Elements<'a> {
     /// What is found by looking at tags alone: a fraction of the work of a reader, which checks it all when it comes to
     /// read it. `None` for a document in which more than tags and plain ids must be understood, and for one that is not
     /// well-formed as far as that was noticed.
-    fn glanced(text: &'a str) -> Option<Self> {
+    fn glanced(text: &'a str, shapes: &mut Shapes<'a>) -> Option<Self> {
         let bytes = text.as_bytes();
-        let mut index = Index::default();
+        let mut found = Elements::default();
         let mut open: Vec<Open> = Vec::new();
-        let mut again = Again::default();
         let mut at = match bytes.strip_prefix(b"<?xml") {
             Some(_) => text.find("?>")? + 2,
             None => 0,
@@ -118,7 +184,7 @@ impl<'a> Index<'a> {
         loop {
             at = match find(bytes, at, b'<') {
                 Some(at) => at,
-                None if open.is_empty() => return Some(index),
+                None if open.is_empty() => return Some(found),
                 None => return None,
             };
             let is_closed = match *bytes.get(at + 1)? {
@@ -129,21 +195,12 @@ impl<'a> Index<'a> {
                 // Where these stand, not every `<` begins a tag.
                 b'!' | b'?' => return None,
                 _ => {
-                    let tag = match again.tag(text, at) {
-                        Some(tag) => tag,
-                        None => {
-                            let tag = Tag::glanced(text, at)?;
-                            again.note(text, at, &tag);
-                            tag
-                        }
-                    };
+                    let tag = shapes.glance(text, at)?;
                     open.push(Open { start: at, tag: tag.end - at, number: None });
                     if let Some(id) = tag.id {
-                        index.add(&mut open, id.into(), tag.href.map(Cow::from));
-                        if let Some(extent) = index.elements.last_mut()
-                            && !tag.is_empty
-                        {
-                            extent.like = again.last;
+                        found.add(&mut open, id.into(), tag.href.map(Cow::from));
+                        if let Some(extent) = found.elements.last_mut() {
+                            (extent.shape, extent.prefix) = (tag.shape, tag.prefix);
                         }
                     }
                     at = tag.end;
@@ -152,7 +209,7 @@ impl<'a> Index<'a> {
             };
             if is_closed
                 && let Some(number) = open.pop()?.number
-                && let Some(extent) = index.elements.get_mut(number as usize)
+                && let Some(extent) = found.elements.get_mut(number as usize)
             {
                 extent.end = at as u32;
             }
@@ -161,7 +218,7 @@ impl<'a> Index<'a> {
 
     /// The same, found by a reader.
     fn read(text: &'a str, limits: Limits) -> Result<Self, Error> {
-        let mut index = Index::default();
+        let mut found = Elements::default();
         let mut reader = Reader::decoded(text, limits, &mut Memory::default())?;
         let mut open: Vec<Open> = Vec::new();
         loop {
@@ -178,16 +235,16 @@ impl<'a> Index<'a> {
                     }
                     let value = |number: Option<usize>| Some(trimmed(reader.kept_attribute_value(number?)?.0));
                     if let Some(id) = value(id) {
-                        index.add(&mut open, id, value(to));
+                        found.add(&mut open, id, value(to));
                     }
                 }
                 Token::EndTag(_) => {
                     let Some(Open { number: Some(number), .. }) = open.pop() else { continue };
-                    if let Some(extent) = index.elements.get_mut(number as usize) {
+                    if let Some(extent) = found.elements.get_mut(number as usize) {
                         extent.end = reader.offset() as u32;
                     }
                 }
-                Token::End => return Ok(index),
+                Token::End => return Ok(found),
                 _ => {}
             }
         }
@@ -200,20 +257,14 @@ impl<'a> Index<'a> {
         let mut parent = known.and_then(|known| open.get(known)?.number);
         for open in &mut open[known.map_or(0, |known| known + 1)..] {
             let number = self.elements.len() as u32;
-            let (start, tag) = (open.start as u32, open.tag as u32);
-            let parent_number = parent.unwrap_or(number);
-            self.elements.push(Extent { start, tag, end: start, parent: parent_number, is_read: false, like: 0 });
+            let (tag, parent_number) = (open.tag as u32, parent.unwrap_or(number));
+            self.elements.push(Extent { tag, parent: parent_number, ..Extent::starting_at(open.start) });
             open.number = Some(number);
             parent = Some(number);
         }
         let Some(element) = parent else { return };
-        self.ids.push(Identified { id, element, to });
+        self.ids.push((id, Identified { element, to }));
     }
-}
-
-/// Shorter ones first: so are numbers in their order, which many ids end with.
-fn by_length(one: &str, other: &str) -> Ordering {
-    one.len().cmp(&other.len()).then_with(|| one.cmp(other))
 }
 
 /// A value without the white space around it, which hardly any has.
@@ -231,233 +282,24 @@ fn trimmed(value: Cow<'_, str>) -> Cow<'_, str> {
     }
 }
 
-/// What a start tag says of references.
-#[derive(Default)]
-struct Tag<'a> {
-    end: usize,
-    is_empty: bool,
-    id: Option<&'a str>,
-    href: Option<&'a str>,
-    /// Where the value of the last of them begins.
-    value: usize,
-}
-
-impl<'a> Tag<'a> {
-    /// The start tag at `at`, if there is nothing in it that only a reader understands. Only where values begin and end is
-    /// looked at, and which names stand before them.
-    fn glanced(text: &'a str, at: usize) -> Option<Self> {
-        let bytes = text.as_bytes();
-        let mut tag = Tag::default();
-        let mut at = at + 1;
-        loop {
-            at = find_any(bytes, at, [b'>', b'"', b'\''])?;
-            let quote = bytes[at];
-            if quote == b'>' {
-                tag.is_empty = bytes[at - 1] == b'/';
-                tag.end = at + 1;
-                return Some(tag);
-            }
-            let name = before(bytes, at).strip_suffix(b"=")?;
-            let name = before(name, name.len());
-            let place = match name {
-                [.., b' ' | b'\t' | b'\n' | b'\r', b'i', b'd'] => Some(&mut tag.id),
-                [.., b' ' | b'\t' | b'\n' | b'\r', b'h', b'r', b'e', b'f'] => Some(&mut tag.href),
-                // Its prefix may be that of SOAP 1.2.
-                [.., b':', b'i', b'd'] | [.., b':', b'r', b'e', b'f'] => return None,
-                _ => None,
-            };
-            let start = at + 1;
-            at = find(bytes, start, quote)?;
-            if let Some(place) = place {
-                let value = text.get(start..at)?;
-                if value.bytes().any(|byte| byte == b'&') {
-                    return None;
-                }
-                *place = Some(trim(value));
-                tag.value = start;
-            }
-            at += 1;
-        }
-    }
-}
-
-/// What stands before `at`, white space left out.
-#[inline]
-fn before(bytes: &[u8], mut at: usize) -> &[u8] {
-    while let Some(b' ' | b'\t' | b'\n' | b'\r') = at.checked_sub(1).and_then(|last| bytes.get(last)) {
-        at -= 1;
-    }
-    &bytes[..at]
-}
-
-/// Tags that came before: after each, the one that followed it is expected again. Bytes that are equal but for an id or a
-/// reference are tags that are, and messages that refer much have many of a few.
-#[derive(Default)]
-struct Again {
-    tags: Vec<Seen>,
-    /// The number of the one that came last; 0 is none of them, but has one that follows.
-    last: u16,
-}
-
-struct Seen {
-    start: usize,
-    length: usize,
-    is_empty: bool,
-    /// How long it is before the value of an id or a reference and behind it, and which of them it has.
-    shape: (usize, usize, Value),
-    next: u16,
-}
-
-/// The value in a tag that may be another one.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Value {
-    None,
-    Id,
-    Reference,
-}
-
-/// How many tags are looked for again, of those with a value that may be another and of those without.
-const MOST_AGAIN: usize = 8;
-
-impl Seen {
-    /// What stands before the value that may be another, and behind it.
-    fn around<'t>(&self, bytes: &'t [u8]) -> (&'t [u8], &'t [u8]) {
-        let tag = &bytes[self.start..self.start + self.length];
-        let (before, behind, _) = self.shape;
-        (&tag[..before], &tag[tag.len() - behind..])
-    }
-
-    fn is_like(&self, other: &Seen, bytes: &[u8]) -> bool {
-        self.shape == other.shape && self.around(bytes) == other.around(bytes)
-    }
-
-    /// The tag at `at`, if it is like this one.
-    #[inline]
-    fn tag<'a>(&self, text: &'a str, at: usize) -> Option<Tag<'a>> {
-        let bytes = text.as_bytes();
-        let (before, behind) = self.around(bytes);
-        let mut end = at + before.len();
-        if bytes.get(at..end)? != before {
-            return None;
-        }
-        let mut tag = Tag { is_empty: self.is_empty, ..Tag::default() };
-        let (_, _, value) = self.shape;
-        if value != Value::None {
-            let start = end;
-            end = find(bytes, start, *before.last()?)?;
-            let name = text.get(start..end).filter(|name| is_plain(name))?;
-            *(if value == Value::Id { &mut tag.id } else { &mut tag.href }) = Some(name);
-            if bytes.get(end..end + behind.len())? != behind {
-                return None;
-            }
-            end += behind.len();
-        }
-        tag.end = end;
-        Some(tag)
-    }
-}
-
-impl Again {
-    /// The tag at `at`, if it is like the one that is expected.
-    #[inline]
-    fn tag<'a>(&mut self, text: &'a str, at: usize) -> Option<Tag<'a>> {
-        let next = self.tags.get(usize::from(self.last))?.next;
-        let tag = self.tags.get(usize::from(next)).filter(|_| next > 0)?.tag(text, at)?;
-        self.last = next;
-        Some(tag)
-    }
-
-    /// Notes the tag at `at`, which was not expected.
-    fn note(&mut self, text: &str, at: usize, tag: &Tag<'_>) {
-        if self.tags.is_empty() {
-            self.tags.push(Seen { start: 0, length: 0, is_empty: false, shape: (0, 0, Value::None), next: 0 });
-        }
-        let length = tag.end - at;
-        let around = |value: &str, kind| (tag.value - at, tag.end - tag.value - value.len(), kind);
-        // All that stands between the quotes, without white space.
-        let is_all = |value: &str| {
-            let quotes = [tag.value - 1, tag.value + value.len()].map(|at| text.as_bytes().get(at));
-            is_plain(value) && quotes[0] == quotes[1]
-        };
-        let (can_be_kept, shape) = match (tag.id, tag.href) {
-            (None, None) => (true, (length, 0, Value::None)),
-            (Some(id), None) => (is_all(id), around(id, Value::Id)),
-            (None, Some(href)) => (is_all(href), around(href, Value::Reference)),
-            (Some(_), Some(_)) => (false, (length, 0, Value::None)),
-        };
-        let seen = Seen { start: at, length, is_empty: tag.is_empty, shape, next: 0 };
-        let number = match self.tags.iter().skip(1).position(|known| known.is_like(&seen, text.as_bytes())) {
-            _ if !can_be_kept => 0,
-            Some(place) => place + 1,
-            None if self.tags.iter().filter(|known| known.shape.2 == seen.shape.2).count() >= MOST_AGAIN => 0,
-            None => {
-                self.tags.push(seen);
-                self.tags.len() - 1
-            }
-        };
-        // It fits: there are few.
-        let number = number as u16;
-        self.tags[usize::from(self.last)].next = number;
-        self.last = number;
-    }
-}
-
-/// Whether the value of an attribute is surely legal and has neither references nor white space.
-fn is_plain(value: &str) -> bool {
-    value.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':' | b'#'))
-}
-
-const ONES: u64 = u64::MAX / 255;
-
-/// The highest bits of the bytes of a word that are `byte`: the lowest of them is right, those above may not be.
-#[inline]
-fn equal(word: u64, byte: u8) -> u64 {
-    let other = word ^ (ONES * u64::from(byte));
-    other.wrapping_sub(ONES) & !other & (ONES << 7)
-}
-
-/// Where `byte` stands first from `at` on. Most are near: eight bytes are looked at first, in fewer steps than a call of
-/// what is fast where they are far.
-#[inline]
-fn find(bytes: &[u8], at: usize, byte: u8) -> Option<usize> {
-    let rest = bytes.get(at..)?;
-    if let Some(chunk) = rest.first_chunk() {
-        let hits = equal(u64::from_le_bytes(*chunk), byte);
-        if hits != 0 {
-            return Some(at + hits.trailing_zeros() as usize / 8);
-        }
-    }
-    memchr(byte, rest).map(|length| at + length)
-}
-
-/// Where one of three bytes stands first from `at` on, which is near.
-#[inline]
-fn find_any(bytes: &[u8], mut at: usize, [one, two, three]: [u8; 3]) -> Option<usize> {
-    while let Some(chunk) = bytes.get(at..)?.first_chunk() {
-        let word = u64::from_le_bytes(*chunk);
-        let hits = equal(word, one) | equal(word, two) | equal(word, three);
-        if hits != 0 {
-            return Some(at + hits.trailing_zeros() as usize / 8);
-        }
-        at += 8;
-    }
-    bytes[at..].iter().position(|byte| [one, two, three].contains(byte)).map(|length| at + length)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// What an index says, to be compared.
-    fn shown(index: &Index<'_>) -> Vec<String> {
+    /// What is found in a document, to be compared.
+    fn shown(found: &Elements<'_>) -> Vec<String> {
         let mut ids: Vec<_> =
-            index.ids.iter().map(|found| format!("{} {} {:?}", found.id, found.element, found.to)).collect();
+            found.ids.iter().map(|(id, found)| format!("{id} {} {:?}", found.element, found.to)).collect();
         ids.sort();
-        let extent = |extent: &Extent| {
+        let extent = |extent: &Extent<'_>| {
             let Extent { start, tag, end, parent, .. } = *extent;
             format!("{start}+{tag}..{end} in {parent}")
         };
-        index.elements.iter().map(extent).chain(ids).collect()
+        found.elements.iter().map(extent).chain(ids).collect()
+    }
+
+    fn glanced(text: &str) -> Option<Elements<'_>> {
+        Elements::glanced(text, &mut Shapes::default())
     }
 
     #[test]
@@ -467,6 +309,8 @@ mod tests {
             ("<a id='1'><a id=' 2 ' href=\"#1\"><b><c id='1'/></b></a><b/><b id='3'></b></a>", true),
             ("<a>\n<a\n\tid\n=\n'x>\"/a>'>/></a></a>", true),
             ("<a ident='1' xid='2' id='3'/>", true),
+            // Tags of one shape.
+            ("<a><b id='1' x='y'>1</b><b id='2' x='y'>2</b><b id='3' x='z'>3</b></a>", true),
             // Only a reader knows.
             ("<a><!--<b id='1'/>--><b id='2'/></a>", false),
             ("<a><![CDATA[<b id='1'>]]><b id='2'/></a>", false),
@@ -474,15 +318,112 @@ mod tests {
             ("<a id='&#49;'/>", false),
             ("<a xmlns:e='http://www.w3.org/2003/05/soap-encoding'><b e:id='1'/><c e:id='2' e:ref='1'/></a>", false),
         ] {
-            let read = Index::read(text, Limits::default()).map(|index| shown(&index));
+            let read = Elements::read(text, Limits::default()).map(|found| shown(&found));
             let read = read.unwrap_or_else(|error| panic!("{text}: {error}"));
-            let glanced = Index::glanced(text).map(|index| shown(&index));
+            let glanced = glanced(text).map(|found| shown(&found));
             assert_eq!(glanced, is_enough.then_some(read), "{text}");
         }
         for broken in ["<a>", "</a>", "<a", "<a x", "<a x=", "<a x='", "<a x=1>", "<a/", "<a/x>", "<", "<a></a", "<a><"]
         {
-            assert!(Index::glanced(broken).is_none(), "{broken}");
-            assert!(Index::new(broken, Limits::default()).is_err(), "{broken}");
+            assert!(glanced(broken).is_none(), "{broken}");
+            assert!(Index::whole(broken, Limits::default(), Shapes::default()).is_err(), "{broken}");
         }
+    }
+
+    /// An index as it is when the first reference is met in the third element of the document.
+    fn behind(text: &str) -> Index<'_> {
+        let tags = text.match_indices('<').filter(|(at, _)| !text[at + 1..].starts_with(['?', '!', '/']));
+        let open: Vec<usize> = tags.map(|(at, _)| at).take(3).collect();
+        Index::new(text, Limits::default(), open.into_iter()).unwrap()
+    }
+
+    /// Asks for all ids, each twice, and compares what is found behind the call with what is found in the whole document. Tells
+    /// how many were found behind the call.
+    fn compare(text: &str, order: impl Fn(&mut Vec<String>)) -> usize {
+        let Ok(mut whole) = Index::whole(text, Limits::default(), Shapes::default()) else { return 0 };
+        let Known::All(all) = &whole.ids else { panic!("all are known") };
+        let mut ids: Vec<String> = all.iter().map(|(id, _)| id.clone().into_owned()).collect();
+        order(&mut ids);
+        let mut index = behind(text);
+        let mut count = 0;
+        for id in ids.iter().chain(&ids) {
+            let Some(expected) = whole.find(id) else { panic!("all are known") };
+            let is_behind = matches!(index.ids, Known::Behind(_));
+            let Some(found) = index.find(id) else {
+                let numbers = index.complete().unwrap();
+                assert!(numbers.0.iter().all(|&number| number == u32::MAX || index.elements.len() > number as usize));
+                continue;
+            };
+            match (expected, found) {
+                (Target::Element(expected), Target::Element(found)) => {
+                    let [expected, found] = [whole.elements[expected as usize], index.elements[found as usize]];
+                    assert_eq!((found.start, found.tag), (expected.start, expected.tag), "{id} in {text}");
+                    assert!(!found.is_ended() || found.end == expected.end, "{id} in {text}");
+                    assert!(
+                        !is_behind
+                            || index.elements[found.parent as usize].start
+                                == whole.elements[expected.parent as usize].start
+                    );
+                    count += usize::from(is_behind);
+                }
+                (Target::Reference(expected), Target::Reference(found)) => assert_eq!(expected, found),
+                (Target::Several(expected), Target::Several(found)) => assert_eq!(expected, found),
+                (Target::None, Target::None) => {}
+                _ => panic!("{id} in {text}"),
+            }
+        }
+        count
+    }
+
+    #[test]
+    fn what_is_found_behind_the_call_is_what_is_there() {
+        let envelope = |body: &str| format!("<?xml version='1.0'?><e><b><c><r href='#1'/></c>{body}</b></e>");
+        for (body, count) in [
+            ("<m id='1'>1</m><m id='2'>2</m><m id='3'>3</m>", 6),
+            ("\n<m id='1'>1</m>\n<m a='b' id = '2' >2</m>\n<n/><m>0</m><m id='3'>3</m>", 6),
+            // Elements of one name in each other, others whose names begin so, and texts that look like them.
+            ("<m id='1'><m><m/><mm/></m>m&lt;/m></m ><m id='2'>2</m>", 4),
+            ("<m id='1'><mm></mm></m><mm id='2'>2</mm><m.x id='3'></m.x>", 6),
+            ("<m id='1' x='/>'/><m id='2' x='a id=\"5\"'>2</m><m id='4' x='>'>2</m>", 6),
+            // Not behind the call.
+            ("<m id='1'><n id='2'/></m><m id='3'/>", 1),
+            ("<m id='1'/>, <m id='2'/>", 1),
+            ("<m id='1'/><!-- <m id='2'/> --><m id='3'/>", 1),
+            ("<m id='1'><![CDATA[</m>]]></m><m id='2'/>", 1),
+            // More than a glance.
+            ("<m id='1'/><m id='&#50;'/>", 0),
+            ("<m id='1'/><m id='2' href='#1'/>", 1),
+            ("<m id='1'/><m id='1'/>", 0),
+            ("<m id='1'/><m xml:id='1'/><m id='2'/>", 0),
+        ] {
+            assert_eq!(compare(&envelope(body), |_| {}), count, "{body}");
+            compare(&envelope(body), |ids| ids.reverse());
+        }
+        assert_eq!(compare("<a><b id='1'/></a>", |_| {}), 0, "there is nothing behind it");
+        // Two letters that are no attribute.
+        let mut index = behind("<?xml version='1.0' id='2'?><e><b><c> id='3'</c><m id='1'> id='4'</m><m/></b></e>");
+        assert!(matches!(index.find("1"), Some(Target::Element(_))));
+        assert!(["2", "3", "4"].iter().all(|id| index.find(id).is_none()));
+        assert!(matches!(index.find("5"), Some(Target::None)));
+    }
+
+    #[test]
+    fn tags_of_one_shape_have_their_own_prefixes() {
+        let tag =
+            |id: u32, prefix: &str| format!("<m id='{id}' x:type='{prefix}:T' xmlns:y='u' xmlns:{prefix}='u'>{id}</m>");
+        let tags =
+            [tag(1, "ns9"), tag(2, "ns10"), tag(3, "a"), tag(4, "ns-1.2"), tag(5, "1"), tag(6, "y"), tag(7, "é")];
+        let text = format!("<e xmlns:x='x'><b><c><r/></c>{}</b></e>", tags.concat());
+        let mut index = behind(&text);
+        let found = [1, 2, 3, 4, 5, 6, 7].map(|id| match index.find(&id.to_string()) {
+            Some(Target::Element(number)) => {
+                let extent = index.elements[number as usize];
+                (extent.shape, extent.prefix)
+            }
+            _ => panic!("{id}"),
+        });
+        // One that isn't of ASCII is not changed, nor one that is used for something else.
+        let expected = [(1, "ns9"), (1, "ns10"), (1, "a"), (1, "ns-1.2"), (2, ""), (1, "y"), (3, "")];
+        assert_eq!(found, expected);
     }
 }

@@ -1,0 +1,97 @@
+//! What ids are the ids of.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+/// Something for each id, found fast where ids are asked for in their order.
+pub(super) struct Ids<'a, T> {
+    /// In the order of [`by_length`]; of those with one id the first in the document comes first.
+    ids: Vec<(Cow<'a, str>, T)>,
+    /// Whether some are there twice.
+    has_duplicates: bool,
+    /// The place of the one that is guessed to be asked for next.
+    guess: usize,
+}
+
+/// What an id is the id of.
+pub(super) enum Found<'i, T> {
+    None,
+    One(&'i mut T),
+    /// These two at least.
+    Several(&'i T, &'i T),
+}
+
+impl<'a, T> Ids<'a, T> {
+    /// `ids` are in the order of the document.
+    pub(super) fn new(mut ids: Vec<(Cow<'a, str>, T)>) -> Self {
+        // Stable, and one pass over what has that order already.
+        ids.sort_by(|(one, _), (other, _)| by_length(one, other));
+        let has_duplicates = ids.windows(2).any(|pair| pair[0].0 == pair[1].0);
+        Ids { ids, has_duplicates, guess: 0 }
+    }
+
+    /// What `id` is the id of. References mostly come in the order of ids.
+    #[inline]
+    pub(super) fn find(&mut self, id: &str) -> Found<'_, T> {
+        let is_guessed = !self.has_duplicates && self.ids.get(self.guess).is_some_and(|(found, _)| **found == *id);
+        if !is_guessed && !self.seek(id) {
+            return Found::None;
+        }
+        let place = self.guess;
+        self.guess += 1;
+        match self.has_duplicates && self.ids.get(place + 1).is_some_and(|(found, _)| **found == *id) {
+            false => Found::One(&mut self.ids[place].1),
+            true => Found::Several(&self.ids[place].1, &self.ids[place + 1].1),
+        }
+    }
+
+    /// Sets the guess to the first place of an id, if it is there.
+    fn seek(&mut self, id: &str) -> bool {
+        let place = self.ids.partition_point(|(found, _)| by_length(found, id) == Ordering::Less);
+        let is_there = self.ids.get(place).is_some_and(|(found, _)| **found == *id);
+        if is_there {
+            self.guess = place;
+        }
+        is_there
+    }
+
+    #[cfg(test)]
+    pub(super) fn iter(&self) -> impl Iterator<Item = &(Cow<'a, str>, T)> {
+        self.ids.iter()
+    }
+}
+
+/// Shorter ones first: so are numbers in their order, which many ids end with.
+fn by_length(one: &str, other: &str) -> Ordering {
+    one.len().cmp(&other.len()).then_with(|| one.cmp(other))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_found_in_any_order() {
+        let names = ["id9", "id10", "a", "id11", "a", "id9"];
+        let mut ids = Ids::new(names.iter().enumerate().map(|(number, name)| (Cow::from(*name), number)).collect());
+        for (id, expected) in [
+            ("id10", vec![1]),
+            ("id11", vec![3]),
+            ("id12", vec![]),
+            ("id10", vec![1]),
+            ("a", vec![2, 4]),
+            ("a", vec![2, 4]),
+            ("id9", vec![0, 5]),
+            ("", vec![]),
+            ("id9", vec![0, 5]),
+            ("id10", vec![1]),
+        ] {
+            let found = match ids.find(id) {
+                Found::None => vec![],
+                Found::One(one) => vec![*one],
+                Found::Several(one, other) => vec![*one, *other],
+            };
+            assert_eq!(found, expected, "{id}");
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! Start tags at a glance: a fraction of the work of a reader, which checks it all when it comes to read them.
+
+use memchr::memchr;
+
+use super::index::trim;
+
+/// What a start tag says of references.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tag<'a> {
+    pub(super) end: usize,
+    pub(super) is_empty: bool,
+    pub(super) id: Option<&'a str>,
+    pub(super) href: Option<&'a str>,
+    /// Where the value of the last of them begins.
+    pub(super) value: usize,
+    /// What an attribute says whose local name is `type`.
+    type_name: Option<&'a str>,
+    /// The number of the shape that it has, 0 if it has none that was met before.
+    pub(super) shape: u16,
+    /// The prefix that this shape has in this tag, if it may be any. Empty if there is none.
+    pub(super) prefix: &'a str,
+}
+
+impl<'a> Tag<'a> {
+    /// The start tag at `at`, if there is nothing in it that only a reader understands. Only where values begin and end is
+    /// looked at, and which names stand before them.
+    pub(super) fn glanced(text: &'a str, at: usize) -> Option<Self> {
+        let bytes = text.as_bytes();
+        let mut tag = Tag::default();
+        let mut at = at + 1;
+        loop {
+            at = find_any(bytes, at, [b'>', b'"', b'\''])?;
+            let quote = bytes[at];
+            if quote == b'>' {
+                tag.is_empty = bytes[at - 1] == b'/';
+                tag.end = at + 1;
+                return Some(tag);
+            }
+            let name = before(bytes, at).strip_suffix(b"=")?;
+            let name = before(name, name.len());
+            let (place, is_reference) = match name {
+                [.., b' ' | b'\t' | b'\n' | b'\r', b'i', b'd'] => (Some(&mut tag.id), true),
+                [.., b' ' | b'\t' | b'\n' | b'\r', b'h', b'r', b'e', b'f'] => (Some(&mut tag.href), true),
+                // Its prefix may be that of SOAP 1.2.
+                [.., b':', b'i', b'd'] | [.., b':', b'r', b'e', b'f'] => return None,
+                [.., b':', b't', b'y', b'p', b'e'] => (Some(&mut tag.type_name), false),
+                _ => (None, false),
+            };
+            let start = at + 1;
+            at = find(bytes, start, quote)?;
+            if let Some(place) = place {
+                let value = text.get(start..at)?;
+                *place = Some(trim(value));
+                if is_reference {
+                    if value.bytes().any(|byte| byte == b'&') {
+                        return None;
+                    }
+                    tag.value = start;
+                }
+            }
+            at += 1;
+        }
+    }
+}
+
+/// How tags with an id looked that were met. Tags that are equal but for a plain id mean the same, and so do those in which
+/// another prefix is declared and names the type: Apache Axis counts its prefixes up.
+#[derive(Default)]
+pub(super) struct Shapes<'a> {
+    /// Numbers are from 1.
+    shapes: Vec<Shape<'a>>,
+    /// The place of the one that came last.
+    guess: usize,
+}
+
+/// How many shapes are kept.
+const MOST_SHAPES: usize = 8;
+
+/// The pieces of a tag that are always the same, each with what stands behind it.
+struct Shape<'a> {
+    pieces: Vec<(&'a [u8], Behind)>,
+    /// The prefix that it had in the tag it was found in; empty if it has none that may be another.
+    prefix: &'a str,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Behind {
+    Id,
+    Prefix,
+    Nothing,
+}
+
+impl<'a> Shapes<'a> {
+    /// The start tag at `at`, as [`Tag::glanced`] has it. If it has an id its shape is noted.
+    pub(super) fn glance(&mut self, text: &'a str, at: usize) -> Option<Tag<'a>> {
+        if let Some(tag) = self.shapes.get(self.guess).and_then(|shape| shape.tag(text, at)) {
+            return Some(Tag { shape: self.guess as u16 + 1, ..tag });
+        }
+        for (place, shape) in self.shapes.iter().enumerate() {
+            if place != self.guess
+                && let Some(tag) = shape.tag(text, at)
+            {
+                self.guess = place;
+                return Some(Tag { shape: place as u16 + 1, ..tag });
+            }
+        }
+        let tag = Tag::glanced(text, at)?;
+        let shape = if self.shapes.len() < MOST_SHAPES { Shape::of(&tag, text, at) } else { None };
+        let Some(shape) = shape else { return Some(tag) };
+        let prefix = shape.prefix;
+        self.guess = self.shapes.len();
+        self.shapes.push(shape);
+        Some(Tag { shape: self.shapes.len() as u16, prefix, ..tag })
+    }
+}
+
+impl<'a> Shape<'a> {
+    /// The shape of a tag that has an id and refers to nothing, and is not an element by itself.
+    fn of(tag: &Tag<'a>, text: &'a str, at: usize) -> Option<Self> {
+        let bytes = text.as_bytes();
+        let id = tag.id.filter(|id| tag.href.is_none() && !tag.is_empty && is_plain(id))?;
+        // All that stands between the quotes, without white space.
+        if bytes[tag.value - 1] != bytes[tag.value + id.len()] {
+            return None;
+        }
+        let prefix = prefix_of_type(tag, text, at);
+        let mut holes = vec![(tag.value, id.len(), Behind::Id)];
+        holes.extend(prefix.iter().flat_map(|(prefix, places)| places.map(|at| (at, prefix.len(), Behind::Prefix))));
+        holes.sort_unstable_by_key(|(at, ..)| *at);
+        let mut pieces = Vec::with_capacity(holes.len() + 1);
+        let mut begin = at;
+        for (hole, length, behind) in holes {
+            pieces.push((bytes.get(begin..hole)?, behind));
+            begin = hole + length;
+        }
+        pieces.push((bytes.get(begin..tag.end)?, Behind::Nothing));
+        Some(Shape { pieces, prefix: prefix.map_or("", |(prefix, _)| prefix) })
+    }
+
+    /// The tag at `at`, if it has this shape.
+    #[inline]
+    fn tag(&self, text: &'a str, at: usize) -> Option<Tag<'a>> {
+        let bytes = text.as_bytes();
+        let mut tag = Tag::default();
+        let mut at = at;
+        for (piece, behind) in &self.pieces {
+            let end = at + piece.len();
+            if bytes.get(at..end)? != *piece {
+                return None;
+            }
+            at = end;
+            match behind {
+                Behind::Id => {
+                    at = find(bytes, end, *piece.last()?)?;
+                    tag.id = Some(text.get(end..at).filter(|id| is_plain(id))?);
+                    tag.value = end;
+                }
+                Behind::Prefix if tag.prefix.is_empty() => {
+                    at = end_of_prefix(bytes, end)?;
+                    tag.prefix = text.get(end..at)?;
+                }
+                Behind::Prefix => {
+                    at = end + tag.prefix.len();
+                    if bytes.get(end..at)? != tag.prefix.as_bytes() {
+                        return None;
+                    }
+                }
+                Behind::Nothing => {}
+            }
+        }
+        tag.end = at;
+        Some(tag)
+    }
+}
+
+/// The prefix that says which namespace the type of the tag at `at` is in, and the two places where it stands, if the tag
+/// declares it and uses it for nothing else.
+fn prefix_of_type<'a>(tag: &Tag<'a>, text: &'a str, at: usize) -> Option<(&'a str, [usize; 2])> {
+    let (prefix, _) = tag.type_name?.split_once(':')?;
+    if end_of_prefix(prefix.as_bytes(), 0)? != prefix.len() {
+        return None;
+    }
+    let text = text.get(..tag.end)?;
+    // Whatever it may be part of is taken for a use of it.
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.') || !c.is_ascii();
+    let mut places = text[at..]
+        .match_indices(prefix)
+        .map(|(place, _)| at + place)
+        .filter(|&place| !text[..place].ends_with(is_name) && !text[place + prefix.len()..].starts_with(is_name));
+    let both = [places.next()?, places.next()?];
+    let declares = |place: usize| text[..place].ends_with("xmlns:") && text[place + prefix.len()..].starts_with('=');
+    let types = |place: usize| text[..place].ends_with(['"', '\'']) && text[place + prefix.len()..].starts_with(':');
+    let is_so = match both.map(|place| (types(place), declares(place))) {
+        [(true, _), (_, true)] | [(_, true), (true, _)] => places.next().is_none(),
+        _ => false,
+    };
+    is_so.then_some((prefix, both))
+}
+
+/// Where a prefix ends that stands at `at` and is of ASCII; `None` if there is none or a long one.
+#[inline]
+fn end_of_prefix(bytes: &[u8], at: usize) -> Option<usize> {
+    /// Hardly any is longer.
+    const LONGEST: usize = 16;
+    let rest = bytes.get(at..)?;
+    if !matches!(rest.first()?, b'a'..=b'z' | b'A'..=b'Z' | b'_') {
+        return None;
+    }
+    let is_over = |byte: &u8| !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'));
+    let length = rest.iter().take(LONGEST + 1).position(is_over).unwrap_or(rest.len());
+    (length <= LONGEST).then_some(at + length)
+}
+
+/// Whether the value of an attribute is surely legal and has neither references nor white space.
+#[inline]
+pub(super) fn is_plain(value: &str) -> bool {
+    value.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':' | b'#'))
+}
+
+// ---- bytes ----
+
+/// What stands before `at`, white space left out.
+#[inline]
+fn before(bytes: &[u8], mut at: usize) -> &[u8] {
+    while let Some(b' ' | b'\t' | b'\n' | b'\r') = at.checked_sub(1).and_then(|last| bytes.get(last)) {
+        at -= 1;
+    }
+    &bytes[..at]
+}
+
+const ONES: u64 = u64::MAX / 255;
+
+/// The highest bits of the bytes of a word that are `byte`: the lowest of them is right, those above may not be.
+#[inline]
+fn equal(word: u64, byte: u8) -> u64 {
+    let other = word ^ (ONES * u64::from(byte));
+    other.wrapping_sub(ONES) & !other & (ONES << 7)
+}
+
+/// Where `byte` stands first from `at` on. Most are near: eight bytes are looked at first, in fewer steps than a call of
+/// what is fast where they are far.
+#[inline]
+pub(super) fn find(bytes: &[u8], at: usize, byte: u8) -> Option<usize> {
+    let rest = bytes.get(at..)?;
+    if let Some(chunk) = rest.first_chunk() {
+        let hits = equal(u64::from_le_bytes(*chunk), byte);
+        if hits != 0 {
+            return Some(at + hits.trailing_zeros() as usize / 8);
+        }
+    }
+    memchr(byte, rest).map(|length| at + length)
+}
+
+/// Where one of three bytes stands first from `at` on, which is near.
+#[inline]
+fn find_any(bytes: &[u8], mut at: usize, [one, two, three]: [u8; 3]) -> Option<usize> {
+    while let Some(chunk) = bytes.get(at..)?.first_chunk() {
+        let word = u64::from_le_bytes(*chunk);
+        let hits = equal(word, one) | equal(word, two) | equal(word, three);
+        if hits != 0 {
+            return Some(at + hits.trailing_zeros() as usize / 8);
+        }
+        at += 8;
+    }
+    bytes[at..].iter().position(|byte| [one, two, three].contains(byte)).map(|length| at + length)
+}

@@ -10,7 +10,7 @@ use crate::{Endpoint, Error, ErrorKind, Placement};
 /// What a server prints before the URL at which it listens.
 const LISTENING: &str = "listening on ";
 /// How long a server may take until it listens.
-const START_LIMIT: Duration = Duration::from_secs(20);
+const START_LIMIT: Duration = Duration::from_secs(60);
 /// How long a server may take to end when it is asked to.
 const STOP_LIMIT: Duration = Duration::from_secs(3);
 
@@ -107,6 +107,7 @@ impl Drop for Process {
         if ask_to_end(self.child.id()) && self.has_ended_within(STOP_LIMIT) {
             return;
         }
+        force_to_end(self.child.id());
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -114,16 +115,30 @@ impl Drop for Process {
 
 #[cfg(unix)]
 fn ask_to_end(process: u32) -> bool {
-    use nix::sys::signal::{Signal, kill};
+    signal(process, nix::sys::signal::Signal::SIGTERM)
+}
+
+#[cfg(unix)]
+fn force_to_end(process: u32) {
+    signal(process, nix::sys::signal::Signal::SIGKILL);
+}
+
+/// To the whole group that a server's process leads, since some servers are several processes.
+#[cfg(unix)]
+fn signal(process: u32, signal: nix::sys::signal::Signal) -> bool {
+    use nix::sys::signal::killpg;
     use nix::unistd::Pid;
 
-    i32::try_from(process).is_ok_and(|id| kill(Pid::from_raw(id), Signal::SIGTERM).is_ok())
+    i32::try_from(process).is_ok_and(|id| killpg(Pid::from_raw(id), signal).is_ok())
 }
 
 #[cfg(not(unix))]
 fn ask_to_end(_process: u32) -> bool {
     false
 }
+
+#[cfg(not(unix))]
+fn force_to_end(_process: u32) {}
 
 /// Reads the output on a thread of its own, which goes on reading so that the server never waits for a reader.
 fn wait_for_url(output: impl Read + Send + 'static) -> Option<String> {

@@ -37,23 +37,51 @@ pub(crate) fn own_cpu_time() -> Option<Duration> {
     Some(time.into())
 }
 
-/// User and system time of another process, all threads, to the nanosecond (its CPU clock, not `/proc`'s ticks).
+/// User and system time of another process and of all that it started and that live, all threads, to the nanosecond (CPU
+/// clocks, not `/proc`'s ticks).
 #[cfg(target_os = "linux")]
 pub(crate) fn cpu_time(process: u32) -> Option<Duration> {
-    let clock = nix::time::clock_getcpuclockid(pid(process)?).ok()?;
-    Some(nix::time::clock_gettime(clock).ok()?.into())
+    let of_one = |process| {
+        let clock = nix::time::clock_getcpuclockid(pid(process)?).ok()?;
+        Some(Duration::from(nix::time::clock_gettime(clock).ok()?))
+    };
+    let own = of_one(process)?;
+    Some(own + descendants(process).into_iter().filter_map(of_one).sum::<Duration>())
 }
 
-/// The most memory a process has had resident, in bytes, since it began or since [`forget_peak_memory`].
+/// The most memory a process, and each of those it started, has had resident, in bytes, since it began or since
+/// [`forget_peak_memory`]. What they share is counted for each.
 #[cfg(target_os = "linux")]
 pub(crate) fn peak_memory(process: u32) -> Option<u64> {
-    status(process, "VmHWM:")
+    of_all(process, "VmHWM:")
 }
 
-/// The memory a process has resident, in bytes.
+/// The memory a process, and each of those it started, has resident, in bytes.
 #[cfg(target_os = "linux")]
 fn memory(process: u32) -> Option<u64> {
-    status(process, "VmRSS:")
+    of_all(process, "VmRSS:")
+}
+
+#[cfg(target_os = "linux")]
+fn of_all(process: u32, field: &str) -> Option<u64> {
+    let own = status(process, field)?;
+    Some(own + descendants(process).into_iter().filter_map(|process| status(process, field)).sum::<u64>())
+}
+
+/// The processes that a process started, and that they started: some servers are several. Most are one, and a look at that takes
+/// some microseconds.
+#[cfg(target_os = "linux")]
+fn descendants(process: u32) -> Vec<u32> {
+    let mut found: Vec<u32> = Vec::new();
+    let mut looked_at = 0;
+    let mut next = Some(process);
+    while let Some(process) = next {
+        let children = std::fs::read_to_string(format!("/proc/{process}/task/{process}/children")).unwrap_or_default();
+        found.extend(children.split_whitespace().filter_map(|id| id.parse::<u32>().ok()));
+        next = found.get(looked_at).copied();
+        looked_at += 1;
+    }
+    found
 }
 
 /// A field of `/proc/PID/status` that is in kilobytes, as bytes.
@@ -69,8 +97,10 @@ fn status(process: u32, field: &str) -> Option<u64> {
 /// Where the system refuses, peaks are those since the process began: larger, never smaller.
 #[cfg(target_os = "linux")]
 pub(crate) fn forget_peak_memory(process: u32) {
-    // proc(5): "5" resets the peak resident set size.
-    let _ = std::fs::write(format!("/proc/{process}/clear_refs"), "5");
+    for process in descendants(process).into_iter().chain([process]) {
+        // proc(5): "5" resets the peak resident set size.
+        let _ = std::fs::write(format!("/proc/{process}/clear_refs"), "5");
+    }
 }
 
 #[cfg(target_os = "linux")]
@@ -116,5 +146,24 @@ mod tests {
         assert!(own_cpu_time().unwrap() > Duration::ZERO);
         assert!(peak_memory(process).unwrap() >= memory(process).unwrap());
         assert!(memory(process).unwrap() > 100_000);
+    }
+
+    #[test]
+    fn what_a_process_started_counts_as_its_own() {
+        // The shell has a child, which has one, both of them shells that wait for it.
+        let mut shell = std::process::Command::new("sh");
+        let mut shell =
+            shell.args(["-c", "sh -c 'cat; true'; true"]).stdin(std::process::Stdio::piped()).spawn().unwrap();
+        let process = shell.id();
+        let begun = std::time::Instant::now();
+        while descendants(process).len() < 2 && begun.elapsed() < Duration::from_secs(10) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert_eq!(descendants(process).len(), 2);
+        assert!(memory(process).unwrap() > status(process, "VmRSS:").unwrap());
+        // Its input ends, so all do.
+        drop(shell.stdin.take());
+        shell.wait().unwrap();
+        assert_eq!(cpu_time(process), None);
     }
 }

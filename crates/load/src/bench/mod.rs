@@ -3,6 +3,7 @@
 mod limits;
 mod tally;
 
+use std::collections::HashSet;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
@@ -100,6 +101,8 @@ pub struct Target {
     server: Option<Server>,
     /// The id of somebody else's process on this machine, if it is known.
     process: Option<u32>,
+    /// The cases it serves, by path and name; all where there is no list.
+    cases: Option<HashSet<(String, String)>>,
 }
 
 /// The path at which a target answers a load.
@@ -117,25 +120,31 @@ impl Target {
     /// A server of ours that answers each case at the case's own path.
     pub fn server(name: impl Into<String>, server: Server) -> Self {
         let endpoint = server.endpoint().clone();
-        Target { name: name.into(), endpoint, route: Route::Case, server: Some(server), process: None }
+        Target { name: name.into(), endpoint, route: Route::Case, server: Some(server), process: None, cases: None }
     }
 
     /// The HTTP floor: it answers a load at `/N`, where N is what `numbers` has for it, and not where that has nothing.
     pub fn floor(server: Server, numbers: Vec<Option<usize>>) -> Self {
         let endpoint = server.endpoint().clone();
         let route = Route::Numbered(numbers);
-        Target { name: FLOOR.to_owned(), endpoint, route, server: Some(server), process: None }
+        Target { name: FLOOR.to_owned(), endpoint, route, server: Some(server), process: None, cases: None }
     }
 
     /// Somebody else's endpoint, of which only what comes over the network is known.
     pub fn url(url: &str) -> Result<Self, Error> {
         let endpoint = Endpoint::resolve(url)?;
-        Ok(Target { name: url.to_owned(), endpoint, route: Route::Fixed, server: None, process: None })
+        Ok(Target { name: url.to_owned(), endpoint, route: Route::Fixed, server: None, process: None, cases: None })
     }
 
     /// The same, served by this process on this machine, whose use of processors and memory is measured.
     pub fn of_process(self, id: u32) -> Self {
         Target { process: Some(id), ..self }
+    }
+
+    /// The same for these cases alone, where it doesn't serve all that are measured.
+    pub fn for_cases<'a>(self, cases: impl IntoIterator<Item = &'a Case>) -> Self {
+        let names = cases.into_iter().map(|case| (case.path.clone(), case.name.clone()));
+        Target { cases: Some(names.collect()), ..self }
     }
 
     /// The process that serves, if it is on this machine.
@@ -145,12 +154,16 @@ impl Target {
 
     /// Where it answers a load; `None` where the load is not for it.
     fn endpoint(&self, index: usize, load: &Load) -> Option<Endpoint> {
+        let case = &load.case;
+        if self.cases.as_ref().is_some_and(|cases| !cases.contains(&(case.path.clone(), case.name.clone()))) {
+            return None;
+        }
         match (&self.route, load.against) {
             (Route::Numbered(numbers), Against::All | Against::Floor) => {
                 numbers.get(index)?.map(|number| self.endpoint.at(format!("/{number}")))
             }
             (Route::Numbered(_), Against::Servers) | (_, Against::Floor) => None,
-            (Route::Case, _) => Some(self.endpoint.at(&*load.case.path)),
+            (Route::Case, _) => Some(self.endpoint.at(&*case.path)),
             (Route::Fixed, _) => Some(self.endpoint.clone()),
         }
     }
@@ -280,12 +293,15 @@ impl Bench {
                 let mut tallies: Vec<Tally> = sides.iter().map(|_| Tally::default()).collect();
                 let mut passes = vec![Vec::new(); sides.len()];
                 'runs: for run in 0..load.runs {
-                    for ((side, tally), passes) in sides.iter_mut().zip(&mut tallies).zip(&mut passes) {
+                    // Another one begins each time: who follows a busy one finds the machine warmer.
+                    for turn in 0..sides.len() {
+                        let next = (run + turn) % sides.len();
+                        let (side, tally) = (&mut sides[next], &mut tallies[next]);
                         let Some(outcome) = side.drive(&load.plan, run + 1, tally, progress).await? else {
                             break 'runs;
                         };
                         let discarded = run < load.discard;
-                        passes.push(Pass { requests_per_second: outcome.requests_per_second(), discarded });
+                        passes[next].push(Pass { requests_per_second: outcome.requests_per_second(), discarded });
                         if discarded { tally.warm_up(outcome) } else { tally.add(outcome) }
                     }
                 }

@@ -1,0 +1,86 @@
+package peer;
+
+import java.util.Calendar;
+import java.util.GregorianCalendar;
+import java.util.TimeZone;
+import peer.wstest.*;
+
+/** WSTest 1.1: echoes, and an order that is made up anew for each request. */
+public final class WsTest extends TestServiceSkeleton {
+    private static final int LINES = 50;
+    private static final Calendar MOMENT = moment();
+
+    private static Calendar moment() {
+        Calendar moment = new GregorianCalendar(TimeZone.getTimeZone("UTC"));
+        moment.clear();
+        moment.set(2005, Calendar.JULY, 1, 12, 0, 0);
+        return moment;
+    }
+
+    @Override public EchoVoidResponse echoVoid(EchoVoid request) { return new EchoVoidResponse(); }
+
+    @Override public EchoStructResponse echoStruct(EchoStruct request) {
+        EchoStructResponse response = new EchoStructResponse();
+        response.setEchoStructResult(request.getArray());
+        return response;
+    }
+
+    @Override public EchoListResponse echoList(EchoList request) {
+        EchoListResponse response = new EchoListResponse();
+        response.setEchoListResult(request.getList());
+        return response;
+    }
+
+    @Override public GetOrderResponse getOrder(GetOrder request) {
+        GetOrderResponse response = new GetOrderResponse();
+        response.setGetOrderResult(order(request.getOrderId(), request.getCustomerId()));
+        return response;
+    }
+
+    private static Order order(int orderId, int customerId) {
+        Customer customer = new Customer();
+        customer.setCustomerId(customerId);
+        customer.setContactFirstName("FirstName " + customerId);
+        customer.setContactLastName("LastName " + customerId);
+        customer.setContactPhone("425-882-8080");
+        customer.setLastActivityDate(MOMENT);
+        customer.setCreditCardNumber("892374389740");
+        customer.setCreditCardExpirationDate("12/12/2012");
+        // "Bil1" with a digit is the benchmark's own.
+        customer.setBillingAddress(address("Bill", "Bil1", customerId));
+        customer.setShippingAddress(address("Ship", "Ship", customerId));
+        LineItem[] lines = new LineItem[LINES];
+        for (int index = 0; index < LINES; index++) {
+            LineItem line = new LineItem();
+            line.setOrderId(orderId);
+            line.setItemId(index + 1);
+            line.setProductId(index + 1);
+            line.setProductDescription("Test Product " + customerId);
+            line.setOrderQuantity(1);
+            line.setUnitPrice(5);
+            lines[index] = line;
+        }
+        Order order = new Order();
+        order.setOrderId(orderId);
+        order.setOrderStatus(1);
+        order.setOrderDate(MOMENT);
+        order.setOrderTotalAmount(50);
+        order.setCustomer(customer);
+        COfLineItem items = new COfLineItem();
+        items.setLineItem(lines);
+        order.setLineItems(items);
+        return order;
+    }
+
+    private static Address address(String use, String useInLastName, int customerId) {
+        Address address = new Address();
+        address.setFirstName(use + " FirstName " + customerId);
+        address.setLastName(useInLastName + " LastName " + customerId);
+        address.setAddress1(use + " StreetAddress " + customerId);
+        address.setAddress2("Street Address Line 2 " + customerId);
+        address.setCity("City " + customerId);
+        address.setState("State " + customerId);
+        address.setZip("12345");
+        return address;
+    }
+}

@@ -16,6 +16,7 @@ use castile_load::{Against, Bench, Driver, Interrupt, Load, Placement, Progress,
 use castile_suites::{SUITES, Suite};
 
 use self::profile::Profile;
+use crate::peers::Peer;
 use crate::process;
 
 /// Measure the services: start them, drive every case, check every answer, write a report
@@ -41,6 +42,9 @@ pub(crate) struct Arguments {
     /// Measure another endpoint of the same contract instead of Castile's own server
     #[arg(long)]
     url: Option<String>,
+    /// Measure these peers beside, in turn, each once all its answers were found right; `castile peers` lists them
+    #[arg(long = "peer", value_name = "NAME", value_delimiter = ',')]
+    peers: Vec<String>,
     /// The quakes of the seismic suite, a line for each, packed by gzip or not [default: quakes that are made up]
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
@@ -93,6 +97,7 @@ async fn measure(arguments: Arguments, interrupt: Interrupt) -> anyhow::Result<(
     };
     let answers = bench.ask_each(&target).await.context("there is nothing to measure")?;
     bench.targets.push(target);
+    start_peers(&mut bench, &arguments.peers).await?;
     if !arguments.no_floor {
         bench.targets.push(start_floor(&bench, &answers, arguments.profile)?);
     }
@@ -179,7 +184,7 @@ fn data(arguments: &Arguments) -> Vec<OsString> {
 }
 
 /// A case is selected by its name, or by its operation alone.
-fn selects(operation: &str, case: &str) -> bool {
+pub(crate) fn selects(operation: &str, case: &str) -> bool {
     case.strip_prefix(operation).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
 }
 
@@ -189,6 +194,20 @@ fn start(placement: &Placement, name: &str, more: &[OsString]) -> anyhow::Result
     let mut command = Command::new(binary);
     command.arg(name).args(process::Arguments::CHILD).args(more);
     Ok(Server::start(&format!("castile {name}"), command, placement)?)
+}
+
+/// Starts peers and asks them for every case that they serve.
+async fn start_peers(bench: &mut Bench, names: &[String]) -> anyhow::Result<()> {
+    if names.is_empty() {
+        return Ok(());
+    }
+    for peer in Peer::named(Path::new(Peer::DIRECTORY), names)? {
+        let served = bench.loads.iter().map(|load| &load.case).filter(|case| peer.serves(case));
+        let target = Target::server(&peer.name, peer.start(&bench.placement)?).for_cases(served);
+        bench.ask_each(&target).await.with_context(|| format!("the peer {} is not measured", peer.name))?;
+        bench.targets.push(target);
+    }
+    Ok(())
 }
 
 /// Starts the floor with what the server under test answered.

@@ -11,6 +11,7 @@ mod fetch;
 mod floor;
 mod generate;
 mod load;
+mod peers;
 mod problems;
 mod process;
 mod report;
@@ -38,6 +39,7 @@ enum Command {
     Bench(bench::Arguments),
     Report(report::Arguments),
     Load(Box<load::Arguments>),
+    Peers(peers::Arguments),
     #[command(hide = true)]
     Floor(floor::Arguments),
 }
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
         Command::Bench(arguments) => bench::run(arguments),
         Command::Report(arguments) => report::run(arguments),
         Command::Load(arguments) => return load::run(&arguments),
+        Command::Peers(arguments) => peers::run(arguments),
         Command::Floor(arguments) => floor::run(arguments),
     };
     match result {

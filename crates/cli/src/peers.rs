@@ -1,0 +1,82 @@
+//! `castile peers`: the stacks that others wrote, built, started and proved right before anybody measures them.
+
+mod check;
+mod peer;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+
+pub(crate) use self::peer::Peer;
+use crate::process;
+
+/// Build and check the stacks that Castile is compared with
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    action: Option<Action>,
+    /// Where the peers are, each in a directory of its own
+    #[arg(long, global = true, value_name = "DIR", default_value = Peer::DIRECTORY)]
+    peers: PathBuf,
+}
+
+#[derive(clap::Subcommand)]
+enum Action {
+    /// Say which peers there are, and what they serve (the default)
+    List,
+    /// Fetch what peers consist of, generate their code from our contracts, and compile it
+    Build {
+        /// Which ones [default: all]
+        #[arg(value_name = "NAME")]
+        names: Vec<String>,
+    },
+    /// Start peers, send them every case of the suites they serve, and judge every answer
+    Check {
+        /// Which ones [default: all]
+        #[arg(value_name = "NAME")]
+        names: Vec<String>,
+    },
+}
+
+/// Does what was asked; an interruption ends it, and with it what it started.
+pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        tokio::select! {
+            result = act(arguments) => result,
+            result = process::asked_to_end() => {
+                result.context("can't wait for signals")?;
+                bail!("interrupted")
+            }
+        }
+    })
+}
+
+async fn act(arguments: Arguments) -> anyhow::Result<()> {
+    let Arguments { action, peers } = arguments;
+    match action.unwrap_or(Action::List) {
+        Action::List => {
+            for peer in Peer::all(&peers)? {
+                println!("{peer}");
+            }
+        }
+        Action::Build { names } => {
+            for peer in Peer::named(&peers, &names)? {
+                eprintln!("{}", peer.name);
+                peer.build()?;
+            }
+        }
+        Action::Check { names } => {
+            let mut wrong = Vec::new();
+            for peer in Peer::named(&peers, &names)? {
+                if !check::peer(&peer).await? {
+                    wrong.push(peer.name);
+                }
+            }
+            if !wrong.is_empty() {
+                bail!("wrong or missing answers: {}", wrong.join(", "));
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,76 @@
+package peer;
+
+import java.util.Date;
+import peer.wstest.*;
+
+/** WSTest 1.1: echoes, and an order that is made up anew for each request. */
+public final class WsTest {
+    private static final int LINES = 50;
+    // 2005-07-01T12:00:00Z.
+    private static final Date MOMENT = new Date(1120219200000L);
+
+    public EchoVoidResponse echoVoid(EchoVoid request) { return new EchoVoidResponse(); }
+
+    public EchoStructResponse echoStruct(EchoStruct request) {
+        EchoStructResponse response = new EchoStructResponse();
+        response.setEchoStructResult(request.getArray());
+        return response;
+    }
+
+    public EchoListResponse echoList(EchoList request) {
+        EchoListResponse response = new EchoListResponse();
+        response.setEchoListResult(request.getList());
+        return response;
+    }
+
+    public GetOrderResponse getOrder(GetOrder request) {
+        GetOrderResponse response = new GetOrderResponse();
+        response.setGetOrderResult(order(request.getOrderId(), request.getCustomerId()));
+        return response;
+    }
+
+    private static Order order(int orderId, int customerId) {
+        Customer customer = new Customer();
+        customer.setCustomerId(customerId);
+        customer.setContactFirstName("FirstName " + customerId);
+        customer.setContactLastName("LastName " + customerId);
+        customer.setContactPhone("425-882-8080");
+        customer.setLastActivityDate(MOMENT);
+        customer.setCreditCardNumber("892374389740");
+        customer.setCreditCardExpirationDate("12/12/2012");
+        // "Bil1" with a digit is the benchmark's own.
+        customer.setBillingAddress(address("Bill", "Bil1", customerId));
+        customer.setShippingAddress(address("Ship", "Ship", customerId));
+        COfLineItem lines = new COfLineItem();
+        for (int number = 1; number <= LINES; number++) {
+            LineItem line = new LineItem();
+            line.setOrderId(orderId);
+            line.setItemId(number);
+            line.setProductId(number);
+            line.setProductDescription("Test Product " + customerId);
+            line.setOrderQuantity(1);
+            line.setUnitPrice(5f);
+            lines.getLineItemList().add(line);
+        }
+        Order order = new Order();
+        order.setOrderId(orderId);
+        order.setOrderStatus(1);
+        order.setOrderDate(MOMENT);
+        order.setOrderTotalAmount(50f);
+        order.setCustomer(customer);
+        order.setLineItems(lines);
+        return order;
+    }
+
+    private static Address address(String use, String useInLastName, int customerId) {
+        Address address = new Address();
+        address.setFirstName(use + " FirstName " + customerId);
+        address.setLastName(useInLastName + " LastName " + customerId);
+        address.setAddress1(use + " StreetAddress " + customerId);
+        address.setAddress2("Street Address Line 2 " + customerId);
+        address.setCity("City " + customerId);
+        address.setState("State " + customerId);
+        address.setZip("12345");
+        return address;
+    }
+}

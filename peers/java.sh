@@ -24,7 +24,7 @@ libraries() {
     # What was resolved once needs no network.
     if ! cmp -s pom.xml target/pom.xml; then
         rm -rf target/lib
-        mvn --quiet --batch-mode --file pom.xml \
+        mvn --quiet --batch-mode -Dstyle.color=never --file pom.xml \
             org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies -DoutputDirectory="$PWD/target/lib"
         cp pom.xml target/pom.xml
     fi

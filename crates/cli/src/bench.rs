@@ -97,7 +97,7 @@ async fn measure(arguments: Arguments, interrupt: Interrupt) -> anyhow::Result<(
     };
     let answers = bench.ask_each(&target).await.context("there is nothing to measure")?;
     bench.targets.push(target);
-    start_peers(&mut bench, &arguments.peers).await?;
+    let cold = start_peers(&mut bench, &arguments).await?;
     if !arguments.no_floor {
         bench.targets.push(start_floor(&bench, &answers, arguments.profile)?);
     }
@@ -115,6 +115,9 @@ async fn measure(arguments: Arguments, interrupt: Interrupt) -> anyhow::Result<(
     drop(bench);
     for suite in &mut results.suites {
         suite.published = castile_suites::suite(&suite.suite).map(|known| (known.published)()).unwrap_or_default();
+    }
+    if !cold.is_empty() {
+        results.warnings.push(format!("Measured cold, so they can do more than measured: {}", cold.join(", ")));
     }
     tell(&results, &arguments.out)
 }
@@ -196,18 +199,25 @@ fn start(placement: &Placement, name: &str, more: &[OsString]) -> anyhow::Result
     Ok(Server::start(&format!("castile {name}"), command, placement)?)
 }
 
-/// Starts peers and asks them for every case that they serve.
-async fn start_peers(bench: &mut Bench, names: &[String]) -> anyhow::Result<()> {
-    if names.is_empty() {
-        return Ok(());
+/// Starts peers, asks them for every case that they serve, and names those that will be measured cold: a quick bench has no
+/// time to wait for them.
+async fn start_peers(bench: &mut Bench, arguments: &Arguments) -> anyhow::Result<Vec<String>> {
+    let mut cold = Vec::new();
+    if arguments.peers.is_empty() {
+        return Ok(cold);
     }
-    for peer in Peer::named(Path::new(Peer::DIRECTORY), names)? {
+    for peer in Peer::named(Path::new(Peer::DIRECTORY), &arguments.peers)? {
         let served = bench.loads.iter().map(|load| &load.case).filter(|case| peer.serves(case));
-        let target = Target::server(&peer.name, peer.start(&bench.placement)?).for_cases(served);
+        let mut target = Target::server(&peer.name, peer.start(&bench.placement)?).for_cases(served);
+        if arguments.profile != Profile::Quick {
+            target = target.warmed_for(peer.warmup());
+        } else if bench.loads.iter().any(|load| load.plan.warmup < peer.warmup()) {
+            cold.push(peer.name.clone());
+        }
         bench.ask_each(&target).await.with_context(|| format!("the peer {} is not measured", peer.name))?;
         bench.targets.push(target);
     }
-    Ok(())
+    Ok(cold)
 }
 
 /// Starts the floor with what the server under test answered.

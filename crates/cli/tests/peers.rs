@@ -11,7 +11,7 @@ use serde_json::Value;
 
 const CASTILE: &str = env!("CARGO_BIN_EXE_castile");
 const DESCRIPTION: &str = r#"{"title": "Mine", "versions": "1", "language": "Rust", "suites": ["benchmark1"],
-    "except": {"echoVoid": "there is nothing to echo"}}"#;
+    "except": {"echoVoid": "there is nothing to echo"}, "warmup_s": 1}"#;
 
 /// A directory with a peer `right`, which serves everything, and a peer `wrong`, which has nothing at the paths of services.
 fn checkout() -> tempfile::TempDir {
@@ -149,7 +149,34 @@ fn peers_are_measured_beside_for_what_they_serve() {
         row("wspex", "echoVoid", "castile"),
     ];
     assert_eq!(measured, expected);
+    let warnings = results["warnings"].to_string();
+    assert!(warnings.contains("Measured cold, so they can do more than measured: right"), "{warnings}");
     assert!(has_ended(checkout.path(), "right"));
+}
+
+#[test]
+fn what_gets_faster_is_warmed_before_its_figures_count() {
+    let checkout = checkout();
+    let short = ["--profile", "standard", "--warmup", "20ms", "--duration", "0.05", "--runs", "2", "--no-floor"];
+    let asked =
+        ["bench", "benchmark1", "--op", "echoInts-1", "--method", "closed", "--client", "raw", "--peer", "right"];
+    let output = castile(checkout.path(), &[&asked[..], &short].concat());
+    let told = text(&output.stderr);
+    assert!(output.status.success(), "{told}");
+    let results = std::fs::read_to_string(checkout.path().join("castile-report/results.json")).unwrap();
+    let results: Value = serde_json::from_str(&results).unwrap();
+    assert!(!results["warnings"].to_string().contains("cold"), "{results}");
+    // What is planned has its second for each way in which the case is driven, and that of Castile doesn't.
+    let rows = results["suites"][0]["cases"].as_array().unwrap();
+    let of = |target: &str| rows.iter().filter(|row| row["target"] == target).count();
+    assert!(of("right") > 0 && of("right") == of("castile"), "{results}");
+    let planned: usize =
+        told.split_once(" s; ").and_then(|(before, _)| before.rsplit(' ').next()?.parse().ok()).unwrap();
+    assert!(
+        (of("right")..of("right") + of("castile")).contains(&planned),
+        "{planned} s for {} rows: {told}",
+        rows.len()
+    );
 }
 
 #[test]

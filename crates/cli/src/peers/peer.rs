@@ -5,6 +5,7 @@ use std::fmt;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use castile_load::{Case, Placement, Server};
@@ -33,6 +34,9 @@ struct Description {
     /// Cases of them that it can't serve, or all cases of an operation, each with the reason.
     #[serde(default)]
     except: BTreeMap<String, String>,
+    /// How long it gets faster under load, in seconds.
+    #[serde(default)]
+    warmup_s: f64,
 }
 
 impl Peer {
@@ -96,6 +100,11 @@ impl Peer {
         self.suites().any(|suite| suite.name == case.suite && !is_form(suite)) && !excepted()
     }
 
+    /// How long it gets faster under load; figures of before are those of a cold one.
+    pub(crate) fn warmup(&self) -> Duration {
+        Duration::try_from_secs_f64(self.description.warmup_s).unwrap_or_default()
+    }
+
     /// Runs its script `build`, whose output is seen.
     pub(crate) fn build(&self) -> anyhow::Result<()> {
         let status = self.script("build")?.stdin(Stdio::null()).status();
@@ -125,7 +134,7 @@ const DESCRIPTION: &str = "peer.json";
 
 impl fmt::Display for Peer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Description { title, versions, language, suites, except } = &self.description;
+        let Description { title, versions, language, suites, except, .. } = &self.description;
         write!(f, "{:<9} {title}: {versions}; {language}; {}", self.name, suites.join(", "))?;
         for (case, why) in except {
             write!(f, "\n          without {case}: {why}")?;

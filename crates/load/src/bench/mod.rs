@@ -103,6 +103,8 @@ pub struct Target {
     process: Option<u32>,
     /// The cases it serves, by path and name; all where there is no list.
     cases: Option<HashSet<(String, String)>>,
+    /// How long it takes at least until its figures count.
+    warmup: Duration,
 }
 
 /// The path at which a target answers a load.
@@ -120,20 +122,44 @@ impl Target {
     /// A server of ours that answers each case at the case's own path.
     pub fn server(name: impl Into<String>, server: Server) -> Self {
         let endpoint = server.endpoint().clone();
-        Target { name: name.into(), endpoint, route: Route::Case, server: Some(server), process: None, cases: None }
+        Target {
+            name: name.into(),
+            endpoint,
+            route: Route::Case,
+            server: Some(server),
+            process: None,
+            cases: None,
+            warmup: Duration::ZERO,
+        }
     }
 
     /// The HTTP floor: it answers a load at `/N`, where N is what `numbers` has for it, and not where that has nothing.
     pub fn floor(server: Server, numbers: Vec<Option<usize>>) -> Self {
         let endpoint = server.endpoint().clone();
         let route = Route::Numbered(numbers);
-        Target { name: FLOOR.to_owned(), endpoint, route, server: Some(server), process: None, cases: None }
+        Target {
+            name: FLOOR.to_owned(),
+            endpoint,
+            route,
+            server: Some(server),
+            process: None,
+            cases: None,
+            warmup: Duration::ZERO,
+        }
     }
 
     /// Somebody else's endpoint, of which only what comes over the network is known.
     pub fn url(url: &str) -> Result<Self, Error> {
         let endpoint = Endpoint::resolve(url)?;
-        Ok(Target { name: url.to_owned(), endpoint, route: Route::Fixed, server: None, process: None, cases: None })
+        Ok(Target {
+            name: url.to_owned(),
+            endpoint,
+            route: Route::Fixed,
+            server: None,
+            process: None,
+            cases: None,
+            warmup: Duration::ZERO,
+        })
     }
 
     /// The same, served by this process on this machine, whose use of processors and memory is measured.
@@ -145,6 +171,17 @@ impl Target {
     pub fn for_cases<'a>(self, cases: impl IntoIterator<Item = &'a Case>) -> Self {
         let names = cases.into_iter().map(|case| (case.path.clone(), case.name.clone()));
         Target { cases: Some(names.collect()), ..self }
+    }
+
+    /// The same with at least so much load before the first run of each case, for one that gets faster meanwhile. Searches have
+    /// none: their steps are load enough.
+    pub fn warmed_for(self, warmup: Duration) -> Self {
+        Target { warmup, ..self }
+    }
+
+    /// How a case is driven for the first time.
+    fn first(&self, plan: &Plan) -> Plan {
+        Plan { warmup: plan.warmup.max(self.warmup), ..plan.clone() }
     }
 
     /// The process that serves, if it is on this machine.
@@ -254,21 +291,24 @@ impl Bench {
 
     /// How many rows come of it: one for each load and target that answers it.
     pub fn rows(&self) -> usize {
-        self.answered().map(|(_, targets)| targets).sum()
+        self.answered().count()
     }
 
     /// How long all runs take, as far as it is planned.
     pub fn planned(&self) -> Duration {
-        let targets = |targets: usize| u32::try_from(targets).unwrap_or(u32::MAX);
-        self.answered().map(|(load, count)| load.planned().saturating_mul(targets(count))).sum()
+        let of = |(load, target): (&Load, &Target)| match load.search {
+            None => load.planned() + target.warmup.saturating_sub(load.plan.warmup),
+            Some(_) => load.planned(),
+        };
+        self.answered().map(of).sum()
     }
 
-    /// Each load, and how many targets answer it.
-    fn answered(&self) -> impl Iterator<Item = (&Load, usize)> {
-        let answers = |index: usize, load: &Load| {
-            self.targets.iter().filter(|target| target.endpoint(index, load).is_some()).count()
-        };
-        self.loads.iter().enumerate().map(move |(index, load)| (load, answers(index, load)))
+    /// Each load with each target that answers it.
+    fn answered(&self) -> impl Iterator<Item = (&Load, &Target)> {
+        self.loads.iter().enumerate().flat_map(|(index, load)| {
+            let answers = move |target: &&Target| target.endpoint(index, load).is_some();
+            self.targets.iter().filter(answers).map(move |target| (load, target))
+        })
     }
 
     /// All runs of one load.
@@ -297,7 +337,8 @@ impl Bench {
                     for turn in 0..sides.len() {
                         let next = (run + turn) % sides.len();
                         let (side, tally) = (&mut sides[next], &mut tallies[next]);
-                        let Some(outcome) = side.drive(&load.plan, run + 1, tally, progress).await? else {
+                        let plan = if run == 0 { side.target.first(&load.plan) } else { load.plan.clone() };
+                        let Some(outcome) = side.drive(&plan, run + 1, tally, progress).await? else {
                             break 'runs;
                         };
                         let discarded = run < load.discard;

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use castile_load::{Bench, Case, Load, Placement, Plan, Requests, Target};
+use castile_load::{Bench, Case, Interrupt, Load, Placement, Plan, Requests, Target};
 use castile_suites::Suite;
 
 use super::Peer;
@@ -23,8 +23,13 @@ pub(super) async fn peer(peer: &Peer) -> anyhow::Result<bool> {
         let named = format!("{} {} ({who})", case.suite, case.name);
         // Each alone, so that each is told.
         let load = Load::new(case, Plan::default());
-        let bench =
-            Bench { loads: vec![load], targets: Vec::new(), placement: placement.clone(), command: String::new() };
+        let bench = Bench {
+            loads: vec![load],
+            targets: Vec::new(),
+            placement: placement.clone(),
+            command: String::new(),
+            interrupt: Interrupt::default(),
+        };
         match bench.ask_each(&target).await {
             Ok(_) => {
                 right += 1;

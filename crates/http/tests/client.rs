@@ -133,6 +133,31 @@ async fn a_reply_that_breaks_off_is_an_error() {
     assert_eq!(failure("").await.kind(), ErrorKind::Exchange);
 }
 
+/// All of 127.0.0.0/8 is this machine, on Linux.
+#[tokio::test]
+#[cfg(target_os = "linux")]
+async fn connections_come_from_the_address_that_is_asked_for() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    for asked in [None, Some("127.0.0.3")] {
+        let mut options = Options::default();
+        options.local_address = asked.map(|address| address.parse().unwrap());
+        let transport = Transport::with_options(&options);
+        let url = url.clone();
+        let call = tokio::spawn(async move { call(transport, &url, "", "<a/>").await.map(|reply| reply.status) });
+        let (mut stream, peer) = listener.accept().await.unwrap();
+        assert_eq!(peer.ip().to_string(), asked.unwrap_or("127.0.0.1"));
+        let _ = stream.read(&mut [0; 4096]).await;
+        stream.write_all(b"HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n").await.unwrap();
+        assert_eq!(call.await.unwrap().unwrap(), StatusCode::ACCEPTED);
+    }
+    // One that is not this machine's is told before anything is sent.
+    let mut options = Options::default();
+    options.local_address = Some("192.0.2.1".parse().unwrap());
+    let error = call(Transport::with_options(&options), &url, "", "<a/>").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Connect);
+}
+
 #[tokio::test]
 async fn no_server_is_an_error() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -73,6 +73,7 @@ impl Counting {
         let mut options = Options::default();
         options.connect_timeout = user.timeout;
         options.request_timeout = user.timeout;
+        options.local_address = user.source;
         Counting { transport: Transport::with_options(&options), count: Arc::default() }
     }
 }

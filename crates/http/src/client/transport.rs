@@ -1,5 +1,6 @@
 //! HTTP/1.1 over TCP, with connections kept and used again.
 
+use std::net::IpAddr;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -40,6 +41,9 @@ pub struct Options {
     /// How long an unused connection is kept. 30 s by default: less than servers usually wait, so that a connection is
     /// seldom closed by the server just as it is taken up again.
     pub idle_timeout: Duration,
+    /// The address of this machine that connections come from, for a machine that has several. `None`, the system chooses,
+    /// by default. A server at an address of the other family is then reached by no connection.
+    pub local_address: Option<IpAddr>,
 }
 
 impl Default for Options {
@@ -48,6 +52,7 @@ impl Default for Options {
             connect_timeout: Duration::from_secs(5),
             request_timeout: Duration::from_secs(30),
             idle_timeout: Duration::from_secs(30),
+            local_address: None,
         }
     }
 }
@@ -63,6 +68,7 @@ impl Transport {
         let mut connector = HttpConnector::new();
         connector.set_nodelay(true);
         connector.set_connect_timeout(Some(options.connect_timeout));
+        connector.set_local_address(options.local_address);
         let client = legacy::Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(options.idle_timeout)

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use castile_http::server::Server;
 use support::{Host, echo};
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 #[tokio::test(start_paused = true)]
 async fn requests_beyond_the_limit_are_told_to_come_again() {
@@ -28,6 +28,36 @@ async fn requests_beyond_the_limit_are_told_to_come_again() {
     // The connection that was refused goes on.
     client.post("", "<c/>").await;
     assert_eq!(client.response().await.1, "<c/>");
+}
+
+/// Reset, it might never read why.
+#[tokio::test(start_paused = true)]
+async fn a_slow_sender_is_heard_out_when_it_was_refused() {
+    const HEAD: &str = "POST / HTTP/1.1\r\nhost: h\r\ncontent-type: text/xml\r\ncontent-length: 100\r\n\r\n";
+    let host = Host::start(Server::new().max_requests_in_flight(0).write_timeout(Duration::from_secs(30)), echo());
+    let mut client = host.connect();
+    client.send(HEAD).await;
+    for _ in 0..20 {
+        sleep(Duration::from_secs(1)).await;
+        client.send("xxxxx").await;
+    }
+    let (head, _) = client.response().await;
+    assert!(head.starts_with("http/1.1 503 "), "{head}");
+    assert_eq!(client.rest().await, "");
+
+    // Not for ever; and sending fails, by panic, when the connection is closed.
+    let mut client = host.connect();
+    let start = Instant::now();
+    let trickle = async move {
+        client.send(HEAD).await;
+        loop {
+            sleep(Duration::from_secs(1)).await;
+            client.send("x").await;
+        }
+    };
+    let trickle = tokio::spawn(async move { timeout(Duration::from_secs(90), trickle).await });
+    assert!(trickle.await.is_err_and(|error| error.is_panic()));
+    assert!((29..=32).contains(&start.elapsed().as_secs()), "{:?}", start.elapsed());
 }
 
 #[tokio::test(start_paused = true)]

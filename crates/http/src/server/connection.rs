@@ -20,7 +20,7 @@ use super::listener::Connection;
 use super::stop::{Order, Stop};
 use crate::BoxError;
 
-/// How long a connection that we close may go on sending, see [`linger`].
+/// How long a connection that we close may be silent before it is given up, see [`linger`].
 const LINGER: Duration = Duration::from_secs(2);
 
 /// What all connections of a server share.
@@ -106,7 +106,17 @@ where
                 let passed = timeouts.tick();
                 alarm.as_mut().reset(Instant::now() + timeouts.keep_alive.saturating_sub(passed));
             }
-            End::Closed { in_order } if activity.refused() || !in_order => return linger(stream).await,
+            End::Closed { in_order } if activity.refused() || !in_order => {
+                let told = poll_fn(|cx| match shared.stop.poll_order(orders.as_mut(), cx) {
+                    Order::Close => Poll::Ready(()),
+                    Order::Run | Order::Finish => Poll::Pending,
+                });
+                // Late or not, the connection goes then.
+                return tokio::select! {
+                    () = told => {}
+                    _ = timeout(timeouts.write, linger(stream)) => {}
+                };
+            }
             End::Closed { .. } | End::Late => return,
         }
     }
@@ -177,17 +187,14 @@ fn joined(first: Bytes, second: Bytes) -> Bytes {
     both.freeze()
 }
 
-/// Closes the writing half and reads on for a while.
+/// Closes the writing half and reads on, as long as anything comes.
 ///
 /// After a refusal the client may still be sending its body. Closing with bytes unread resets the connection, and the
-/// reset can overtake the response that says why (RFC 9112 §9.6).
+/// reset can overtake the response that says why (RFC 9112 §9.6). Where there is too much to do for a machine, both sides are
+/// slow, so it is silence that ends this.
 async fn linger<T: Connection>(mut stream: T) {
     let mut unread = vec![0; 8 * 1024];
-    let reading = async {
-        // Hyper has closed it in most cases; an error shows in reading as well.
-        let _ = stream.shutdown().await;
-        while matches!(stream.read(&mut unread).await, Ok(1..)) {}
-    };
-    // Late or not, the connection goes now.
-    let _ = timeout(LINGER, reading).await;
+    // Hyper has closed it in most cases; an error shows in reading as well.
+    let _ = timeout(LINGER, stream.shutdown()).await;
+    while matches!(timeout(LINGER, stream.read(&mut unread)).await, Ok(Ok(1..))) {}
 }

@@ -124,6 +124,7 @@ impl<T: FromXml> FromXml for Recursive<T> {
 
 impl<T: ToXml> ToXml for Recursive<T> {
     const HAS_ATTRIBUTES: bool = T::HAS_ATTRIBUTES;
+    const HAS_CONTENT: bool = T::HAS_CONTENT;
 
     fn attributes(&self, out: &mut Encoder) {
         (**self).attributes(out);

@@ -14,6 +14,10 @@ pub trait ToXml {
     /// Whether the value has attributes.
     const HAS_ATTRIBUTES: bool = false;
 
+    /// Whether the value may have content. An element that can have none is an empty-element tag, the shorter of two ways to
+    /// write the same infoset (XML 1.0 §3.1).
+    const HAS_CONTENT: bool = true;
+
     /// Writes the attributes.
     fn attributes(&self, out: &mut Encoder) {
         let _ = out;
@@ -25,20 +29,34 @@ pub trait ToXml {
     /// Writes the whole element between these tags.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn element(&self, out: &mut Encoder, start: &str, end: &str) {
-        if Self::HAS_ATTRIBUTES {
+        if Self::HAS_ATTRIBUTES || !Self::HAS_CONTENT {
             out.raw(&start[..start.len() - 1]);
             self.attributes(out);
-            out.raw(">");
-        } else {
-            out.raw(start);
+            return self.rest(out, end);
         }
+        out.raw(start);
         self.content(out);
         out.raw(end);
+    }
+
+    /// Writes what follows the attributes: the end of the start tag, the content and the end tag, or the end of an
+    /// empty-element tag.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn rest(&self, out: &mut Encoder, end: &str) {
+        if Self::HAS_CONTENT {
+            out.raw(">");
+            self.content(out);
+            out.raw(end);
+        } else {
+            out.raw("/>");
+        }
     }
 }
 
 /// An element without content.
 impl ToXml for () {
+    const HAS_CONTENT: bool = false;
+
     fn content(&self, _: &mut Encoder) {}
 }
 

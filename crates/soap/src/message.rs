@@ -168,9 +168,7 @@ fn encode<H: Header, T: ToXml>(version: Version, first: &str, header: &H, root: 
         out.encode(version.encoding());
         out.raw(root.start.strip_suffix('>').unwrap_or(root.start));
         out.raw(version.encoding().attributes());
-        out.raw(">");
-        value.content(out);
-        out.raw(root.end);
+        value.rest(out, root.end);
     } else {
         out.element(root.start, value, root.end);
     }

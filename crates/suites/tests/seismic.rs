@@ -133,11 +133,7 @@ fn messages_are_as_long_as_in_the_totals() {
             field.parse().unwrap()
         };
         if style == "document" {
-            // Each quake has an end tag, where those of the totals are empty-element tags.
-            assert_eq!(
-                received,
-                number("resp_bytes=") + matches as usize * "></quake>".len() - matches as usize * "/>".len()
-            );
+            assert_eq!(received, number("resp_bytes="), "{}", case.name);
             // Fractions of seconds don't end with a zero here.
             let less = number("req_bytes=") - sent;
             assert!(less <= case.count() / 2, "{}: {less} bytes less", case.name);

@@ -489,13 +489,14 @@ fn to_xml(plan: &Struct) -> TokenStream {
             (quote! { #(#write)* }, fields.is_empty())
         }
     };
-    let out = if is_empty {
-        quote! { _ }
+    let (has_content, out) = if is_empty {
+        (quote! { const HAS_CONTENT: bool = false; }, quote! { _ })
     } else {
-        quote! { out }
+        (quote! {}, quote! { out })
     };
     quote! {
         impl ToXml for #ident {
+            #has_content
             #attributes
 
             fn content(&self, #out: &mut Encoder) {

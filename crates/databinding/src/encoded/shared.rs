@@ -248,6 +248,7 @@ impl<T: FromXml + Send + Sync + 'static> FromXml for Shared<T> {
 
 impl<T: ToXml + Send + Sync + 'static> ToXml for Shared<T> {
     const HAS_ATTRIBUTES: bool = true;
+    const HAS_CONTENT: bool = T::HAS_CONTENT;
 
     fn attributes(&self, out: &mut Encoder) {
         if let Some(value) = self.get() {
@@ -272,9 +273,7 @@ impl<T: ToXml + Send + Sync + 'static> ToXml for Shared<T> {
         }
         deeper::<T, _>(|| {
             value.attributes(out);
-            out.raw(">");
-            value.content(out);
-            out.raw(end);
+            value.rest(out, end);
         });
     }
 

@@ -46,9 +46,7 @@ impl Encoder {
         self.has_xsi = true;
         value.attributes(self);
         self.has_xsi = false;
-        self.raw(">");
-        value.content(self);
-        self.raw(end);
+        value.rest(self, end);
     }
 
     /// Writes an empty element with `xsi:nil="true"`, whose prefix is declared.

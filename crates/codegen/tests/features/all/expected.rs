@@ -151,6 +151,8 @@ impl FromXml for Empty {
 }
 
 impl ToXml for Empty {
+    const HAS_CONTENT: bool = false;
+
     fn content(&self, _: &mut Encoder) {}
 }
 

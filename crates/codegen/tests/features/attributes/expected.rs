@@ -243,6 +243,7 @@ impl FromXml for Less {
 }
 
 impl ToXml for Less {
+    const HAS_CONTENT: bool = false;
     const HAS_ATTRIBUTES: bool = true;
 
     fn attributes(&self, out: &mut Encoder) {

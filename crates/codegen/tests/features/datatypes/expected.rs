@@ -246,6 +246,7 @@ impl FromXml for UnionAttribute {
 }
 
 impl ToXml for UnionAttribute {
+    const HAS_CONTENT: bool = false;
     const HAS_ATTRIBUTES: bool = true;
 
     fn attributes(&self, out: &mut Encoder) {

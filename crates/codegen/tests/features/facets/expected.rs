@@ -532,6 +532,7 @@ impl FromXml for Marks {
 }
 
 impl ToXml for Marks {
+    const HAS_CONTENT: bool = false;
     const HAS_ATTRIBUTES: bool = true;
 
     fn attributes(&self, out: &mut Encoder) {

@@ -456,6 +456,8 @@ impl FromXml for PingRequest {
 }
 
 impl ToXml for PingRequest {
+    const HAS_CONTENT: bool = false;
+
     fn content(&self, _: &mut Encoder) {}
 }
 
@@ -475,6 +477,8 @@ impl FromXml for PingResponse {
 }
 
 impl ToXml for PingResponse {
+    const HAS_CONTENT: bool = false;
+
     fn content(&self, _: &mut Encoder) {}
 }
 
@@ -615,6 +619,8 @@ impl FromXml for EchoRequest {
 }
 
 impl ToXml for EchoRequest {
+    const HAS_CONTENT: bool = false;
+
     fn content(&self, _: &mut Encoder) {}
 }
 

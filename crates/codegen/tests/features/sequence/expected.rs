@@ -150,6 +150,8 @@ impl FromXml for Nothing {
 }
 
 impl ToXml for Nothing {
+    const HAS_CONTENT: bool = false;
+
     fn content(&self, _: &mut Encoder) {}
 }
 

@@ -53,6 +53,7 @@ pub(crate) async fn run(case: &Case, endpoint: &Endpoint, plan: &Plan, server: O
         dropped: 0,
         users: plan.connections,
         ended: None,
+        first_error: None,
         driver_cpu: None,
         server_cpu,
     })

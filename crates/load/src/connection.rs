@@ -127,7 +127,16 @@ async fn attempt(
         }
     };
     reader.clear();
-    stream.write_all(request).await.map_err(Failure::Io)?;
+    // A server may refuse a request before it has read all of it, and close: why stands in what it answered, although no
+    // more can be sent (RFC 9112 §9.5).
+    match (stream.write_all(request).await, receive(stream, reader, answered).await) {
+        (Ok(()), received) => received,
+        (Err(_), Ok(response)) => Ok(Response { close: true, ..response }),
+        (Err(error), Err(_)) => Err(Failure::Io(error)),
+    }
+}
+
+async fn receive(stream: &mut TcpStream, reader: &mut ResponseReader, answered: &mut u64) -> Result<Response, Failure> {
     loop {
         let count = stream.read(reader.space().map_err(Failure::Protocol)?).await.map_err(Failure::Io)?;
         let response = match count {

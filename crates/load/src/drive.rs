@@ -172,9 +172,9 @@ impl<C: Clock> Thread<C> {
                     if let Some(part) = part {
                         recorder.part(part).error(|| message.clone());
                     }
+                    self.schedule.error(&message, now);
                     recorder.error(|| message);
                     window.error(now);
-                    self.schedule.error(now);
                 }
             }
         }

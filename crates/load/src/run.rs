@@ -35,6 +35,8 @@ pub struct Outcome {
     pub users: usize,
     /// Why the run ended before its time, if it did.
     pub ended: Option<End>,
+    /// What the first failed request failed with, in words, the warm-up included.
+    pub first_error: Option<String>,
     /// User and system time of this process while the run was measured; `None` where that can't be known.
     pub driver_cpu: Option<Duration>,
     /// The same of the server's process, where it is observed.
@@ -130,6 +132,7 @@ impl Run {
             dropped,
             users: self.schedule.users(),
             ended: self.schedule.ended(),
+            first_error: self.schedule.first_error().map(str::to_owned),
             driver_cpu,
             server_cpu,
         })

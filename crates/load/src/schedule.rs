@@ -22,6 +22,7 @@ pub(crate) struct Schedule {
     errors: AtomicU64,
     users: AtomicUsize,
     done: AtomicUsize,
+    first_error: OnceLock<String>,
     end: OnceLock<(End, Instant)>,
     /// Told when the run is over, for those who wait for their next turn.
     over: Notify,
@@ -42,6 +43,7 @@ impl Schedule {
             errors: AtomicU64::new(0),
             users: AtomicUsize::new(0),
             done: AtomicUsize::new(0),
+            first_error: OnceLock::new(),
             end: OnceLock::new(),
             over: Notify::new(),
         }
@@ -100,8 +102,9 @@ impl Schedule {
         self.users.load(Ordering::Relaxed)
     }
 
-    /// Notes a failed request, which may end the run.
-    pub(crate) fn error(&self, now: Instant) {
+    /// Notes a failed request, in words, which may end the run.
+    pub(crate) fn error(&self, message: &str, now: Instant) {
+        let _ = self.first_error.get_or_init(|| message.to_owned());
         let errors = self.errors.fetch_add(1, Ordering::Relaxed) + 1;
         if self.stop.errors.is_some_and(|most| errors >= most) {
             self.finish(End::Errors(errors), now);
@@ -119,6 +122,11 @@ impl Schedule {
     pub(crate) fn finish(&self, end: End, now: Instant) {
         let _ = self.end.set((end, now));
         self.over.notify_waiters();
+    }
+
+    /// What the first failed request failed with.
+    pub(crate) fn first_error(&self) -> Option<&str> {
+        self.first_error.get().map(String::as_str)
     }
 
     /// Why the run was ended before its time, if it was.
@@ -238,10 +246,10 @@ mod tests {
     fn the_first_reason_ends_a_run() {
         let schedule = schedule(Pace::Closed, Stop::default().or_errors(2).or_server_cpu(0.5));
         schedule.server_cpu(0.4, schedule.start);
-        schedule.error(schedule.start);
+        schedule.error("no answer", schedule.start);
         assert_eq!(schedule.ended(), None);
         schedule.server_cpu(0.6, schedule.start);
-        schedule.error(schedule.start);
+        schedule.error("no answer", schedule.start);
         assert_eq!(schedule.ended(), Some(End::ServerCpu(0.6)));
         assert!(!schedule.take(schedule.start));
     }

@@ -78,6 +78,32 @@ async fn a_wrong_status_is_an_error_that_quotes_the_body() {
     assert_eq!(server.connections(), 1, "the connection is still good");
 }
 
+/// A server that refuses a request may close before it has read all of it: what counts is what it said.
+#[tokio::test]
+#[cfg(target_os = "linux")]
+async fn a_refusal_is_read_although_the_request_could_not_be_sent() {
+    use std::io::{Read, Write};
+
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        stream.read_exact(&mut [0; 100]).unwrap();
+        stream.write_all(b"HTTP/1.1 503 X\r\nContent-Length: 4\r\n\r\nfull").unwrap();
+        // Closed with bytes unread, which resets it.
+    });
+    let mut case = case();
+    // No socket buffers as much.
+    let castile_load::Requests::Raw(messages) = &mut case.requests else { panic!("{case:?}") };
+    messages[0].body = vec![b'x'; 64 << 20].into();
+    let endpoint = Endpoint::resolve(&format!("http://{address}/")).unwrap();
+    let plan = Plan { stop: Stop::requests(1).or_errors(1), ..Plan::default() };
+    let outcome = Run::start(&case, &endpoint, &plan, &Expected::of(&case)).unwrap().finish().await.unwrap();
+    server.join().unwrap();
+    assert_eq!(outcome.record.messages, ["status 503, expected 200: full"]);
+    assert_eq!(outcome.first_error.as_deref(), Some("status 503, expected 200: full"));
+}
+
 #[tokio::test]
 async fn a_closed_connection_is_an_error_and_the_next_request_opens_another() {
     let server = Server::start(|index| match index % 5 {

@@ -6,21 +6,25 @@ mod schedule;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use bytes::Bytes;
-use castile_load::report::Results;
-use castile_load::{Against, Bench, Driver, Interrupt, Load, Placement, Progress, Server, Target, ab};
+use castile_load::report::{Results, Row};
+use castile_load::{Against, Bench, Driver, Interrupt, Load, Network, Placement, Progress, Server, Target, ab};
 use castile_suites::{SUITES, Suite};
 
 use self::profile::Profile;
 use crate::peers::Peer;
-use crate::process;
+use crate::{outcome, process};
+
+/// The suite that was published across a network as well, each side on a machine of its own.
+const ACROSS_A_NETWORK: &str = "seismic";
 
 /// Measure the services: start them, drive every case, check every answer, write a report
 #[derive(clap::Args)]
+#[command(after_help = outcome::EXIT_CODES)]
 pub(crate) struct Arguments {
     /// The suites to run [default: all: seismic styles wstest wspex benchmark1]
     #[arg(value_name = "SUITE")]
@@ -48,23 +52,35 @@ pub(crate) struct Arguments {
     /// The quakes of the seismic suite, a line for each, packed by gzip or not [default: quakes that are made up]
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
+    /// For seismic: measure also across a network of this rate, as 100Mbit, simulated between two namespaces (Linux, with
+    /// iproute2; it leaves nothing behind)
+    #[arg(long, value_name = "RATE", conflicts_with = "url")]
+    network: Option<Network>,
     /// Show what would be driven, and how long it takes, and end
     #[arg(long)]
     dry_run: bool,
+    #[command(flatten)]
+    outcome: outcome::Arguments,
     /// Where to write results.json and index.html
-    #[arg(long, value_name = "DIR", default_value = "castile-report")]
+    #[arg(long, value_name = "DIR", default_value = "castile-report", help_heading = "Reports")]
     out: PathBuf,
 }
 
-/// Runs the bench; an interruption ends it, and with it the servers it started.
-pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let interrupt = Interrupt::default();
-    runtime.block_on(async {
-        tokio::select! {
-            result = measure(arguments, interrupt.clone()) => result,
-            error = interrupted(&interrupt) => Err(error),
+/// Runs the bench and gives the exit code.
+pub(crate) fn run(arguments: &Arguments) -> ExitCode {
+    outcome::of(prepare(arguments), |bench| {
+        // A process can go elsewhere as a whole only as long as it is one thread.
+        if arguments.network.is_some() {
+            Network::enter()?;
         }
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let interrupt = bench.interrupt.clone();
+        runtime.block_on(async {
+            tokio::select! {
+                result = measure(arguments, bench) => tell(arguments, &result?),
+                error = interrupted(&interrupt) => Err(error),
+            }
+        })
     })
 }
 
@@ -81,23 +97,35 @@ pub(crate) async fn interrupted(interrupt: &Interrupt) -> anyhow::Error {
     }
 }
 
-async fn measure(arguments: Arguments, interrupt: Interrupt) -> anyhow::Result<()> {
+/// All but the targets. There is no bench for a dry run.
+fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Bench>> {
     let placement = if arguments.no_pin { Placement::free() } else { Placement::apart() };
-    let chosen = suites(&arguments)?;
-    let loads = loads(&arguments, &chosen, placement.driver_threads())?;
+    let chosen = suites(arguments)?;
+    let loads = loads(arguments, &chosen, placement.driver_threads())?;
     if arguments.dry_run {
-        print!("{}", schedule::text(&loads, !arguments.no_floor));
-        return Ok(());
+        print!("{}", schedule::text(&loads, !arguments.no_floor, arguments.network));
+        return Ok(None);
     }
-    placement.enter_driver()?;
-    let mut bench = Bench { loads, targets: Vec::new(), placement, command: own_command(), interrupt };
-    let target = match &arguments.url {
-        Some(url) => Target::url(url)?,
-        None => Target::server("castile", start(&bench.placement, "serve", &data(&arguments))?),
+    let targets = arguments.url.iter().map(|url| Target::url(url)).collect::<Result<_, _>>()?;
+    Ok(Some(Bench { loads, targets, placement, command: own_command(), interrupt: Interrupt::default() }))
+}
+
+async fn measure(arguments: &Arguments, mut bench: Bench) -> anyhow::Result<Results> {
+    bench.placement.enter_driver()?;
+    let target = match bench.targets.pop() {
+        Some(target) => target,
+        None => Target::server("castile", start(&bench.placement, "serve", None, &data(arguments))?),
     };
     let answers = bench.ask_each(&target).await.context("there is nothing to measure")?;
     bench.targets.push(target);
-    let cold = start_peers(&mut bench, &arguments).await?;
+    let cold = start_peers(&mut bench, arguments).await?;
+    if let Some(network) = arguments.network {
+        let server = start(&bench.placement, "serve", Some(network), &data(arguments))?;
+        network.connect()?;
+        let target = Target::server("castile", server).across(network.to_string());
+        bench.ask_each(&target).await.context("there is nothing to measure across the network")?;
+        bench.targets.push(target);
+    }
     if !arguments.no_floor {
         bench.targets.push(start_floor(&bench, &answers, arguments.profile)?);
     }
@@ -119,11 +147,11 @@ async fn measure(arguments: Arguments, interrupt: Interrupt) -> anyhow::Result<(
     if !cold.is_empty() {
         results.warnings.push(format!("Measured cold, so they can do more than measured: {}", cold.join(", ")));
     }
-    tell(&results, &arguments.out)
+    Ok(results)
 }
 
-/// Prints the results, writes the report, and says whether the figures hold.
-fn tell(results: &Results, out: &Path) -> anyhow::Result<()> {
+/// Prints the results, writes the report, and gives the exit code.
+fn tell(arguments: &Arguments, results: &Results) -> anyhow::Result<u8> {
     println!("{}", results.table());
     println!("{}", results.placement);
     for warning in &results.warnings {
@@ -132,14 +160,11 @@ fn tell(results: &Results, out: &Path) -> anyhow::Result<()> {
     for (row, message) in results.rows().flat_map(|row| row.error_messages.iter().map(move |message| (row, message))) {
         println!("! {} ({}): {message}", row.case, row.target);
     }
-    for file in results.write(out)? {
+    for file in results.write(&arguments.out)? {
         println!("{}", file.display());
     }
-    match results.errors() {
-        0 if results.incomplete => bail!("{}", results.warnings[0]),
-        0 => Ok(()),
-        errors => bail!("{errors} wrong or missing answers"),
-    }
+    arguments.outcome.write(results, Row::wrong)?;
+    arguments.outcome.judge(results, results.rows().map(|row| row.requests).sum(), results.errors())
 }
 
 /// The suites asked for.
@@ -154,6 +179,11 @@ fn suites(arguments: &Arguments) -> anyhow::Result<Vec<&'static Suite>> {
     let chosen: Vec<_> = SUITES.iter().filter(asked).collect();
     if arguments.url.is_some() && chosen.len() != 1 {
         bail!("--url is the endpoint of one suite: name it, one of {}", known());
+    }
+    if arguments.network.is_some()
+        && let Some(other) = chosen.iter().find(|suite| suite.name != ACROSS_A_NETWORK)
+    {
+        bail!("found suite {}, expected {ACROSS_A_NETWORK} alone: --network is for no other", other.name);
     }
     Ok(chosen)
 }
@@ -191,11 +221,11 @@ pub(crate) fn selects(operation: &str, case: &str) -> bool {
     case.strip_prefix(operation).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
 }
 
-/// Starts a command of this binary as a server on a free port of the loopback interface.
-fn start(placement: &Placement, name: &str, more: &[OsString]) -> anyhow::Result<Server> {
+/// Starts a command of this binary as a server on a free port of the loopback interface, or across a network.
+fn start(placement: &Placement, name: &str, network: Option<Network>, more: &[OsString]) -> anyhow::Result<Server> {
     let binary = std::env::current_exe().context("can't find this program to start it as a server")?;
     let mut command = Command::new(binary);
-    command.arg(name).args(process::Arguments::CHILD).args(more);
+    command.arg(name).args(process::Arguments::of_child(network)).args(more);
     Ok(Server::start(&format!("castile {name}"), command, placement)?)
 }
 
@@ -250,7 +280,7 @@ fn start_floor(bench: &Bench, answers: &[Vec<Bytes>], profile: Profile) -> anyho
         numbers.push(Some(count));
         count += 1;
     }
-    Ok(Target::floor(start(&bench.placement, "floor", &more)?, numbers))
+    Ok(Target::floor(start(&bench.placement, "floor", None, &more)?, numbers))
 }
 
 /// The command that repeats this bench.

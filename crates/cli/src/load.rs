@@ -5,7 +5,6 @@ mod expression;
 mod feed;
 mod judge;
 mod mix;
-mod outcome;
 mod pace;
 mod places;
 mod sample;
@@ -20,10 +19,10 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use castile_load::report::Results;
-use castile_load::{Bench, Case, Criterion, Interrupt, Load, Placement, Progress, Requests, Target};
+use castile_load::{Bench, Case, Interrupt, Load, Placement, Progress, Requests, Target};
 use castile_wsdl::{Definitions, Severity};
 
-use crate::{bench, problems, source};
+use crate::{bench, outcome, problems, source};
 use expression::Expression;
 use feed::{Feed, Turns};
 use judge::{Extract, Judge};
@@ -31,17 +30,9 @@ use mix::{Mix, Sources};
 use script::UserScript;
 use service::{Named, Service};
 
-/// The contract, a message or an argument is not as it must be; nothing was sent. It is clap's as well.
-const USAGE: u8 = 2;
-/// There was no right answer, or the measurement or its report could not be made.
-const NOTHING_MEASURED: u8 = 3;
-
 /// Load a SOAP service that a contract describes, and report: docs/load.md is the guide
 #[derive(clap::Args)]
-#[command(
-    after_help = "Exit codes: 0 all is well; 1 a --fail-if holds, or answers were wrong and no --fail-if is about \
-                        errors; 2 arguments, contract or messages are wrong, and nothing was sent; 3 nothing was measured."
-)]
+#[command(after_help = outcome::EXIT_CODES)]
 pub(crate) struct Arguments {
     /// The contract: a WSDL 1.1 file or a bundle
     #[arg(value_name = "WSDL")]
@@ -113,9 +104,8 @@ pub(crate) struct Arguments {
     /// One of so many answers is in the sample, and the first of each connection
     #[arg(long, value_name = "N", default_value = "100", help_heading = "Assertions")]
     check_one_in: NonZeroU64,
-    /// A condition for exit code 1, as p99>200ms, errors>0, error-rate>1% or rps<500; may be repeated
-    #[arg(long = "fail-if", value_name = "CRITERION", help_heading = "Assertions")]
-    fail_if: Vec<Criterion>,
+    #[command(flatten)]
+    outcome: outcome::Arguments,
 
     /// Where to write results.json and index.html, the report
     #[arg(long, value_name = "DIR", help_heading = "Reports")]
@@ -123,12 +113,6 @@ pub(crate) struct Arguments {
     /// Where to write the results as JSON
     #[arg(long, value_name = "FILE", help_heading = "Reports")]
     json: Option<PathBuf>,
-    /// Where to write the results as JUnit's XML
-    #[arg(long, value_name = "FILE", help_heading = "Reports")]
-    junit: Option<PathBuf>,
-    /// Where to write the results as CSV
-    #[arg(long, value_name = "FILE", help_heading = "Reports")]
-    csv: Option<PathBuf>,
 }
 
 /// What a row of a feed is for.
@@ -142,20 +126,7 @@ enum FeedPer {
 
 /// Loads, reports, and gives the exit code.
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
-    let told = |code: u8, error: &anyhow::Error| {
-        let style = problems::ERROR;
-        anstream::eprintln!("{style}error{style:#}: {error:#}");
-        ExitCode::from(code)
-    };
-    let bench = match prepare(arguments) {
-        Ok(Some(bench)) => bench,
-        Ok(None) => return ExitCode::SUCCESS,
-        Err(error) => return told(USAGE, &error),
-    };
-    match measure(bench).and_then(|results| outcome::report(arguments, &results)) {
-        Ok(code) => ExitCode::from(code),
-        Err(error) => told(NOTHING_MEASURED, &error),
-    }
+    outcome::of(prepare(arguments), |bench| report(arguments, &measure(bench)?))
 }
 
 /// Reads all that is needed, and sends nothing. There is no bench for a dry run.
@@ -358,6 +329,37 @@ fn measure(mut bench: Bench) -> anyhow::Result<Results> {
             error = bench::interrupted(&interrupt) => Err(error),
         }
     })
+}
+
+/// Shows, writes and judges what came of it, and gives the exit code.
+fn report(arguments: &Arguments, results: &Results) -> anyhow::Result<u8> {
+    println!("{}", results.table());
+    for warning in &results.warnings {
+        println!("! {warning}");
+    }
+    // The first row is that of all operations.
+    let first = results.suites.iter().filter_map(|suite| suite.cases.first());
+    for row in first.clone() {
+        let mut messages = row.error_messages.clone();
+        messages.dedup();
+        for message in messages {
+            println!("! {}: {message}", row.case);
+        }
+        if let Some(reason) = &row.exit_reason {
+            println!("ended: {reason}");
+        }
+    }
+    if let Some(directory) = &arguments.out {
+        for file in results.write(directory)? {
+            println!("{}", file.display());
+        }
+    }
+    if let Some(path) = &arguments.json {
+        outcome::write(path, &results.json()?)?;
+    }
+    arguments.outcome.write(results, |row| row.errors)?;
+    let right = first.clone().map(|row| row.requests).sum();
+    arguments.outcome.judge(results, right, first.map(|row| row.errors).sum())
 }
 
 #[cfg(test)]

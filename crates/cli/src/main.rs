@@ -11,6 +11,7 @@ mod fetch;
 mod floor;
 mod generate;
 mod load;
+mod outcome;
 mod peers;
 mod problems;
 mod process;
@@ -36,7 +37,7 @@ enum Command {
     Gen(generate::Arguments),
     Bundle(bundle::Arguments),
     Serve(serve::Arguments),
-    Bench(bench::Arguments),
+    Bench(Box<bench::Arguments>),
     Report(report::Arguments),
     Load(Box<load::Arguments>),
     Peers(peers::Arguments),
@@ -50,7 +51,7 @@ fn main() -> ExitCode {
         Command::Gen(arguments) => generate::run(arguments),
         Command::Bundle(arguments) => bundle::run(arguments),
         Command::Serve(arguments) => serve::run(arguments),
-        Command::Bench(arguments) => bench::run(arguments),
+        Command::Bench(arguments) => return bench::run(&arguments),
         Command::Report(arguments) => report::run(arguments),
         Command::Load(arguments) => return load::run(&arguments),
         Command::Peers(arguments) => peers::run(arguments),

@@ -2,10 +2,11 @@
 
 use std::future::Future;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::pin::Pin;
 
 use anyhow::Context;
+use castile_load::Network;
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 
@@ -20,20 +21,35 @@ pub(crate) struct Arguments {
     /// End when standard input is closed: the parent holds the other end, so a child learns that its parent is gone
     #[arg(long, hide = true)]
     until_stdin_closes: bool,
+    /// Listen in a network of its own, joined to that of the parent by one of this rate
+    #[arg(long, hide = true)]
+    network: Option<Network>,
 }
 
 /// Ready when the server is to end.
 pub(crate) type End = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 impl Arguments {
-    /// The arguments with which a parent starts a server of its own on a free port.
-    pub(crate) const CHILD: [&str; 3] = ["--addr", "127.0.0.1:0", "--until-stdin-closes"];
+    /// The arguments with which a parent starts a server of its own on a free port, across a network if there is to be one.
+    pub(crate) fn of_child(network: Option<Network>) -> Vec<String> {
+        let address = network.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |_| Network::SERVER);
+        let mut arguments =
+            vec!["--addr".to_owned(), SocketAddr::new(address, 0).to_string(), "--until-stdin-closes".to_owned()];
+        if let Some(network) = network {
+            arguments.push(format!("--network={}", network.rate()));
+        }
+        arguments
+    }
 
     /// Listens, tells so on standard output, and serves until the process is asked to end.
     pub(crate) fn serve<F>(&self, serve: impl FnOnce(TcpListener, End) -> F) -> anyhow::Result<()>
     where
         F: Future<Output = ()>,
     {
+        // The process has no other thread yet.
+        if let Some(network) = &self.network {
+            network.serve()?;
+        }
         runtime()?.block_on(async {
             let listener =
                 TcpListener::bind(self.addr).await.with_context(|| format!("can't listen on {}", self.addr))?;

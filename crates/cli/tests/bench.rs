@@ -3,6 +3,7 @@
 
 use std::path::Path;
 use std::process::{Command, Output};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -167,32 +168,100 @@ fn the_published_profile_is_the_articles_schedule() {
     assert!(std::fs::read_dir(directory.path()).unwrap().next().is_none(), "nothing is written");
 }
 
-/// The whole of the default profile has to be short: that is what it is for.
-#[test]
-fn the_quick_profile_is_planned_to_take_less_than_four_minutes() {
-    let output = Command::new(env!("CARGO_BIN_EXE_castile")).args(["bench", "--dry-run"]).output().unwrap();
+/// The schedule of a profile, and how long it takes without sequences.
+fn planned(profile: &str) -> (String, Duration) {
+    let mut castile = Command::new(env!("CARGO_BIN_EXE_castile"));
+    let output = castile.args(["bench", "--dry-run", "--profile", profile]).output().unwrap();
     let schedule = String::from_utf8(output.stdout).unwrap();
     let total = schedule.lines().last().unwrap().split(" in all").next().unwrap();
     let planned = humantime::parse_duration(total).unwrap();
-    assert!(planned < std::time::Duration::from_secs(200), "{planned:?}, and sequences beside");
+    (schedule, planned)
+}
+
+/// The whole of the default profile has to be short: that is what it is for. And half an hour is what a person will wait.
+#[test]
+fn profiles_take_as_long_as_they_say() {
+    let (_, half_an_hour) = planned("standard");
+    assert!((28 * 60..=32 * 60).contains(&half_an_hour.as_secs()), "{half_an_hour:?}");
+    let (schedule, planned) = planned("quick");
+    assert!(planned < Duration::from_secs(200), "{planned:?}, and sequences beside");
     for suite in ["seismic .5x10 binary, typed", "styles cdata-200KB", "wstest GetOrder", "wspex echoOrder500, typed"] {
         assert!(schedule.contains(suite), "{suite} in {schedule}");
     }
 }
 
 #[test]
+fn criteria_set_the_exit_code_and_files_tell_why() {
+    let directory = tempfile::tempdir().unwrap();
+    let [junit, csv] = ["r.xml", "r.csv"].map(|name| directory.path().join(name));
+    let files = ["--junit", junit.to_str().unwrap(), "--csv", csv.to_str().unwrap()];
+    let void = ["wstest", "--op", "EchoVoid", "--method", "closed", "--no-floor"];
+    for (criterion, code) in [("errors>0", 0), ("rps<1", 0), ("p50>0us", 1)] {
+        let output = bench(&[&void[..], &files, &["--fail-if", criterion]].concat(), directory.path());
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{criterion}: {told}");
+        assert_eq!(told.contains("failed: wstest EchoVoid"), code == 1, "{told}");
+    }
+    let junit = std::fs::read_to_string(junit).unwrap();
+    assert!(junit.contains("failures=\"1\"") && junit.contains("p50 &gt; 0"), "{junit}");
+    assert!(std::fs::read_to_string(csv).unwrap().lines().nth(1).unwrap().starts_with("wstest,EchoVoid,castile,"));
+}
+
+/// Skips aloud where the machine lets no network be simulated.
+#[test]
+#[cfg(target_os = "linux")]
+fn quakes_are_found_across_a_network_that_leaves_nothing_behind() {
+    const BITS_PER_SECOND: f64 = 100e6;
+    let interfaces = || {
+        let names = std::fs::read_dir("/sys/class/net").unwrap();
+        let mut names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    let before = interfaces();
+    let directory = tempfile::tempdir().unwrap();
+    let arguments = ["seismic", "--op", ".05x100", "--client", "raw", "--runs", "1", "--network", "100Mbit"];
+    let output = bench(&arguments, directory.path());
+    let told = String::from_utf8_lossy(&output.stderr);
+    if told.contains("no network can be simulated") {
+        println!("SKIPPED: {told}");
+        return;
+    }
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    let rows = rows(&results(directory.path()), "seismic");
+    let kinds = kinds(&rows, &["style", "network"]);
+    let expected = ["document", "rpc-encoded", "binary"]
+        .map(|style| [[style.into(), Value::Null], [style.into(), "100 Mbit/s".into()]]);
+    assert_eq!(kinds, expected.concat());
+    for pair in rows.chunks(2) {
+        let number = |row: &Value, field: &str| row[field].as_f64().unwrap();
+        assert_eq!((&pair[0]["matches"], &pair[0]["bytes_in"]), (&pair[1]["matches"], &pair[1]["bytes_in"]));
+        // What comes can't come faster, though a few frames may after a pause, which is before each answer.
+        let burst = 10.0 * 1_514.0 * 100.0;
+        let least = (number(&pair[1], "bytes_in") - burst).max(0.0) * 8.0 / BITS_PER_SECOND;
+        assert!(number(&pair[1], "elapsed_s") > least, "{pair:?}");
+    }
+    let page = std::fs::read_to_string(directory.path().join("index.html")).unwrap();
+    assert!(page.contains("across 100 Mbit"));
+    assert_eq!(interfaces(), before);
+}
+
+#[test]
 fn wrong_arguments_and_absent_endpoints_are_told() {
     let directory = tempfile::tempdir().unwrap();
     let cases = [
-        (&["nothing"][..], "\"nothing\""),
-        (&["wstest", "--op", "EchoNothing"], "EchoStruct100"),
-        (&["--url", "http://127.0.0.1:1/"], "--url"),
-        (&["wstest", "--op", "EchoVoid", "--url", "http://127.0.0.1:1/"], "no connection"),
+        (&["nothing"][..], 2, "\"nothing\""),
+        (&["wstest", "--op", "EchoNothing"], 2, "EchoStruct100"),
+        (&["--url", "http://127.0.0.1:1/"], 2, "--url"),
+        (&["wstest", "--network", "100Mbit"], 2, "expected seismic alone"),
+        (&["seismic", "--network", "100"], 2, "expected a rate from 1Mbit to 10Gbit"),
+        (&["wstest", "--fail-if", "p99>1h"], 2, "expected a time in us, ms or s"),
+        (&["wstest", "--op", "EchoVoid", "--url", "http://127.0.0.1:1/"], 3, "no connection"),
     ];
-    for (arguments, expected) in cases {
+    for (arguments, code, expected) in cases {
         let output = bench(arguments, directory.path());
         let message = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}");
         assert!(message.starts_with("error: ") && message.contains(expected), "{message}");
     }
     assert!(std::fs::read_dir(directory.path()).unwrap().next().is_none(), "nothing was measured, nothing is written");

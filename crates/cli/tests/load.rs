@@ -237,6 +237,42 @@ fn exit_codes_and_files_tell_what_failed() {
 }
 
 #[test]
+fn a_search_with_several_operations_tells_each_of_them() {
+    let server = Server::start(|seen, _| match seen.body.contains("EchoVoid") {
+        true => (200, void()),
+        false => (200, envelope("<GetOrderResponse xmlns='uri:WSTestWeb-TestService'/>")),
+    });
+    let mix = ["--operation", "GetOrder", "--operation", "EchoVoid=3", "--duration", "200ms"];
+    for (search, axis) in [
+        (["--users", "1", "--until", "p99>10s", "--most", "4"], "users"),
+        (["--rate", "50", "--until", "p99>10s", "--most", "200"], "rate"),
+    ] {
+        let rows = rows(&server, &[&mix[..], &search].concat());
+        let names: Vec<_> = rows.iter().map(|row| row["case"].as_str().unwrap()).collect();
+        assert_eq!(names, ["GetOrder + EchoVoid", "GetOrder", "EchoVoid"], "{axis}");
+        let tried: Vec<f64> =
+            rows[0]["curve"].as_array().unwrap().iter().map(|step| step[axis].as_f64().unwrap()).collect();
+        assert!(tried.len() > 1 && tried.is_sorted(), "{axis}: {tried:?}");
+        let found = if axis == "users" { &rows[0]["users_at_peak"] } else { &rows[0]["rate"] };
+        // A busy machine may miss a rate, but four users are never too many.
+        assert!(tried.contains(&found.as_f64().unwrap()), "{axis}: {found} of {tried:?}");
+        assert!(axis == "rate" || found == 4, "{found} of {tried:?}");
+        let requests = |row: &Value| row["requests"].as_u64().unwrap();
+        assert_eq!(
+            requests(&rows[0]),
+            requests(&rows[1]) + requests(&rows[2]),
+            "{axis}: those of the step that was found"
+        );
+        if axis == "users" {
+            // Each of four goes round on its own, and may be anywhere in a round when the measurement begins and ends.
+            let (orders, voids) = (requests(&rows[1]), requests(&rows[2]));
+            assert!(orders > 0 && voids.abs_diff(orders * 3) <= 2 * 4 * 3, "{orders} orders, {voids} voids");
+        }
+        assert!(rows[1..].iter().all(|row| row["curve"].is_null() && row["errors"] == 0), "{axis}");
+    }
+}
+
+#[test]
 fn what_can_not_be_sent_is_told_before_anything_is() {
     let server = Server::start(|_, _| (200, void()));
     let order = ["--operation", "GetOrder", "--template", "order.xml"];

@@ -92,7 +92,7 @@ fn junit_fails_rows_by_errors_and_by_criteria() {
     results.suites[4].cases[0].error_messages = vec!["\u{0}\u{1b}[31m]]>".into()];
     results.suites[4].cases[0].errors = 2;
     let criteria: Vec<Criterion> = vec!["rps<1000".parse().unwrap(), "mean>10s".parse().unwrap()];
-    let text = results.junit(&criteria).unwrap();
+    let text = results.junit(&criteria, |row| row.errors).unwrap();
     let document = roxmltree::Document::parse(&text).unwrap();
     let cases: Vec<_> = document.descendants().filter(|node| node.has_tag_name("testcase")).collect();
     let rows = rows(&results);
@@ -106,7 +106,7 @@ fn junit_fails_rows_by_errors_and_by_criteria() {
     assert_eq!(document.root_element().attribute("failures"), Some(&*failed.to_string()));
     assert!(text.contains("rps &lt; 1,000 requests"), "the criterion is told");
     // Who limits errors has said how many are too many.
-    let lenient = results.junit(&["errors>100".parse().unwrap()]).unwrap();
+    let lenient = results.junit(&["errors>100".parse().unwrap()], |row| row.errors).unwrap();
     assert!(!lenient.contains("<failure"), "41 errors are not more than 100");
 }
 

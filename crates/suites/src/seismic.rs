@@ -18,6 +18,7 @@ pub mod document;
 pub mod encoded;
 mod judge;
 mod made;
+mod mapping;
 pub mod queries;
 mod regions;
 mod time;
@@ -95,7 +96,7 @@ fn by_style(requests: impl Fn(Set, &str) -> (&'static str, Requests)) -> Vec<Cas
 
 fn of_document(query: Query) -> Message {
     let operation = operation_named(&document::contract::QUAKE_INTERFACE_OPERATIONS, "process");
-    let body = body(operation, &document::query(&query));
+    let body = body(operation, &document::request(&query));
     message(operation, TEXT_XML, body, &Options::from(limits()), move |answer| document::judge(&query, answer))
 }
 

@@ -6,6 +6,7 @@ use std::fmt::Write;
 use castile::codegen::{FromXml, Operation, SoapVersion};
 use castile::mime::Attachments;
 use castile::{AnyType, Fault, Raw, soap};
+use castile_load::report::{Method, Published, PublishedFigure};
 use castile_load::{Case, Requests};
 
 use crate::case::{TEXT_XML, message, operation_named};
@@ -108,6 +109,33 @@ pub fn cases() -> Vec<Case> {
         }));
     }
     cases
+}
+
+/// What was published: users at the exit, failed transactions, and mean response times.
+pub fn published_figures() -> Vec<Published> {
+    vec![Published {
+        system: "Apache Axis".into(),
+        source: "G. Shah, R. Apte: load tests of Apache Axis, 16 July 2004".into(),
+        machine: "client and server on one machine with 2 processors, Linux and Tomcat".into(),
+        method: Method::Ramp,
+        figures: FIGURES.lines().map(figure).collect(),
+    }]
+}
+
+/// Case, users at the exit, failed transactions, mean response time in milliseconds, and what else is said.
+const FIGURES: &str = include_str!("../data/styles-published.tsv");
+
+fn figure(line: &str) -> PublishedFigure {
+    let fields: Vec<&str> = line.split('\t').collect();
+    let [case, users, failed, mean, note] = fields[..] else { return PublishedFigure::default() };
+    PublishedFigure {
+        case: case.to_owned(),
+        users_at_exit: users.parse().ok(),
+        failed: failed.parse().ok(),
+        mean_us: mean.parse::<f64>().ok().map(|milliseconds| milliseconds * 1e3),
+        note: Some(note.to_owned()),
+        ..PublishedFigure::default()
+    }
 }
 
 fn case<R: FromXml + 'static>(

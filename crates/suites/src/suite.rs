@@ -67,7 +67,7 @@ pub const SUITES: [Suite; 5] = [
         forms: Vec::new,
         extras: Vec::new,
         methods: of_styles,
-        published: Vec::new,
+        published: styles::published_figures,
     },
     Suite {
         name: "wstest",
@@ -97,7 +97,7 @@ pub const SUITES: [Suite; 5] = [
         forms: benchmark1::round2::cases,
         extras: benchmark1::extras,
         methods: of_benchmark1,
-        published: Vec::new,
+        published: benchmark1::published_figures,
     },
 ];
 

@@ -3,7 +3,7 @@
 use castile::codegen::{FromXml, ToXml};
 use castile::datatypes::DateTime;
 use castile::{CallError, Fault};
-use castile_load::report::{Published, PublishedFigure};
+use castile_load::report::{Method, Published, PublishedFigure};
 use castile_load::{Case, Requests, User};
 
 use crate::case::{NOT_WHAT_WAS_SENT, case, operation_named};
@@ -162,6 +162,7 @@ pub fn published_figures() -> Vec<Published> {
             system: (*system).into(),
             source: "K. Kawaguchi: JAX-WS RI 2.1 benchmark, 2 February 2007".into(),
             machine: "a server with 4 processors, its clients on a machine with 8".into(),
+            method: Method::Closed,
             figures: FIGURES.lines().filter_map(|line| figure(line, column)).collect(),
         })
         .collect()
@@ -174,7 +175,8 @@ fn figure(line: &str, column: usize) -> Option<PublishedFigure> {
     let mut fields = line.split('\t');
     let case = fields.next()?.to_owned();
     let mut numbers = fields.skip(2 * column).map(str::parse);
-    Some(PublishedFigure { case, requests_per_second: numbers.next()?.ok()?, stddev: numbers.next()?.ok() })
+    let (requests_per_second, stddev) = (numbers.next()?.ok(), numbers.next()?.ok());
+    Some(PublishedFigure { case, requests_per_second, stddev, ..PublishedFigure::default() })
 }
 
 /// The sizes of `echoSynthetic`, `echoArray` and `echoOrder`: KiB, items, lines.

@@ -53,19 +53,12 @@ fn answers_are_as_published(server: &Server, suite: &str, prefix: &str) {
             assert_eq!(found, expected, "{case}, child {at}");
         }
         assert!(found == expected, "{case}");
-        assert_eq!(answer.len(), response.len() + more_bytes(&response), "{case}");
+        assert_eq!(answer.len(), response.len() + MORE_BYTES, "{case}");
     }
 }
 
-/// How many bytes more a sample would have if we had written it: our prefix is `soap`, not `S`, and where it is empty, its
-/// payload has an end tag.
-fn more_bytes(sample: &[u8]) -> usize {
-    let prefixes = 5 * ("soap".len() - "S".len());
-    match payload(sample) {
-        empty if empty.children.is_empty() => prefixes + empty.local.len() + "></>".len() - "/>".len(),
-        _ => prefixes,
-    }
-}
+/// How many bytes more a sample would have if we had written it: our prefix is `soap`, not `S`.
+const MORE_BYTES: usize = 5 * ("soap".len() - "S".len());
 
 #[test]
 fn benchmark1_answers_as_published() {
@@ -104,7 +97,7 @@ fn our_requests_are_those_that_were_published() {
             let message = &case.messages()[0];
             let [ours, published] = [&message.body[..], &request].map(|message| with_plain_numbers(payload(message)));
             assert!(ours == published, "{name}");
-            assert_eq!(message.body.len(), request.len() + more_bytes(&request), "{name}");
+            assert_eq!(message.body.len(), request.len() + MORE_BYTES, "{name}");
             assert_eq!((message.check)(&response), Ok(0), "{name}");
         }
     }
@@ -142,18 +135,43 @@ fn styles_are_as_published() {
     }
 }
 
+fn workloads() -> Option<String> {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/workloads/WORKLOADS.md");
+    let workloads = std::fs::read_to_string(&path).ok();
+    if workloads.is_none() {
+        println!("SKIPPED: there is no {}", path.display());
+    }
+    workloads
+}
+
+#[test]
+fn figures_of_styles_are_those_that_were_published() {
+    let Some(workloads) = workloads() else { return };
+    let [axis] = &styles::published_figures()[..] else { panic!("one system") };
+    for figure in &axis.figures {
+        let (style, size) = figure.case.rsplit_once('-').unwrap();
+        let style = if style == "document" { "doc/lit" } else { "RPC" };
+        let test = format!("{style} {}", size.replace("KB", " KB"));
+        let seconds = figure.mean_us.unwrap() / 1e6;
+        let parts = match (figure.users_at_exit, figure.failed) {
+            (Some(users), Some(failed)) => {
+                [format!("| {test} | {users} at "), format!("| {failed} | {seconds:.3} s |")]
+            }
+            (None, Some(failed)) => [format!("| {test} | – "), format!("| {failed} | {seconds:.3} s |")],
+            _ => [format!("{test} ~"), format!("~{seconds:.3} s")],
+        };
+        assert!(workloads.lines().any(|line| parts.iter().all(|part| line.contains(part))), "{parts:?}");
+    }
+}
+
 #[test]
 fn figures_of_wspex_are_those_that_were_published() {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/workloads/WORKLOADS.md");
-    let Ok(workloads) = std::fs::read_to_string(&path) else {
-        println!("SKIPPED: there is no {}", path.display());
-        return;
-    };
+    let Some(workloads) = workloads() else { return };
     let [axis, jax] = &wspex::published_figures()[..] else { panic!("two systems") };
     for (axis, jax) in axis.figures.iter().zip(&jax.figures) {
         let figure = |figure: &PublishedFigure| {
             let stddev = figure.stddev.unwrap();
-            format!("{} ({stddev})", figure.requests_per_second)
+            format!("{} ({stddev})", figure.requests_per_second.unwrap())
         };
         let line = format!("| {} | {} | {} |", axis.case, figure(axis), figure(jax));
         assert!(workloads.contains(&line), "{line}");

@@ -58,7 +58,7 @@ const STANDARD: Schedule = Schedule {
     step: Duration::from_secs(3),
     growth: std::f64::consts::SQRT_2,
     faster: 480,
-    ramp: Duration::from_secs(30),
+    ramp: Duration::from_secs(25),
     requests: 20_000,
 };
 
@@ -96,7 +96,9 @@ impl Profile {
                     .take(if spare { 1 } else { usize::MAX })
                     .map(without_floor)
                     .collect(),
-                (Profile::Standard, Method::Users) => users(&STANDARD, suite, &method),
+                (Profile::Standard, Method::Users) => {
+                    users(&STANDARD, suite, &method).into_iter().map(without_floor).collect()
+                }
                 (Profile::Published, _) | (_, Method::Open) => published(suite, &method),
             };
             if with_ab && suite.name == BY_AB {

@@ -4,16 +4,16 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use castile_load::report::{Client, Method};
-use castile_load::{Against, Load};
+use castile_load::{Against, Load, Network};
 
 use super::adjust::{client_of, method_of};
 
 /// A line for each load, and how long all take together, as far as that is planned.
-pub(crate) fn text(loads: &[Load], with_floor: bool) -> String {
+pub(crate) fn text(loads: &[Load], with_floor: bool, network: Option<Network>) -> String {
     let mut text = String::new();
     let mut total = Duration::ZERO;
     for load in loads {
-        let Some(targets) = targets(load, with_floor) else { continue };
+        let Some(targets) = targets(load, with_floor, network) else { continue };
         let case = &load.case;
         let style = case.style.iter().map(|style| format!(" {style}")).collect::<String>();
         let client = match client_of(load) {
@@ -40,12 +40,15 @@ pub(crate) fn text(loads: &[Load], with_floor: bool) -> String {
 }
 
 /// `None` where there is none.
-fn targets(load: &Load, with_floor: bool) -> Option<Vec<&'static str>> {
+fn targets(load: &Load, with_floor: bool, network: Option<Network>) -> Option<Vec<String>> {
+    let across = network.map(|network| format!("castile across {network}"));
+    let servers = || std::iter::once("castile".to_owned()).chain(across.clone());
+    let floor = || std::iter::once("floor".to_owned());
     match (load.against, with_floor && load.case.count() == 1) {
         (Against::Floor, false) => None,
-        (Against::Floor, true) => Some(vec!["floor"]),
-        (Against::Servers, _) | (Against::All, false) => Some(vec!["castile"]),
-        (Against::All, true) => Some(vec!["castile", "floor"]),
+        (Against::Floor, true) => Some(floor().collect()),
+        (Against::Servers, _) | (Against::All, false) => Some(servers().collect()),
+        (Against::All, true) => Some(servers().chain(floor()).collect()),
     }
 }
 

@@ -57,9 +57,7 @@ pub(super) fn warnings(results: &Results, placement: &Placement) -> Vec<String> 
             warnings.push(format!("{text}: {}", named.join(", ")));
         }
     };
-    // A ramp goes on until something fails: that is its result.
-    let wrong = |row: &Row| row.errors > row.failed.unwrap_or(0);
-    name(&wrong, "Wrong or missing answers, so the figures are not valid");
+    name(&|row| row.wrong() > 0, "Wrong or missing answers, so the figures are not valid");
     name(
         &|row| row.driver_limited,
         "The driver, not the server, was the limit, so the server can do more than measured",

@@ -99,6 +99,8 @@ pub struct Target {
     endpoint: Endpoint,
     route: Route,
     server: Option<Server>,
+    /// What is between driver and server, in words, where it is no loopback interface.
+    network: Option<String>,
     /// The id of somebody else's process on this machine, if it is known.
     process: Option<u32>,
     /// The cases it serves, by path and name; all where there is no list.
@@ -119,52 +121,37 @@ enum Route {
 }
 
 impl Target {
+    fn new(name: String, endpoint: Endpoint, route: Route, server: Option<Server>) -> Self {
+        Target { name, endpoint, route, server, network: None, process: None, cases: None, warmup: Duration::ZERO }
+    }
+
     /// A server of ours that answers each case at the case's own path.
     pub fn server(name: impl Into<String>, server: Server) -> Self {
         let endpoint = server.endpoint().clone();
-        Target {
-            name: name.into(),
-            endpoint,
-            route: Route::Case,
-            server: Some(server),
-            process: None,
-            cases: None,
-            warmup: Duration::ZERO,
-        }
+        Target::new(name.into(), endpoint, Route::Case, Some(server))
     }
 
     /// The HTTP floor: it answers a load at `/N`, where N is what `numbers` has for it, and not where that has nothing.
     pub fn floor(server: Server, numbers: Vec<Option<usize>>) -> Self {
         let endpoint = server.endpoint().clone();
         let route = Route::Numbered(numbers);
-        Target {
-            name: FLOOR.to_owned(),
-            endpoint,
-            route,
-            server: Some(server),
-            process: None,
-            cases: None,
-            warmup: Duration::ZERO,
-        }
+        Target::new(FLOOR.to_owned(), endpoint, route, Some(server))
     }
 
     /// Somebody else's endpoint, of which only what comes over the network is known.
     pub fn url(url: &str) -> Result<Self, Error> {
         let endpoint = Endpoint::resolve(url)?;
-        Ok(Target {
-            name: url.to_owned(),
-            endpoint,
-            route: Route::Fixed,
-            server: None,
-            process: None,
-            cases: None,
-            warmup: Duration::ZERO,
-        })
+        Ok(Target::new(url.to_owned(), endpoint, Route::Fixed, None))
     }
 
     /// The same, served by this process on this machine, whose use of processors and memory is measured.
     pub fn of_process(self, id: u32) -> Self {
         Target { process: Some(id), ..self }
+    }
+
+    /// The same, reached across a network of these properties, in words.
+    pub fn across(self, network: impl Into<String>) -> Self {
+        Target { network: Some(network.into()), ..self }
     }
 
     /// The same for these cases alone, where it doesn't serve all that are measured.
@@ -350,11 +337,10 @@ impl Bench {
                     if tally.is_empty() {
                         continue;
                     }
-                    let mut own = side.rows(tally, &load.plan);
-                    if let Some(whole) = own.first_mut().filter(|_| load.discard > 0) {
-                        whole.passes = passes;
-                    }
-                    rows.append(&mut own);
+                    let (whole, parts) = side.rows(tally, &load.plan);
+                    let passes = if load.discard > 0 { passes } else { Vec::new() };
+                    rows.push(Row { passes, ..whole });
+                    rows.extend(parts);
                 }
             }
         }
@@ -415,22 +401,25 @@ impl Side<'_> {
         Ok(Some(outcome))
     }
 
-    /// All steps of a search: the row of what was found, with the curve of all; `None` if there was no whole step.
-    async fn search(&mut self, search: &Search, progress: &mut Progress) -> Result<Option<Row>, Error> {
+    /// All steps of a search: the row of what was found, with the curve of all, and those of its parts; none if there was no
+    /// whole step.
+    async fn search(&mut self, search: &Search, progress: &mut Progress) -> Result<Vec<Row>, Error> {
         let mut tried: Vec<Tried> = Vec::new();
         let mut rows: Vec<Row> = Vec::new();
+        let mut parts: Vec<Vec<Row>> = Vec::new();
         while let Some(load) = search.next(&tried) {
             let plan = search.plan(&self.load.plan, load);
             let mut tally = Tally::default();
             let outcome = self.drive(&plan, tried.len() + 1, &mut tally, progress).await?;
             let Some(outcome) = outcome.filter(|outcome| outcome.ended != Some(End::Interrupted)) else { break };
             tally.add(outcome);
-            let row = self.row(tally, &plan);
+            let (row, its_parts) = self.rows(tally, &plan);
+            parts.push(its_parts);
             tried.push(Tried { load, good: search.is_good(&row, &rows) });
             rows.push(row);
         }
         if tried.is_empty() {
-            return Ok(None);
+            return Ok(Vec::new());
         }
         let found = search.found(&tried, &rows);
         let mut steps: Vec<_> = rows.iter().map(|row| row.step(search.axis)).collect();
@@ -439,20 +428,17 @@ impl Side<'_> {
         let limit = rows[found..].iter().find_map(|row| row.limited_by.clone());
         // What failed at higher loads is told by the curve: there are more users than the server can take, and that was the question.
         let row = rows.swap_remove(found);
-        Ok(Some(Row {
+        let whole = Row {
             users_at_peak: (search.axis == Axis::Users).then_some(row.connections),
             curve: steps,
             driver_limited: limit.is_some(),
             limited_by: limit,
             ..row
-        }))
+        };
+        Ok(std::iter::once(whole).chain(parts.swap_remove(found)).collect())
     }
 
-    fn row(&self, tally: Tally, plan: &Plan) -> Row {
-        tally.row(self.load, plan, &self.target.name, self.placement)
-    }
-
-    fn rows(&self, tally: Tally, plan: &Plan) -> Vec<Row> {
-        tally.rows(self.load, plan, &self.target.name, self.placement)
+    fn rows(&self, tally: Tally, plan: &Plan) -> (Row, Vec<Row>) {
+        tally.rows(self.load, plan, self.target, self.placement)
     }
 }

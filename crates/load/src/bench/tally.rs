@@ -5,9 +5,9 @@ use std::time::Duration;
 use hdrhistogram::Histogram;
 
 use super::limits::limit_of;
-use super::{Driver, Load};
+use super::{Driver, Load, Target};
 use crate::report::{Client, Interval, Lag, Latency, Method, Quantile, Row, Spread, Step};
-use crate::{Axis, Outcome, Pace, Placement, Plan, Recorder, Requests};
+use crate::{Axis, End, Outcome, Pace, Placement, Plan, Recorder, Requests};
 
 /// Points of a distribution for each halving of what is left above them.
 const POINTS_PER_HALVING: u32 = 3;
@@ -56,7 +56,11 @@ impl Tally {
         self.server_cpu = sum(self.server_cpu, outcome.server_cpu);
         self.driver_cpu = sum(self.driver_cpu, outcome.driver_cpu);
         self.users = outcome.users;
-        self.exit_reason = outcome.ended.map(|end| end.to_string());
+        self.exit_reason = outcome.ended.map(|end| match (end, &outcome.first_error) {
+            // What a stranger's server says may have any length, and lines.
+            (End::Errors(_), Some(error)) => format!("{end}: {}", error.lines().next().unwrap_or_default().trim_end()),
+            _ => end.to_string(),
+        });
         self.record.merge(outcome.record);
     }
 
@@ -70,20 +74,20 @@ impl Tally {
     }
 
     /// The row of a load and, where it is a mix, that of each of its parts.
-    pub(super) fn rows(mut self, load: &Load, plan: &Plan, target: &str, placement: &Placement) -> Vec<Row> {
+    pub(super) fn rows(mut self, load: &Load, plan: &Plan, target: &Target, placement: &Placement) -> (Row, Vec<Row>) {
         let Requests::Scripted { parts: names, .. } = &load.case.requests else {
-            return vec![self.row(load, plan, target, placement)];
+            return (self.row(load, plan, target, placement), Vec::new());
         };
         let parts = std::mem::take(&mut self.record.parts);
         let per_second = std::mem::take(&mut self.parts_per_second);
         let whole = self.row(load, plan, target, placement);
         let part =
             |((name, record), per_second): ((&String, Recorder), Vec<f64>)| part_of(&whole, name, record, per_second);
-        let parts: Vec<_> = names.iter().zip(parts).zip(per_second).map(part).collect();
-        std::iter::once(whole).chain(parts).collect()
+        let parts = names.iter().zip(parts).zip(per_second).map(part).collect();
+        (whole, parts)
     }
 
-    pub(super) fn row(self, load: &Load, plan: &Plan, target: &str, placement: &Placement) -> Row {
+    fn row(self, load: &Load, plan: &Plan, target: &Target, placement: &Placement) -> Row {
         let Load { case, driver, .. } = load;
         let elapsed = self.elapsed().as_secs_f64();
         let Tally { record, .. } = self;
@@ -105,7 +109,8 @@ impl Tally {
         let limited_by = limit_of(&record, &latency_us, driver_cpu_share, server_cpu_share);
         Row {
             case: case.name.clone(),
-            target: target.to_owned(),
+            target: target.name.clone(),
+            network: target.network.clone(),
             client: match (driver, &case.requests) {
                 (Driver::ApacheBench, _) => Client::Ab,
                 (Driver::Own, Requests::Raw(_) | Requests::Scripted { .. }) => Client::Raw,

@@ -144,7 +144,7 @@ fn compared(suite: &str, benches: &[(String, Results)]) -> ComparedSuite {
 /// Whether two rows measured the same in the same way.
 fn is_same(a: &Row, b: &Row) -> bool {
     let key = |row: &Row| (row.client, row.method, row.given_load(), row.keep_alive);
-    key(a) == key(b) && (&a.case, &a.target, &a.style) == (&b.case, &b.target, &b.style)
+    key(a) == key(b) && (&a.case, &a.target, &a.network, &a.style) == (&b.case, &b.target, &b.network, &b.style)
 }
 
 fn figures(row: &Row) -> Figures {

@@ -6,10 +6,11 @@ use super::{Results, Row, Suite};
 /// A column: its name, which has the unit, and its text.
 type Column = (&'static str, fn(&Suite, &Row) -> String);
 
-const COLUMNS: [Column; 44] = [
+const COLUMNS: [Column; 45] = [
     ("suite", |suite, _| text(&suite.suite)),
     ("case", |_, row| text(&row.case)),
     ("target", |_, row| text(&row.target)),
+    ("network", |_, row| row.network.as_deref().map(text).unwrap_or_default()),
     ("client", |_, row| label::client(row.client).to_owned()),
     ("method", |_, row| label::method(row.method).to_owned()),
     ("style", |_, row| row.style.as_deref().map(text).unwrap_or_default()),

@@ -44,9 +44,10 @@ struct Failure {
 }
 
 impl Results {
-    /// JUnit's XML. A row fails by wrong or missing answers, and by each of these criteria that holds.
-    pub fn junit(&self, fail_if: &[Criterion]) -> Result<String, Error> {
-        let suites: Vec<_> = self.suites.iter().map(|suite| self.test_suite(suite, fail_if)).collect();
+    /// JUnit's XML. A row fails by wrong or missing answers, of which `wrong` says how many there were, and by each of these
+    /// criteria that holds.
+    pub fn junit(&self, fail_if: &[Criterion], wrong: fn(&Row) -> u64) -> Result<String, Error> {
+        let suites: Vec<_> = self.suites.iter().map(|suite| self.test_suite(suite, fail_if, wrong)).collect();
         let all = TestSuites {
             tests: suites.iter().map(|suite| suite.tests).sum(),
             failures: suites.iter().map(|suite| suite.failures).sum(),
@@ -61,7 +62,7 @@ impl Results {
             .map_err(|error| Error::new(ErrorKind::Report, "can't fill junit.xml").because(error))
     }
 
-    fn test_suite(&self, suite: &Suite, fail_if: &[Criterion]) -> TestSuite {
+    fn test_suite(&self, suite: &Suite, fail_if: &[Criterion], wrong: fn(&Row) -> u64) -> TestSuite {
         let failed = self.failed(fail_if);
         let rows = suite.cases.iter().filter(|row| row.target != FLOOR);
         let cases: Vec<_> = rows
@@ -71,8 +72,8 @@ impl Results {
                 // Who gave a limit on errors has said how many are too many.
                 let judged =
                     fail_if.iter().any(|criterion| matches!(criterion.metric, Metric::Errors | Metric::ErrorRate));
-                let wrong = (row.errors > 0 && !judged).then(|| Failure {
-                    message: format!("{} wrong or missing answers", count(row.errors as f64)),
+                let wrong = Some(wrong(row)).filter(|wrong| *wrong > 0 && !judged).map(|wrong| Failure {
+                    message: format!("{} wrong or missing answers", count(wrong as f64)),
                     text: xml(&row.error_messages.join("\n")),
                 });
                 test_case(row, wrong.into_iter().chain(broken).collect())

@@ -9,6 +9,7 @@ use super::{Client, FLOOR, Method, Row};
 #[derive(Clone, Copy, Debug)]
 enum Part {
     Target,
+    Network,
     Client,
     Style,
     Connections,
@@ -16,13 +17,19 @@ enum Part {
     Rate,
 }
 
-const PARTS: [Part; 6] = [Part::Target, Part::Client, Part::Style, Part::Connections, Part::KeepAlive, Part::Rate];
+const PARTS: [Part; 7] =
+    [Part::Target, Part::Network, Part::Client, Part::Style, Part::Connections, Part::KeepAlive, Part::Rate];
 
 impl Part {
     /// This part of a row in words; `None` where it says nothing.
     fn of(self, row: &Row) -> Option<String> {
         match self {
             Part::Target => Some(row.target.clone()),
+            Part::Network => match &row.network {
+                Some(network) => Some(format!("across {network}")),
+                // Where somebody else's endpoint is, nobody says.
+                None => (!row.target.contains("://")).then(|| "local".to_owned()),
+            },
             // The floor knows no types.
             Part::Client if row.target == FLOOR => None,
             Part::Client => Some(client(row.client).to_owned()),
@@ -66,7 +73,8 @@ impl Labels {
 
 /// All parts of a row, for where it stands alone.
 pub(crate) fn full(row: &Row) -> String {
-    let parts = PARTS.into_iter().filter_map(|part| part.of(row));
+    let tells = |part: &Part| !matches!(part, Part::Network) || row.network.is_some();
+    let parts = PARTS.into_iter().filter(tells).filter_map(|part| part.of(row));
     parts.chain([method(row.method).to_owned()]).collect::<Vec<_>>().join(", ")
 }
 
@@ -74,13 +82,17 @@ pub(crate) fn full(row: &Row) -> String {
 pub(super) fn driven(row: &Row) -> String {
     let connections = connections(row.connections);
     let keep_alive = keep_alive(row);
-    match (row.method, row.rate) {
+    let way = match (row.method, row.rate) {
         (Method::Closed, _) => format!("{connections}, {keep_alive}"),
         (Method::Open, Some(rate)) => format!("{connections}, {keep_alive}, {} req/s scheduled", figure(rate)),
         (Method::Open, None) => format!("{connections}, {keep_alive}, scheduled arrivals"),
         (Method::Users, _) => format!("thinking users, {keep_alive}, raised until throughput stops growing"),
         (Method::Ramp, _) => format!("users added at a steady rate until an exit, {keep_alive}"),
         (Method::Sequence, _) => format!("one list of requests in order, {connections}, {keep_alive}"),
+    };
+    match &row.network {
+        Some(network) => format!("{way}, across {network}"),
+        None => way,
     }
 }
 

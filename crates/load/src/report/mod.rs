@@ -1,7 +1,7 @@
 //! The report: data first ([`Results`]), then what is made of them.
 //!
-//! `table` is for terminals, `page` for browsers (`block` is a suite's rows of one method, `bars`, `plot` and `axis` its
-//! drawings, `detail` one case, `figures` the tables behind all; `templates/` say what it looks like), `csv` and `junit` for
+//! `table` is for terminals, `page` for browsers (`block` is a suite's rows of one method, made of `material`: `bars`, `plot`
+//! and `axis` are its drawings, `detail` one case, `figures` the tables behind all; `templates/` say what it looks like), `csv` and `junit` for
 //! other programs. `compare` puts benches side by side, with the intervals of `student`; `judge` decides what counts as
 //! failed. `label` names rows by what tells them apart.
 

@@ -9,6 +9,7 @@ mod block;
 mod detail;
 mod figures;
 mod forest;
+mod material;
 mod plot;
 mod summary;
 
@@ -96,6 +97,6 @@ struct Page<'a> {
 struct Section<'a> {
     name: String,
     blocks: Vec<Block>,
-    history: Option<Table>,
+    history: Vec<Table>,
     published: &'a [Published],
 }

@@ -53,20 +53,36 @@ pub struct Published {
     pub source: String,
     /// The machines that it was measured on, in words.
     pub machine: String,
+    /// How the load was made: rows of this method are shown beside.
+    #[serde(default)]
+    pub method: Method,
     /// The figures, in the order of the source.
     pub figures: Vec<PublishedFigure>,
 }
 
-/// One figure of an article.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// What an article says of one case: as much of it as was published.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PublishedFigure {
     /// The name of the case, as in [`Row::case`].
     pub case: String,
     /// Requests per second.
-    pub requests_per_second: f64,
-    /// Their standard deviation over the runs, where it was published.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requests_per_second: Option<f64>,
+    /// Their standard deviation over the runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stddev: Option<f64>,
+    /// Users when a ramp ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub users_at_exit: Option<usize>,
+    /// Requests that failed before a ramp ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<u64>,
+    /// Mean latency in microseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_us: Option<f64>,
+    /// What else the source says of these figures, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 /// One case against one target.
@@ -76,6 +92,9 @@ pub struct Row {
     pub case: String,
     /// `castile`, `floor`, or the URL of another endpoint.
     pub target: String,
+    /// What was between driver and server, where it was a simulated network and no loopback interface: `100 Mbit/s`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<String>,
     /// Who sends requests and reads answers.
     #[serde(default)]
     pub client: Client,
@@ -297,9 +316,9 @@ pub struct Latency {
 }
 
 impl Results {
-    /// The number of errors in all rows, without those that ramps end with: they are what a ramp is to find.
+    /// The number of wrong or missing answers in all rows.
     pub fn errors(&self) -> u64 {
-        self.rows().map(|row| row.errors - row.failed.unwrap_or(0).min(row.errors)).sum()
+        self.rows().map(Row::wrong).sum()
     }
 
     /// All rows of all suites.
@@ -319,7 +338,7 @@ impl Suite {
     pub(crate) fn floor_of(&self, row: &Row) -> Option<&Row> {
         let alike = |other: &&Row| {
             other.target == FLOOR
-                && other.method == row.method
+                && (other.method, &other.network) == (row.method, &row.network)
                 && (other.given_load(), other.keep_alive) == (row.given_load(), row.keep_alive)
         };
         let size = |row: &Row| (row.request_bytes, row.response_bytes);
@@ -330,6 +349,11 @@ impl Suite {
 }
 
 impl Row {
+    /// Wrong or missing answers, without those that a ramp ended with: they are what it is to find.
+    pub fn wrong(&self) -> u64 {
+        self.errors.saturating_sub(self.failed.unwrap_or(0))
+    }
+
     /// Connections and rate as far as they were asked for; `None` where they are what was found.
     pub(crate) fn given_load(&self) -> (Option<usize>, Option<f64>) {
         let connections = !matches!(self.method, Method::Users | Method::Ramp);

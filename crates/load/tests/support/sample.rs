@@ -66,6 +66,7 @@ fn row(noise: &mut Noise, case: &str, target: &str, per_second: f64, cpu: f64) -
     Row {
         case: case.into(),
         target: target.into(),
+        network: None,
         client: Client::Raw,
         method: Method::Closed,
         style: None,
@@ -166,8 +167,9 @@ fn wspex(noise: &mut Noise) -> Suite {
     }
     let figure = |(case, requests_per_second, stddev): (&str, f64, f64)| PublishedFigure {
         case: case.into(),
-        requests_per_second,
+        requests_per_second: Some(requests_per_second),
         stddev: Some(stddev),
+        ..PublishedFigure::default()
     };
     Suite {
         suite: "wspex".into(),
@@ -176,6 +178,7 @@ fn wspex(noise: &mut Noise) -> Suite {
             system: "JAX-WS RI 2.1".into(),
             source: "an article of 2007".into(),
             machine: "server with 4 processors, client with 8".into(),
+            method: Method::Closed,
             figures: names.into_iter().map(figure).collect(),
         }],
     }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::axis::{Axis, Tick, plain, share, time};
-use super::block::{Case, Figure, Material, Measure};
+use super::material::{Case, Figure, Material, Measure};
 use crate::report::format::{figure, microseconds, percent, ratio, spread};
 use crate::report::{FLOOR, Latency, Row};
 

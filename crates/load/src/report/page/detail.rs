@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::axis::{self, Axis, Tick, plain, seconds, share, size, time};
 use super::bars::{Mark, marks};
-use super::block::{Case, Series};
 use super::figures::{Table, curve_points, distribution_points, one_case, series_points};
+use super::material::{Case, Series};
 use super::plot::{Course, Frame, Plot, Text};
 use crate::report::{Interval, Row, Step};
 

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use super::block::{Material, Series};
+use super::material::{Material, Series};
 use crate::report::format::{bytes, count, figure, microseconds, percent, spread};
 use crate::report::label::{Labels, client, driven};
-use crate::report::{FLOOR, Interval, Row, Spread, Step, Suite};
+use crate::report::{FLOOR, Interval, Published, PublishedFigure, Row, Spread, Step, Suite};
 
 /// A table of texts.
 #[derive(Debug, Serialize)]
@@ -44,7 +44,7 @@ fn cell(text: String) -> Option<Cell> {
 }
 
 /// All figures of a row. Where no row of a table has one, the table leaves it out.
-const FIGURES: [Figure; 38] = [
+const FIGURES: [Figure; 39] = [
     ("requests/s ± standard deviation", |row| cell(mean(&row.requests_per_second))),
     ("users at the peak", |row| cell(count(row.users_at_peak? as f64))),
     ("users at the exit", |row| cell(count(row.users_at_exit? as f64))),
@@ -78,6 +78,7 @@ const FIGURES: [Figure; 38] = [
     ("errors", |row| Some(Cell { text: count(row.errors as f64), bad: row.errors > 0 })),
     ("client", |row| cell(client(row.client).to_owned()).filter(|_| row.target != FLOOR)),
     ("style", |row| cell(row.style.clone()?)),
+    ("network", |row| cell(row.network.clone()?)),
     ("driven by", |row| cell(driven(row))),
     ("each run, requests/s", |row| cell(each_run(&row.requests_per_second)?)),
     ("each pass, requests/s", |row| cell(each_pass(row)?)),
@@ -249,46 +250,78 @@ pub(super) fn curve_points(case: &str, series: &Series, steps: &[Step]) -> Table
     )
 }
 
-/// What was published, beside what was measured here: figures of other machines, and no comparison.
-pub(super) fn history(suite: &Suite) -> Option<Table> {
-    let cases = suite.published.iter().flat_map(|published| &published.figures).map(|known| &*known.case);
+/// A kind of figure that articles publish: what it is called, and its text as published and as measured here.
+type HistoryFigure = (&'static str, fn(&PublishedFigure) -> Option<String>, fn(&Row) -> Option<String>);
+
+const HISTORY: [HistoryFigure; 4] = [
+    (
+        "Requests per second, ± standard deviation",
+        |known| {
+            let mean = known.requests_per_second?;
+            Some(known.stddev.map_or_else(|| figure(mean), |deviation| spread(mean, deviation)))
+        },
+        |row| Some(mean(&row.requests_per_second)),
+    ),
+    (
+        "Users at the exit",
+        |known| Some(count(known.users_at_exit? as f64)),
+        |row| Some(count(row.users_at_exit? as f64)),
+    ),
+    ("Failed requests", |known| Some(count(known.failed? as f64)), |row| Some(count(row.failed? as f64))),
+    (
+        "Mean response time",
+        |known| known.mean_us.map(microseconds),
+        |row| answered(row)?.latency_us.mean.map(microseconds),
+    ),
+];
+
+/// What was published, beside what was measured here by the same method: figures of other machines, and no comparison. A table
+/// for each kind of figure that there is.
+pub(super) fn history(suite: &Suite) -> Vec<Table> {
+    HISTORY.iter().filter_map(|kind| history_of(suite, kind)).collect()
+}
+
+fn history_of(suite: &Suite, (caption, published, own): &HistoryFigure) -> Option<Table> {
+    let tells = |system: &&Published| system.figures.iter().any(|known| published(known).is_some());
+    let systems: Vec<&Published> = suite.published.iter().filter(tells).collect();
     let mut names: Vec<&str> = Vec::new();
-    for case in cases {
-        if !names.contains(&case) {
-            names.push(case);
+    for known in systems.iter().flat_map(|system| &system.figures).filter(|known| published(known).is_some()) {
+        if !names.contains(&&*known.case) {
+            names.push(&known.case);
         }
     }
-    let measured = || suite.cases.iter().filter(|row| row.target != FLOOR && names.contains(&&*row.case));
-    let labels = Labels::among(measured());
+    let is_beside = |row: &&Row| {
+        row.target != FLOOR
+            && names.contains(&&*row.case)
+            && systems.iter().any(|system| system.method == row.method)
+            && own(row).is_some()
+    };
+    let measured: Vec<&Row> = suite.cases.iter().filter(is_beside).collect();
+    let labels = Labels::among(measured.iter().copied());
     let mut series: Vec<String> = Vec::new();
-    for name in measured().map(|row| labels.of(row)) {
+    for name in measured.iter().map(|row| labels.of(row)) {
         if !series.contains(&name) {
             series.push(name);
         }
     }
-    let own = |case: &str, series: &str| {
-        let row = measured().find(|row| row.case == case && labels.of(row) == series)?;
-        Some(mean(&row.requests_per_second))
-    };
     let lines = names.iter().map(|case| Line {
         name: (*case).to_owned(),
         quiet: false,
-        cells: suite
-            .published
+        cells: systems
             .iter()
-            .map(|published| {
-                let known = published.figures.iter().find(|known| known.case == *case)?;
-                let mean = known.requests_per_second;
-                Some(known.stddev.map_or_else(|| figure(mean), |deviation| spread(mean, deviation)))
-            })
-            .chain(series.iter().map(|series| own(case, series)))
+            .map(|system| system.figures.iter().find(|known| known.case == *case).and_then(published))
+            .chain(
+                series
+                    .iter()
+                    .map(|series| own(measured.iter().find(|row| row.case == *case && labels.of(row) == *series)?)),
+            )
             .map(|text| text.map_or_else(none, Cell::from))
             .collect(),
     });
     (!names.is_empty()).then(|| Table {
-        caption: "Requests per second, ± standard deviation".to_owned(),
+        caption: (*caption).to_owned(),
         headings: std::iter::once("case".to_owned())
-            .chain(suite.published.iter().map(|published| published.system.clone()))
+            .chain(systems.iter().map(|system| system.system.clone()))
             .chain(series.iter().map(|series| format!("here: {series}")))
             .collect(),
         lines: lines.collect(),

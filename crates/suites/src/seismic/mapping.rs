@@ -1,0 +1,78 @@
+//! What both XML styles make of the catalogue: their contracts name the same things, so that the structs that are generated
+//! have the same fields.
+
+/// How queries and quakes are read and written by a module that has `Query` and `Quake`, and `request` to make a message of a
+/// query, `judge` to look at what answers it; and the clients that do so.
+macro_rules! mapping {
+    ($client:ident, method: $method:ty, region: $region:ty) => {
+        /// What is asked for.
+        fn asked(query: &Query) -> $crate::seismic::catalogue::Query {
+            use $crate::seismic::catalogue::Bounds;
+            use $crate::seismic::time::millis;
+
+            $crate::seismic::catalogue::Query {
+                from: query.min_date.as_ref().map(millis),
+                to: query.max_date.as_ref().map(millis),
+                longitude: Bounds { least: query.min_long, below: query.max_long },
+                latitude: Bounds { least: query.min_lat, below: query.max_lat },
+                magnitude: Bounds { least: query.min_mag, below: query.max_mag },
+                depth: Bounds { least: query.min_depth, below: query.max_depth },
+            }
+        }
+
+        /// The same as an element.
+        fn query(asked: &$crate::seismic::catalogue::Query) -> Query {
+            use $crate::seismic::time::moment_of_millis;
+
+            Query {
+                min_date: asked.from.map(moment_of_millis),
+                max_date: asked.to.map(moment_of_millis),
+                min_long: asked.longitude.least,
+                max_long: asked.longitude.below,
+                min_lat: asked.latitude.least,
+                max_lat: asked.latitude.below,
+                min_mag: asked.magnitude.least,
+                max_mag: asked.magnitude.below,
+                min_depth: asked.depth.least,
+                max_depth: asked.depth.below,
+            }
+        }
+
+        /// A quake as an element.
+        fn quake(found: &$crate::seismic::catalogue::Quake, method: Option<$method>, region: Option<$region>) -> Quake {
+            Quake {
+                time: Some($crate::seismic::time::moment(found.millis.div_euclid(1_000))),
+                millis: Some(found.millis.rem_euclid(1_000) as i32),
+                latitude: Some(found.latitude),
+                longitude: Some(found.longitude),
+                depth: Some(found.depth),
+                magnitude: Some(found.magnitude),
+                method,
+                region,
+            }
+        }
+
+        /// Looks at a quake of an answer.
+        fn judge_quake(judge: &mut $crate::seismic::judge::Judge<'_>, quake: &Quake) -> Result<(), String> {
+            let at = (quake.time.as_ref(), quake.millis);
+            judge.quake(at, quake.latitude, quake.longitude, quake.depth, quake.magnitude)
+        }
+
+        /// Clients that send these queries.
+        pub(super) fn connect(queries: Vec<$crate::seismic::catalogue::Query>) -> ::castile_load::Connect {
+            use $crate::client;
+
+            type Client = contract::$client<client::Counting>;
+            let make = |user: &::castile_load::User, transport| {
+                let client = Client::with_transport(&client::url(user), transport)?;
+                Ok(client.with_limits($crate::seismic::limits()))
+            };
+            client::connect(make, async move |client: &Client, number| {
+                let asked = &queries[number];
+                Ok(judge(asked, &client.process(&request(asked)).await?)?)
+            })
+        }
+    };
+}
+
+pub(super) use mapping;

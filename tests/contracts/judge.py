@@ -9,8 +9,10 @@ import json
 import sys
 from collections import Counter
 from copy import deepcopy
+from functools import cache
 from pathlib import Path
 
+import encoded
 from lxml import etree
 
 XS = "{http://www.w3.org/2001/XMLSchema}"
@@ -28,6 +30,9 @@ def main():
     loaded = {}
     found = {"loaded": whole is not None, "reason": reason, "judged": 0, "judged again": 0, "invalid": [], "lost": [], "compared": 0}
     for case in module["cases"]:
+        if case["encoded"]:
+            judge_encoded(project, folder / "encoded", case, found)
+            continue
         samples, agains = ((project / folder / case["id"]).read_text().split("\0")[:-1] for folder in ("samples", "again"))
         schema = whole
         if whole is None and case["namespace"] in files:
@@ -58,6 +63,53 @@ def main():
             if lost:
                 found["lost"].append([case["id"], number, "/".join(next(iter(lost)))])
     print(json.dumps(found))
+
+
+def judge_encoded(project, schemas, case, found):
+    """Judges messages in SOAP encoding by schemas that were told of it, and keeps what was judged for Castile's validator."""
+    schema, declared = encoded_schema(schemas)
+    found["loaded"] &= schema is not None
+    judged = {}
+    for kind, counter in (("samples", "judged"), ("again", "judged again")):
+        messages = (project / kind / case["id"]).read_text().split("\0")[:-1]
+        judged[kind] = []
+        for number, message in enumerate(messages):
+            if not message:
+                judged[kind].append(None)
+                continue
+            message = etree.fromstring(message, PARSER)
+            unrolled = encoded.unroll(message, declared)
+            judged[kind].append(unrolled)
+            problem = encoded.wrong_value(message)
+            if schema is not None:
+                found[counter] += 1
+                if not schema.validate(unrolled):
+                    problem = problem or schema.error_log[0].message
+            if problem:
+                found["invalid"].append([case["id"], number, kind.replace("again", "written").replace("samples", "sample"), problem])
+        out = project / "unrolled" / kind
+        out.mkdir(parents=True, exist_ok=True)
+        texts = ("" if one is None else etree.tostring(one, encoding="unicode") for one in judged[kind])
+        (out / case["id"]).write_text("".join(f"{text}\0" for text in texts))
+    for number, (sample, again) in enumerate(zip(judged["samples"], judged["again"], strict=True)):
+        if again is None:
+            continue
+        found["compared"] += 1
+        lost = content(sample) - content(again)
+        if lost:
+            found["lost"].append([case["id"], number, "/".join(next(iter(lost)))])
+
+
+@cache
+def encoded_schema(folder):
+    """The schema in a folder, and what it declares: names of global elements, and namespaces."""
+    names, namespaces = set(), set()
+    for path in folder.glob("schema-*.xsd"):
+        root = etree.parse(path).getroot()
+        target = root.get("targetNamespace", "")
+        namespaces.add(target)
+        names |= {f"{{{target}}}{element.get('name')}" for element in root.iterchildren(f"{XS}element")}
+    return load(folder / "whole.xsd")[0], (names, namespaces)
 
 
 def load(path):
@@ -135,6 +187,15 @@ def write_schemas(project, module):
             if namespace in files:
                 place = next((i for i, child in enumerate(schema) if child.tag not in (f"{XS}annotation", f"{XS}import", f"{XS}include", f"{XS}redefine")), len(schema))
                 schema.insert(place, etree.Element(f"{XS}import", namespace=namespace, schemaLocation=files[namespace]))
+    write(folder, schemas, files, included)
+    if any(case["encoded"] for case in module["cases"]):
+        encoded.loosen([schema for _, schema in schemas])
+        (folder / "encoded").mkdir(exist_ok=True)
+        write(folder / "encoded", schemas, files, included)
+    return folder, files
+
+
+def write(folder, schemas, files, included):
     for number, (_, schema) in enumerate(schemas):
         etree.ElementTree(schema).write(folder / f"schema-{number}.xsd")
     for namespace, file in files.items():
@@ -149,7 +210,6 @@ def write_schemas(project, module):
         of = {"namespace": namespace} if namespace else {}
         etree.SubElement(whole, f"{XS}import", of, schemaLocation=file)
     etree.ElementTree(whole).write(folder / "whole.xsd")
-    return folder, files
 
 
 def standalone(schema):

@@ -77,7 +77,7 @@ pub mod codegen {
         pub use castile_databinding::datatypes::WhiteSpace;
         pub use castile_databinding::encoded::ArrayType;
         pub use castile_databinding::facets::{
-            AnyOf, Check, Facets, Items, Restriction, bound, names, patterns, values,
+            AnyOf, Check, Facets, Items, Restriction, bound, names, patterns, scoped_values, values,
         };
         pub use castile_databinding::model::{Order, Particle};
         pub use castile_databinding::schema::*;

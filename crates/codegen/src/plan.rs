@@ -440,6 +440,8 @@ pub(crate) enum Facet {
     Enumeration(Vec<String>),
     /// An enumeration of names: namespaces and local names.
     Names(Vec<(String, String)>),
+    /// An enumeration whose values have names in them: texts, with the prefixes and namespaces that they were written under.
+    Scoped(Vec<(String, Vec<(String, String)>)>),
 }
 
 /// A struct in SOAP encoding (SOAP 1.1 §5.4.1): its accessors may come in any order, be absent or nil.

@@ -14,7 +14,11 @@ use castile::codegen::HttpService;
 use castile::http::Body;
 use castile::soap::Version;
 use castile::{Any, Fault, Shared};
+use castile_wsdl::PartContent;
 use castile_xml::tree::{Document, Element};
+use castile_xsd::ExpandedName;
+use castile_xsd::encoded::Encoding;
+use castile_xsd::sample::Samples;
 use http::Request;
 use http_body_util::BodyExt;
 use tower_service::Service;
@@ -149,6 +153,45 @@ async fn answers_read_as_what_was_asked() {
         let request = answer.replace("Response", "");
         assert_eq!(post(&server, request).await, (200, answer), "{name}");
     }
+}
+
+/// Messages made from the contract, with references and without, are taken in both versions; what is answered is the same value
+/// as was asked, and answered with the same bytes.
+#[tokio::test]
+async fn samples_are_answered() {
+    let server = FeatureServer::new(Echo);
+    let (definitions, _) = castile_wsdl::read("tests/features/encoded/service.wsdl", &castile_xsd::Files::new());
+    let definitions = definitions.unwrap();
+    let mut count = 0;
+    for operation in definitions.bindings.iter().flat_map(|binding| &binding.operations) {
+        if !["echo", "arrays", "graph", "animals", "open", "ping"].contains(&operation.name.as_str()) {
+            continue;
+        }
+        let input = operation.input.as_ref().unwrap();
+        let name = ExpandedName::new(input.namespace.clone().unwrap(), operation.name.as_str());
+        let parts = input.body.iter().map(|part| match part.content {
+            PartContent::Type(type_id) => (part.name.clone(), type_id),
+            PartContent::Element(_) => panic!("{} has an element", part.name),
+        });
+        let samples = |encoding| Samples::of_call(&definitions.schema, encoding, name.clone(), parts.clone());
+        for (version, samples) in [
+            (Version::Soap11, samples(Encoding::Soap11)),
+            (Version::Soap11, samples(Encoding::Soap11).with_references()),
+            (Version::Soap12, samples(Encoding::Soap12).with_references()),
+        ] {
+            for sample in samples {
+                let sample = sample.unwrap();
+                let namespace = version.namespace();
+                let message = format!("<s:Envelope xmlns:s=\"{namespace}\"><s:Body>{sample}</s:Body></s:Envelope>");
+                let (status, answer) = post(&server, message).await;
+                assert_eq!(status, 200, "{sample}: {answer}");
+                let asked = answer.replace("Response", "");
+                assert_eq!(post(&server, asked).await, (200, answer), "{sample}");
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 100, "{count} samples");
 }
 
 /// An array says of what it is by a prefix that the tags of the contract leave to the envelope.

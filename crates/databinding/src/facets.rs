@@ -39,7 +39,7 @@ mod restriction;
 pub use definition::{Constraint, SimpleTypeDefinition};
 pub use facet_value::{Digits, FacetValue, Length};
 pub use pattern::{Pattern, PatternError};
-pub use restriction::{AnyOf, Check, Items, Restriction, bound, names, not_listed, patterns, values};
+pub use restriction::{AnyOf, Check, Items, Restriction, bound, names, not_listed, patterns, scoped_values, values};
 
 use std::cmp::Ordering;
 use std::fmt::Display;

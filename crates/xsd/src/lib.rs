@@ -53,6 +53,7 @@ mod check;
 pub mod components;
 mod definition;
 mod diagnostic;
+pub mod encoded;
 mod encoding;
 mod load;
 mod name;

@@ -22,6 +22,7 @@
 //! ```
 
 mod coverage;
+mod encoded;
 mod height;
 mod pattern;
 mod values;
@@ -37,6 +38,7 @@ use crate::components::{
 };
 use crate::{Builtin, ElementId, ExpandedName, Schema, TypeId, XSD_NAMESPACE};
 use coverage::{Coverage, Decision};
+use encoded::Graph;
 use height::Heights;
 use values::Text;
 
@@ -47,6 +49,8 @@ const DEEP: usize = 12;
 const MANY: usize = 400;
 /// How many instances are made at most.
 const MOST: usize = 200;
+/// How many instances in a row may show nothing new in SOAP encoding.
+const TRIES: usize = 4;
 
 /// Instances of an element, as text. The first has one of everything, and then whatever was chosen least often before
 /// is chosen: every part present, absent and repeated, every branch, every type in place of its base, nil and values of
@@ -65,6 +69,8 @@ pub struct Samples<'s> {
     /// How many IDs there are in the instance, and how many elements.
     ids: usize,
     elements: usize,
+    /// Of what is in SOAP encoding.
+    graph: Graph,
     made: usize,
     is_done: bool,
 }
@@ -75,6 +81,10 @@ enum Subject {
     Element(ElementId),
     /// An element of this name and type.
     Typed(ExpandedName, TypeId),
+    /// The same in SOAP encoding.
+    Encoded(ExpandedName, TypeId),
+    /// A call in SOAP encoding: its name, and the names and types of its parts.
+    Call(ExpandedName, Rc<[(String, TypeId)]>),
 }
 
 impl<'s> Samples<'s> {
@@ -106,6 +116,7 @@ impl<'s> Samples<'s> {
             values: HashMap::new(),
             ids: 0,
             elements: 0,
+            graph: Graph::default(),
             made: 0,
             is_done: false,
         }
@@ -113,18 +124,18 @@ impl<'s> Samples<'s> {
 
     fn instance(&mut self) -> Result<String, Error> {
         (self.ids, self.elements) = (0, 0);
-        let mut writer = Writer::new(prefixes()?, Limits::default());
+        let mut out = writer()?;
         match self.of.clone() {
-            Subject::Element(id) => self.element(&mut writer, id, 0)?,
+            Subject::Element(id) => self.element(&mut out, id, 0)?,
             Subject::Typed(name, type_id) => {
-                writer.start(name.namespace(), name.local())?;
-                self.inside(&mut writer, &name, None, type_id, 0)?;
-                writer.end()?;
+                out.start(name.namespace(), name.local())?;
+                self.inside(&mut out, &name, None, type_id, 0)?;
+                out.end()?;
             }
+            Subject::Encoded(name, type_id) => return self.independent(&name, type_id),
+            Subject::Call(name, parts) => return self.call(&name, &parts),
         }
-        let bytes = writer.finish()?;
-        // The writer writes what was text before.
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+        text(&mut out)
     }
 
     // ---- elements ----
@@ -394,13 +405,24 @@ impl Iterator for Samples<'_> {
         if self.is_done {
             return None;
         }
-        let covered = self.coverage.covered();
-        let instance = self.instance();
-        self.made += 1;
+        // What is nil hides all that it would hold, but not for long.
+        let tries = if matches!(self.of, Subject::Call(..) | Subject::Encoded(..)) { TRIES } else { 1 };
+        for _ in 0..tries {
+            let covered = self.coverage.covered();
+            let instance = self.instance();
+            self.made += 1;
+            self.is_done = instance.is_err() || self.made == MOST || self.coverage.is_complete();
+            let is_something_new = self.made == 1 || self.coverage.covered() > covered;
+            if is_something_new || instance.is_err() {
+                return Some(instance);
+            }
+            if self.is_done {
+                return None;
+            }
+        }
         // Deep inside only what needs least is chosen: some alternatives may never come.
-        let is_nothing_new = self.made > 1 && self.coverage.covered() == covered;
-        self.is_done = instance.is_err() || is_nothing_new || self.made == MOST || self.coverage.is_complete();
-        if is_nothing_new && instance.is_ok() { None } else { Some(instance) }
+        self.is_done = true;
+        None
     }
 }
 
@@ -417,8 +439,14 @@ fn namespace_for(wildcard: &Wildcard) -> Option<&'static str> {
     ["urn:sample", ""].into_iter().find(|namespace| wildcard.namespaces.allows(namespace))
 }
 
-fn prefixes() -> Result<Prefixes, castile_xml::Error> {
-    Prefixes::default().where_needed("xsi", XSI_NAMESPACE)?.where_needed("xs", XSD_NAMESPACE)
+fn writer() -> Result<Writer, Error> {
+    let prefixes = Prefixes::default().where_needed("xsi", XSI_NAMESPACE)?.where_needed("xs", XSD_NAMESPACE)?;
+    Ok(Writer::new(prefixes, Limits::default()))
+}
+
+/// What was written, which was text before.
+fn text(out: &mut Writer) -> Result<String, Error> {
+    Ok(String::from_utf8_lossy(&out.finish()?).into_owned())
 }
 
 /// Why no instance can be made.

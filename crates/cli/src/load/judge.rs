@@ -182,7 +182,7 @@ impl Judge {
 /// # Errors
 /// The operation of which it doesn't.
 pub(super) fn can_be_valid(service: &Service) -> anyhow::Result<()> {
-    let knows = |shape: &Shape| !matches!(shape, Shape::Content | Shape::Call { encoding: Some(_), .. });
+    let knows = |shape: &Shape| !matches!(shape, Shape::Content | Shape::Call { is_encoded: true, .. });
     match service.operations.iter().find(|operation| !operation.output.as_ref().is_none_or(knows)) {
         Some(operation) => anyhow::bail!(
             "the schema doesn't say what the answers of {} are, since they are encoded or have no element of their own: \
@@ -202,7 +202,7 @@ pub(super) fn problems(definitions: &'static Definitions, shape: &Shape, envelop
         };
         match (around, local, shape) {
             (0, ..) | (1, "Body", _) => Chosen::Within,
-            (1, ..) | (_, _, Shape::Content | Shape::Call { encoding: Some(_), .. }) => Chosen::Skip,
+            (1, ..) | (_, _, Shape::Content | Shape::Call { is_encoded: true, .. }) => Chosen::Skip,
             (2, _, Shape::Call { .. }) if roots.as_ref().is_none_or(is_root) => Chosen::Within,
             (_, _, Shape::Call { parts, .. }) => match parts.iter().find(|(name, _)| name == local) {
                 Some((_, PartContent::Type(type_id))) if around == 3 => Chosen::OfType(*type_id),

@@ -1,22 +1,26 @@
 //! Messages made of the schema, for those who have none.
 
 use anyhow::Context;
+use castile::soap::Version;
 use castile_wsdl::{Definitions, PartContent};
 use castile_xml::escape;
+use castile_xsd::encoded::Encoding;
 use castile_xsd::sample::Samples;
 use castile_xsd::{ElementId, ExpandedName};
 
-use super::service::{Operation, Shape};
+use super::service::{Operation, Service, Shape};
 
 /// From this depth on, what is optional is left out.
 const DEPTH: usize = 4;
 
 /// A payload of an operation: one of everything, a few levels deep, and what must be there below.
-pub(super) fn payload(definitions: &Definitions, operation: &Operation) -> anyhow::Result<String> {
+pub(super) fn payload(service: &Service, operation: &Operation) -> anyhow::Result<String> {
+    let definitions = service.definitions;
     let made = match &operation.input {
         Shape::Elements(elements) => elements.iter().map(|id| element(definitions, *id)).collect(),
         Shape::Content => Err(anyhow::anyhow!("its body is the content of a type, without an element")),
-        Shape::Call { wrapper, parts, encoding } => call(definitions, wrapper, parts, encoding.as_deref()),
+        Shape::Call { wrapper, parts, is_encoded: false } => call(definitions, wrapper, parts),
+        Shape::Call { wrapper, parts, is_encoded: true } => encoded(service, wrapper, parts),
     };
     made.with_context(|| format!("no sample can be made of {}: give it a --message", operation.name))
 }
@@ -25,12 +29,7 @@ fn element(definitions: &Definitions, id: ElementId) -> anyhow::Result<String> {
     first(Samples::new(&definitions.schema, id))
 }
 
-fn call(
-    definitions: &Definitions,
-    wrapper: &ExpandedName,
-    parts: &[(String, PartContent)],
-    encoding: Option<&str>,
-) -> anyhow::Result<String> {
+fn call(definitions: &Definitions, wrapper: &ExpandedName, parts: &[(String, PartContent)]) -> anyhow::Result<String> {
     let schema = &definitions.schema;
     let mut children = String::new();
     for (name, content) in parts {
@@ -41,17 +40,25 @@ fn call(
             }
         };
     }
-    // An array says its size in SOAP encoding, which no schema knows.
-    if encoding.is_some() && children.contains("schemas.xmlsoap.org/soap/encoding/") {
-        anyhow::bail!("its arrays in SOAP encoding are beyond a schema");
-    }
-    let style = encoding.filter(|style| !style.is_empty());
-    let style = style.map(|style| format!(" soap:encodingStyle=\"{}\"", attribute(style))).unwrap_or_default();
     let (namespace, local) = (attribute(wrapper.namespace()), wrapper.local());
     Ok(match namespace.is_empty() {
-        true => format!("<{local}{style}>{children}</{local}>"),
-        false => format!("<m:{local} xmlns:m=\"{namespace}\"{style}>{children}</m:{local}>"),
+        true => format!("<{local}>{children}</{local}>"),
+        false => format!("<m:{local} xmlns:m=\"{namespace}\">{children}</m:{local}>"),
     })
+}
+
+/// A call in SOAP encoding, without references.
+fn encoded(service: &Service, wrapper: &ExpandedName, parts: &[(String, PartContent)]) -> anyhow::Result<String> {
+    let schema = &service.definitions.schema;
+    let encoding = match service.version {
+        Version::Soap11 => Encoding::Soap11,
+        Version::Soap12 => Encoding::Soap12,
+    };
+    let parts = parts.iter().map(|(name, content)| match content {
+        PartContent::Type(type_id) => (name.clone(), *type_id),
+        PartContent::Element(id) => (schema[*id].name.local().to_owned(), schema[*id].type_id),
+    });
+    first(Samples::of_call(schema, encoding, wrapper.clone(), parts))
 }
 
 fn first(samples: Samples<'_>) -> anyhow::Result<String> {

@@ -43,8 +43,8 @@ pub(super) enum Shape {
     Call {
         wrapper: ExpandedName,
         parts: Vec<(String, PartContent)>,
-        /// The encoding style, where the parts are encoded.
-        encoding: Option<String>,
+        /// Whether the parts are in SOAP encoding.
+        is_encoded: bool,
     },
 }
 
@@ -193,10 +193,7 @@ impl Shape {
             Style::Rpc => Shape::Call {
                 wrapper: ExpandedName::new(message.namespace.clone().unwrap_or_default(), name),
                 parts: message.body.iter().map(|part| (part.name.clone(), part.content)).collect(),
-                encoding: match message.use_ {
-                    Use::Literal => None,
-                    Use::Encoded => Some(message.encoding_style.clone().unwrap_or_default()),
-                },
+                is_encoded: message.use_ == Use::Encoded,
             },
             Style::Document => {
                 let is_typed = message.body.iter().any(|part| matches!(part.content, PartContent::Type(_)));

@@ -17,23 +17,49 @@ pub(crate) struct Case {
     pub(crate) element: (String, String),
     /// A call that reads and writes a document, up to its last argument: what is generic and what is specific.
     call: String,
-    is_fault: bool,
+    /// What it is.
+    pub(crate) kind: Kind,
+}
+
+/// What a message is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Message,
+    /// A call in SOAP encoding, or its answer.
+    Call,
+    Fault,
+    /// What a fault says in SOAP encoding.
+    EncodedFault,
+}
+
+impl Kind {
+    /// Whether it is in SOAP encoding.
+    pub(crate) fn is_encoded(self) -> bool {
+        matches!(self, Kind::Call | Kind::EncodedFault)
+    }
 }
 
 impl Case {
     /// An expression that reads and writes the document `document`.
     pub(crate) fn round_trip(&self) -> String {
-        format!("crate::round_trip::{}{}, document)", if self.is_fault { "fault" } else { "message" }, self.call)
+        let function = match self.kind {
+            Kind::Message => "message",
+            Kind::Call => "call",
+            Kind::Fault => "fault",
+            Kind::EncodedFault => "encoded_fault",
+        };
+        format!("crate::round_trip::{function}{}, document)", self.call)
     }
 
     /// An expression that reads or writes the message `message` again and again; faults come too seldom.
     pub(crate) fn cost(&self) -> Option<String> {
-        (!self.is_fault).then(|| format!("crate::cost::cost{}, message, writes, times)", self.call))
+        (self.kind == Kind::Message).then(|| format!("crate::cost::cost{}, message, writes, times)", self.call))
     }
 }
 
-/// The cases of a module, each pair of an element and a type once.
-pub(crate) fn cases(source: &str) -> Result<Vec<Case>, Error> {
+/// The cases of a module, each pair of an element and a type once; `is_encoded` says of what faults say whether it is in SOAP
+/// encoding.
+pub(crate) fn cases(source: &str, is_encoded: impl Fn(&(String, String)) -> bool) -> Result<Vec<Case>, Error> {
     let file = syn::parse_file(source)?;
     let namespaces = namespaces(&file.items);
     let faults = faults(&file.items, &namespaces);
@@ -61,7 +87,8 @@ pub(crate) fn cases(source: &str) -> Result<Vec<Case>, Error> {
                 syn::FnArg::Receiver(_) => None,
             });
             for (direction, type_) in [("request", request), ("response", response)] {
-                let element = element(field(operation, direction).into_iter(), &namespaces).pop();
+                let Some((root, kind)) = field(operation, direction) else { continue };
+                let element = element(std::iter::once(root), &namespaces).pop();
                 let (Some(type_), Some(element)) = (type_, element) else { continue };
                 let type_ = type_.to_token_stream().to_string();
                 if known.insert((element.clone(), type_.clone())) {
@@ -70,14 +97,15 @@ pub(crate) fn cases(source: &str) -> Result<Vec<Case>, Error> {
                         _ => format!("{}[{index}].response.as_ref().expect(\"it has one\")", table.ident),
                     };
                     let call = format!("::<{type_}>({root}");
-                    cases.push(Case { operation: name.clone(), element, call, is_fault: false });
+                    cases.push(Case { operation: name.clone(), element, call, kind });
                 }
             }
             let Some(fault) = fault.map(|fault| fault.to_token_stream().to_string()) else { continue };
             for (index, element) in faults.get(&fault).into_iter().flatten().enumerate() {
                 if known.insert((element.clone(), fault.clone())) {
                     let call = format!("::<{fault}>({index}");
-                    cases.push(Case { operation: name.clone(), element: element.clone(), call, is_fault: true });
+                    let kind = if is_encoded(element) { Kind::EncodedFault } else { Kind::Fault };
+                    cases.push(Case { operation: name.clone(), element: element.clone(), call, kind });
                 }
             }
         }
@@ -151,18 +179,25 @@ fn arguments(type_: &Type) -> Vec<&Type> {
     types.collect()
 }
 
-/// The element of a payload: `Operation { request: Root::new(…, "<a>", "</a>"), response: Some(…) }`.
-fn field<'a>(operation: &'a Expr, direction: &str) -> Option<&'a Expr> {
+/// The element of a payload: `Operation { request: Root::new(…, "<a>", "</a>"), response: Some(….encoded()) }`.
+fn field<'a>(operation: &'a Expr, direction: &str) -> Option<(&'a Expr, Kind)> {
     let Expr::Struct(operation) = operation else { return None };
     let mut root = operation.fields.iter().find_map(|field| match &field.member {
         syn::Member::Named(ident) if ident == direction => Some(&field.expr),
         _ => None,
     })?;
+    let mut kind = Kind::Message;
     loop {
-        let Expr::Call(ExprCall { func, args, .. }) = root else { return None };
-        match func.to_token_stream().to_string().as_str() {
-            "Some" => root = args.first()?,
-            "Root :: new" => return args.first(),
+        match root {
+            Expr::MethodCall(call) if call.method == "encoded" => {
+                kind = Kind::Call;
+                root = &call.receiver;
+            }
+            Expr::Call(ExprCall { func, args, .. }) => match func.to_token_stream().to_string().as_str() {
+                "Some" => root = args.first()?,
+                "Root :: new" => return Some((args.first()?, kind)),
+                _ => return None,
+            },
             _ => return None,
         }
     }

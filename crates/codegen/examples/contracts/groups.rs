@@ -109,20 +109,27 @@ fn wrappers(definitions: &Definitions) -> Result<Wrappers, Error> {
     let soap = definitions.bindings.iter().filter(|binding| matches!(binding.protocol, Protocol::Soap { .. }));
     for operation in soap.flat_map(|binding| &binding.operations).filter(|operation| operation.style == Style::Rpc) {
         for (message, behind) in [(&operation.input, ""), (&operation.output, "Response")] {
-            let Some(message) = message.as_ref().filter(|message| message.use_ == Use::Literal) else { continue };
+            let Some(message) = message else { continue };
+            // Whatever is encoded may be nil.
+            let nillable = if message.use_ == Use::Encoded { " nillable='true'" } else { "" };
             let name = ExpandedName::new(
                 message.namespace.as_deref().unwrap_or_default(),
                 format!("{}{behind}", operation.name),
             );
             let mut parts = String::new();
             for part in &message.body {
-                let PartContent::Type(id) = part.content else { continue };
+                let (name, id) = match part.content {
+                    PartContent::Type(id) => (part.name.as_str(), id),
+                    PartContent::Element(id) if message.use_ == Use::Encoded => {
+                        (definitions.schema[id].name.local(), definitions.schema[id].type_id)
+                    }
+                    PartContent::Element(_) => continue,
+                };
                 let Some(type_) = definitions.schema[id].name() else { continue };
                 let (declaration, reference) = reference(type_);
                 writeln!(
                     parts,
-                    "<xs:element name='{}' {declaration} type='{reference}' form='unqualified'/>",
-                    part.name
+                    "<xs:element name='{name}' {declaration} type='{reference}'{nillable} form='unqualified'/>",
                 )?;
             }
             wrappers.entry(name).or_insert(parts);

@@ -13,6 +13,7 @@
 
 mod cases;
 mod contracts;
+mod encoded;
 mod given;
 mod groups;
 mod judge;

@@ -8,13 +8,15 @@ use std::time::Instant;
 
 use castile_codegen::{Files, Generated, Options, Severity, generate_from};
 use castile_wsdl::Definitions;
+use castile_xsd::encoded::Encoding;
 use castile_xsd::sample::Samples;
 use castile_xsd::{Request, Resolver};
 use serde_json::{Value, json};
 
-use crate::cases::{Case, cases};
+use crate::cases::{Case, Kind, cases};
+use crate::encoded::Encoded;
 use crate::groups::{Group, elements};
-use crate::{Error, contracts, given};
+use crate::{Error, contracts, encoded, given};
 
 /// Writes the modules of a group, its messages and its schemas, and says what there is.
 pub(crate) fn write_group(group: &Group, files: &Files, out: &Path, most: usize) -> Result<Value, Error> {
@@ -27,13 +29,15 @@ pub(crate) fn write_group(group: &Group, files: &Files, out: &Path, most: usize)
 
     let mut found = Vec::new();
     if group.has_operations {
-        found = cases(&generated.source)?;
+        let encoded = Encoded::of(&definitions);
+        found = cases(&generated.source, |fault| encoded.has_fault(fault))?;
         if let Some(path) = group.write_wrappers(&definitions)? {
             definitions = read(&path)?;
         }
     } else if let Some(path) = group.write_exchange(&definitions)? {
         definitions = read(&path)?;
-        found = cases(&generate(&path, files, out, &format!("{}_exchange", group.name))?.source)?;
+        let source = generate(&path, files, out, &format!("{}_exchange", group.name))?.source;
+        found = cases(&source, |_| false)?;
     }
     let messages = write_cases(group, &found, &definitions, out, most)?;
     Ok(json!({
@@ -68,31 +72,40 @@ fn write_cases(
     most: usize,
 ) -> Result<Vec<Value>, Error> {
     let (mut calls, mut costs, mut facts) = (String::new(), String::new(), Vec::new());
-    let elements = elements(definitions);
+    let (elements, calls) = (elements(definitions), Encoded::of(definitions));
     let given = given::messages(group)?;
     std::fs::create_dir_all(out.join("samples"))?;
     for (number, case) in cases.iter().enumerate() {
-        let Case { operation, element, .. } = case;
+        let Case { operation, element, kind, .. } = case;
         let id = format!("{}-{number}", group.name);
         let (mut messages, mut count, mut left_out, mut problem) = (String::new(), 0, 0, None);
-        match elements.get(element) {
-            Some(&id) => {
-                for sample in Samples::new(&definitions.schema, id).take(most) {
-                    match sample {
-                        Ok(sample) if !is_message(&sample, &element.1) => left_out += 1,
-                        Ok(sample) => {
-                            messages += &sample;
-                            messages.push('\0');
-                            count += 1;
-                        }
-                        Err(error) => problem = Some(error.to_string()),
-                    }
-                }
+        let made = match kind.is_encoded() {
+            true => {
+                let time =
+                    cases[..number].iter().filter(|other| other.element == *element && other.kind == *kind).count();
+                calls.messages(&definitions.schema, element, time, *kind == Kind::EncodedFault, most)
             }
-            None => problem = Some("the element is not declared".to_owned()),
+            false => elements.get(element).map(|&id| Samples::new(&definitions.schema, id).take(most).collect()),
+        };
+        if made.is_none() {
+            problem = Some("the element is not declared".to_owned());
+        }
+        for sample in made.into_iter().flatten() {
+            match sample {
+                Ok(sample) if !kind.is_encoded() && !is_message(&sample, &element.1) => left_out += 1,
+                Ok(sample) => {
+                    messages += &sample;
+                    messages.push('\0');
+                    count += 1;
+                }
+                Err(error) => problem = Some(error.to_string()),
+            }
         }
         for message in given.get(element).into_iter().flatten() {
-            messages += message;
+            match kind.is_encoded() {
+                true => messages += &encoded::envelope(Encoding::Soap11, message),
+                false => messages += message,
+            }
             messages.push('\0');
             count += 1;
         }
@@ -104,7 +117,7 @@ fn write_cases(
         }
         facts.push(json!({
             "id": id, "operation": operation, "namespace": element.0, "element": element.1, "samples": count,
-            "left_out": left_out, "problem": problem,
+            "left_out": left_out, "problem": problem, "encoded": kind.is_encoded(),
         }));
     }
     for (file, kind, calls) in [("cases", "round_trip", calls), ("costs", "cost", costs)] {

@@ -4,10 +4,10 @@
 use std::collections::HashSet;
 
 use castile_wsdl::{BindingMessage, BindingOperation, Part, PartContent};
-use castile_xsd::components::{ArrayType, Compositor, Content as SchemaContent, TypeDefinition};
-use castile_xsd::{Builtin, ElementId, ExpandedName, TypeId};
+use castile_xsd::TypeId;
+use castile_xsd::components::Content as SchemaContent;
+use castile_xsd::encoded::{self, Items, Kind, encoding_type};
 
-use super::particles::{self, Node, NodeTerm};
 use super::{Key, Planner, text};
 use crate::names::Scope;
 use crate::plan::{
@@ -16,36 +16,8 @@ use crate::plan::{
 };
 
 const XSD: &str = "http://www.w3.org/2001/XMLSchema";
-/// The namespaces of the encodings of both versions of SOAP.
-const ENCODINGS: [&str; 2] = ["http://schemas.xmlsoap.org/soap/encoding/", "http://www.w3.org/2003/05/soap-encoding"];
-
-/// What a type of the schema is in SOAP encoding.
-enum Kind {
-    /// Text.
-    Simple,
-    /// Anything, of which each value says what it is.
-    Any,
-    Struct(Vec<Member>),
-    Array(ItemType),
-    /// What SOAP encoding has no rules for: it stands as in literal use.
-    Literal,
-}
-
-/// An element that is an accessor.
-struct Member {
-    element: ElementId,
-    is_optional: bool,
-    is_repeated: bool,
-}
-
-/// What the items of an array are.
-struct ItemType {
-    /// The type of the items, or of the innermost ones.
-    type_id: TypeId,
-    /// The brackets in `wsdl:arrayType` before the last ones.
-    ranks: String,
-    rank: usize,
-}
+/// The namespace of SOAP 1.1's encoding; what depends on the version of a message is written by that.
+const ENCODING: &str = "http://schemas.xmlsoap.org/soap/encoding/";
 
 impl Planner<'_> {
     /// The element of a call, or of its answer: a struct of the parts (SOAP 1.1 §7.1, SOAP 1.2 Part 2 §4.2).
@@ -112,7 +84,7 @@ impl Planner<'_> {
     fn encoded(&mut self, type_id: TypeId, owner: &str) -> EncodedValue {
         let schema = self.schema;
         let mut value = EncodedValue { base: Base::AnyType, is_shared: false, type_name: None, facets: None };
-        match self.kind(type_id) {
+        match Kind::of(self.schema, type_id) {
             Kind::Any => {}
             Kind::Simple => {
                 let type_id = simple_of(self, type_id);
@@ -149,77 +121,9 @@ impl Planner<'_> {
         value
     }
 
-    /// What a type is.
-    fn kind(&self, type_id: TypeId) -> Kind {
-        let schema = self.schema;
-        let TypeDefinition::Complex(complex) = &schema[type_id] else { return Kind::Simple };
-        if type_id.builtin() == Some(Builtin::AnyType) {
-            return Kind::Any;
-        }
-        let name = complex.name.as_ref();
-        if let Some(local) = name.and_then(|name| encoding_type(name)) {
-            return match local {
-                "Array" => Kind::Array(ItemType { type_id: Builtin::AnyType.into(), ranks: String::new(), rank: 1 }),
-                "Struct" => Kind::Any,
-                _ => Kind::Simple,
-            };
-        }
-        if let Some(items) = self.item_type(type_id) {
-            return Kind::Array(items);
-        }
-        let is_common = |name: &ExpandedName| name.namespace().is_empty() && matches!(name.local(), "id" | "href");
-        let attributes = schema.attribute_uses(type_id);
-        let has_attributes = attributes.iter().any(|attribute| !is_common(&schema[attribute.attribute].name));
-        if has_attributes || !matches!(schema.content(type_id), SchemaContent::Empty | SchemaContent::ElementOnly(_)) {
-            return Kind::Literal;
-        }
-        let group = particles::content(schema, &self.steps(type_id));
-        let members: Option<Vec<Member>> = match group.compositor {
-            Compositor::Choice => None,
-            _ => group.nodes.iter().map(member).collect(),
-        };
-        members.map_or(Kind::Literal, Kind::Struct)
-    }
-
-    /// What the items of an array are: `wsdl:arrayType` says it, or the one element that repeats.
-    fn item_type(&self, type_id: TypeId) -> Option<ItemType> {
-        let schema = self.schema;
-        let is_array = |id: TypeId| schema[id].name().and_then(encoding_type).is_some_and(|local| local == "Array");
-        if !schema.bases(type_id).any(is_array) {
-            return None;
-        }
-        let said = schema.attribute_uses(type_id).into_iter().find_map(|attribute| attribute.array_type);
-        if let Some(ArrayType { item, dimensions }) = said
-            && let Some(type_id) = self.find_type(&item)
-        {
-            let last = dimensions.rfind('[').unwrap_or_default();
-            let rank = dimensions[last..].matches(',').count() + 1;
-            // Sizes in a contract say no more than how many dimensions there are.
-            let ranks = dimensions[..last].chars().filter(|c| matches!(c, '[' | ',' | ']')).collect();
-            return Some(ItemType { type_id, ranks, rank });
-        }
-        let group = particles::content(schema, &self.steps(type_id));
-        let type_id = match group.nodes.as_slice() {
-            [Node { term: NodeTerm::Element(element), .. }] => schema[*element].type_id,
-            _ => Builtin::AnyType.into(),
-        };
-        Some(ItemType { type_id, ranks: String::new(), rank: 1 })
-    }
-
-    fn find_type(&self, name: &ExpandedName) -> Option<TypeId> {
-        match name.namespace() {
-            XSD => self.schema.find_type(name).or_else(|| match name.local() {
-                // Drafts of XML Schema had this name.
-                "ur-type" => Some(Builtin::AnyType.into()),
-                _ => None,
-            }),
-            _ => self.schema.find_type(name),
-        }
-    }
-
     // ---- types ----
 
-    fn encoded_struct(&mut self, type_id: TypeId, members: Vec<Member>, owner: &str) -> Base {
+    fn encoded_struct(&mut self, type_id: TypeId, members: Vec<encoded::Accessor>, owner: &str) -> Base {
         let key = Key::Encoded(type_id);
         if let Some(path) = self.paths.get(&key) {
             return Base::Item(path.clone());
@@ -231,7 +135,7 @@ impl Planner<'_> {
         let idents: Vec<_> =
             members.iter().map(|member| names.lower(self.schema[member.element].name.local())).collect();
         let mut accessors = Vec::new();
-        for (Member { element, is_optional, is_repeated }, ident) in members.into_iter().zip(idents) {
+        for (encoded::Accessor { element, particle }, ident) in members.into_iter().zip(idents) {
             let declaration = &self.schema[element];
             let name = declaration.name.local();
             let value = self.encoded(declaration.type_id, &format!("{} {name}", path.ident));
@@ -241,8 +145,8 @@ impl Planner<'_> {
                 documentation: documentation.unwrap_or_else(|| format!("The accessor `{name}`.")),
                 element: self.accessor_element(name, &value),
                 value,
-                is_repeated,
-                is_optional,
+                is_repeated: particle.is_repeated(),
+                is_optional: particle.is_optional(),
                 start: String::new(),
             });
         }
@@ -282,7 +186,7 @@ impl Planner<'_> {
         let mut variants = Vec::new();
         for id in own.into_iter().chain(derived) {
             let Some(name) = self.type_name(id) else { continue };
-            let base = match self.kind(id) {
+            let base = match Kind::of(self.schema, id) {
                 Kind::Struct(members) => self.encoded_struct(id, members, &name.name),
                 _ => self.encoded_literal(id),
             };
@@ -316,7 +220,7 @@ impl Planner<'_> {
         self.complex_type(type_id).0
     }
 
-    fn encoded_array(&mut self, type_id: TypeId, items: ItemType, owner: &str) -> Base {
+    fn encoded_array(&mut self, type_id: TypeId, items: Items, owner: &str) -> Base {
         let key = Key::Encoded(type_id);
         if let Some(path) = self.paths.get(&key) {
             return Base::Item(path.clone());
@@ -332,8 +236,8 @@ impl Planner<'_> {
     }
 
     /// An array, and those that its items are.
-    fn array_of(&mut self, path: Path, items: ItemType, documentation: String) {
-        let ItemType { type_id, ranks, rank } = items;
+    fn array_of(&mut self, path: Path, items: Items, documentation: String) {
+        let Items { type_id, ranks, rank } = items;
         let owner = format!("{} item", path.ident);
         let value = match ranks.rfind('[') {
             None => self.encoded(type_id, &owner),
@@ -341,7 +245,7 @@ impl Planner<'_> {
                 let inner = self.item(&owner);
                 let rank = ranks[last..].matches(',').count() + 1;
                 let documentation = format!("An array in `{}`.", path.ident);
-                let items = ItemType { type_id, ranks: ranks[..last].to_owned(), rank };
+                let items = Items { type_id, ranks: ranks[..last].to_owned(), rank };
                 self.array_of(inner.clone(), items, documentation);
                 EncodedValue { base: Base::Item(inner), is_shared: false, type_name: None, facets: None }
             }
@@ -391,11 +295,11 @@ impl Planner<'_> {
     }
 
     fn item_type_name(&self, type_id: TypeId) -> TypeName {
-        match self.kind(type_id) {
+        match Kind::of(self.schema, type_id) {
             Kind::Simple => self.simple_type_name(simple_of(self, type_id)),
             Kind::Array(_) => self
                 .type_name(type_id)
-                .unwrap_or_else(|| TypeName { namespace: ENCODINGS[0].to_owned(), name: "Array".to_owned() }),
+                .unwrap_or_else(|| TypeName { namespace: ENCODING.to_owned(), name: "Array".to_owned() }),
             _ => self
                 .type_name(type_id)
                 .unwrap_or_else(|| TypeName { namespace: XSD.to_owned(), name: "anyType".to_owned() }),
@@ -429,7 +333,7 @@ impl Planner<'_> {
     fn leads_to(&self, type_id: TypeId) -> Vec<TypeId> {
         let mut types = Vec::new();
         for id in std::iter::once(type_id).chain(self.derived_types(type_id, Default::default())) {
-            match self.kind(id) {
+            match Kind::of(self.schema, id) {
                 Kind::Struct(members) => {
                     types.extend(members.iter().map(|member| self.schema[member.element].type_id));
                 }
@@ -439,21 +343,6 @@ impl Planner<'_> {
         }
         types
     }
-}
-
-/// The accessor that a particle is, if it is an element.
-fn member(node: &Node) -> Option<Member> {
-    match node.term {
-        NodeTerm::Element(element) => {
-            Some(Member { element, is_optional: node.min == 0, is_repeated: node.max != Some(1) })
-        }
-        NodeTerm::Any(_) | NodeTerm::Group(_) => None,
-    }
-}
-
-/// The local name of a type of an encoding.
-fn encoding_type(name: &ExpandedName) -> Option<&str> {
-    ENCODINGS.contains(&name.namespace()).then(|| name.local())
 }
 
 /// The simple type that is the content of one of the encoding's own types, `soapenc:string`, or the type itself.

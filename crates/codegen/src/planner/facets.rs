@@ -1,7 +1,7 @@
 //! What facets say of simple types: a restriction for each type that has some.
 
+use castile_xsd::TypeId;
 use castile_xsd::components::{Facet as SchemaFacet, FacetKind, SimpleType, Variety, WhiteSpace};
-use castile_xsd::{Severity, TypeId};
 
 use super::Planner;
 use crate::plan::{Base, Facet, Item, Path, Restriction, Rule};
@@ -117,11 +117,7 @@ impl Planner<'_> {
             facets.extend(of_kind(kind).map(|facet| Facet::Bound(field, facet.value.clone())));
         }
         let enumeration = schema.enumeration(type_id);
-        if !enumeration.is_empty() && matches!(base, Base::Item(_) | Base::List(_)) && self.has_names(base) {
-            // The texts of those that are names mean nothing without the declarations of the contract.
-            let message = "the enumeration of a type that has names among other values, or in a list, is not checked";
-            self.report(Severity::Warning, schema[type_id].location(), message.to_owned());
-        } else if !enumeration.is_empty() {
+        if !enumeration.is_empty() {
             let is_name = matches!(base, Base::Datatype("QName" | "Notation"));
             let name = |facet: &SchemaFacet| {
                 let name = facet.name()?;
@@ -129,6 +125,10 @@ impl Planner<'_> {
             };
             facets.push(if is_name {
                 Facet::Names(enumeration.into_iter().filter_map(name).collect())
+            } else if self.has_names(base) {
+                // Their texts mean something only with the declarations of the contract.
+                let scoped = |facet: &SchemaFacet| (facet.value.clone(), facet.namespaces.clone());
+                Facet::Scoped(enumeration.into_iter().map(scoped).collect())
             } else {
                 Facet::Enumeration(enumeration.into_iter().map(|facet| facet.value.clone()).collect())
             });

@@ -77,5 +77,12 @@ fn facet(facet: &Facet) -> TokenStream {
             let names = names.iter().map(|(namespace, local)| quote! { (#namespace, #local) });
             quote! { enumeration: xs::names(&[#(#names),*]) }
         }
+        Facet::Scoped(values) => {
+            let values = values.iter().map(|(text, declarations)| {
+                let declarations = declarations.iter().map(|(prefix, namespace)| quote! { (#prefix, #namespace) });
+                quote! { (#text, &[#(#declarations),*]) }
+            });
+            quote! { enumeration: xs::scoped_values(&[#(#values),*]) }
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use super::{FacetValue, Facets, Pattern};
-use crate::datatypes::{Invalid, List, QName, SimpleType, words};
+use crate::datatypes::{Invalid, List, QName, Scope, SimpleType, words};
 
 /// What a value must be beside being one of its Rust type: the facets of its type in the schema.
 ///
@@ -156,6 +156,22 @@ pub fn values<T: SimpleType>(texts: &[&str]) -> Vec<T> {
 pub fn names<T: From<QName>>(names: &[(&str, &str)]) -> Vec<T> {
     let names = names.iter().filter_map(|(namespace, local)| QName::new(*namespace, *local).ok());
     names.map(T::from).collect()
+}
+
+/// Those of an enumeration of lists or unions that have names in them, each with the prefixes and namespaces that it was
+/// written under.
+pub fn scoped_values<T: SimpleType>(texts: &[(&str, &[(&str, &str)])]) -> Vec<T> {
+    texts.iter().filter_map(|(text, declarations)| T::parse_in(text, &Declared(declarations)).ok()).collect()
+}
+
+/// Prefixes with their namespaces.
+struct Declared<'d>(&'d [(&'d str, &'d str)]);
+
+impl Scope for Declared<'_> {
+    fn namespace(&self, prefix: &str) -> Option<&str> {
+        let (_, namespace) = self.0.iter().find(|(known, _)| *known == prefix)?;
+        Some(namespace)
+    }
 }
 
 /// The patterns of each step of derivation, which the generator has compiled.

@@ -24,6 +24,45 @@ pub(super) enum Decision {
     /// Which branch of a choice.
     Branch(TypeId, usize),
     Value(TypeId),
+    /// Of a place in SOAP encoding.
+    Encoded(Place, Aspect),
+    /// How many items an array has, or one of those without a name that it has at a depth.
+    Items(TypeId, usize),
+    /// Whether it says so.
+    Size(TypeId, usize),
+}
+
+/// Where a value stands in SOAP encoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Place {
+    /// The part of a call with this number.
+    Part(usize),
+    /// An accessor of a struct.
+    Accessor(ElementId),
+    /// An item of an array of this type.
+    Item(TypeId),
+}
+
+impl Place {
+    /// The declaration of the element, if there is one.
+    pub(super) fn element(self) -> Option<ElementId> {
+        match self {
+            Place::Accessor(id) => Some(id),
+            Place::Part(_) | Place::Item(_) => None,
+        }
+    }
+}
+
+/// What there is to choose for a value in SOAP encoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Aspect {
+    Nil,
+    Type,
+    SaysType,
+    /// Whether it is referred to.
+    Reference,
+    /// Whether another of its type stands for it.
+    Again,
 }
 
 /// How often each alternative was chosen.

@@ -2,7 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::components::{Compositor, Derivation, ElementDeclaration, Particle, ProcessContents, Term, Wildcard};
+use crate::components::{
+    Compositor, Derivation, DerivationSet, ElementDeclaration, Particle, ProcessContents, Term, Wildcard,
+};
 use crate::{Builtin, ElementId, Schema, TypeId};
 
 /// The least depth of elements, of each type that was asked for. `usize::MAX` for what never ends.
@@ -133,7 +135,12 @@ pub(super) fn elements_for(schema: &Schema, declared: ElementId) -> impl Iterato
 
 /// The types that an element may have: its own and those derived from it, unless they are abstract or blocked.
 pub(super) fn types_for(schema: &Schema, declaration: &ElementDeclaration) -> Vec<TypeId> {
-    let mut candidates = vec![declaration.type_id];
+    types_of(schema, declaration.type_id, declaration.block)
+}
+
+/// A type and those derived from it, unless they are abstract, or blocked by it or here.
+pub(super) fn types_of(schema: &Schema, type_id: TypeId, block_here: DerivationSet) -> Vec<TypeId> {
+    let mut candidates = vec![type_id];
     // Every type is derived from the ur-type, and what extends a simple type is more a type of its own than another form
     // of it: nobody sends a language with what is declared as xs:string, though he may.
     let mut open = candidates.clone();
@@ -143,8 +150,8 @@ pub(super) fn types_for(schema: &Schema, declaration: &ElementDeclaration) -> Ve
         for &derived in schema.derived_types(base) {
             let Some(complex) = schema[derived].as_complex() else { continue };
             let blocked = match complex.derivation {
-                Derivation::Extension => block.extension || declaration.block.extension,
-                Derivation::Restriction => block.restriction || declaration.block.restriction,
+                Derivation::Extension => block.extension || block_here.extension,
+                Derivation::Restriction => block.restriction || block_here.restriction,
             };
             if !blocked && complex.name.is_some() {
                 candidates.push(derived);

@@ -1,0 +1,134 @@
+//! Types of a schema as SOAP encoding takes them (SOAP 1.1 §5, SOAP 1.2 Part 2 §3): structs and arrays of a graph.
+
+pub use castile_databinding::encoded::Encoding;
+
+use crate::components::{ArrayType, Compositor, Content, Particle, Term};
+use crate::{Builtin, ElementId, ExpandedName, Schema, TypeId, XSD_NAMESPACE};
+
+/// The namespaces of the encodings of both versions of SOAP.
+const ENCODINGS: [&str; 2] = [Encoding::Soap11.namespace(), Encoding::Soap12.namespace()];
+
+/// What a type is in SOAP encoding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kind {
+    /// Text: a simple type, or one of the encoding's own that has attributes too, such as `soapenc:string`.
+    Simple,
+    /// Anything, of which each value says what it is.
+    Any,
+    /// Accessors, which are elements that stand for themselves, in no choice.
+    Struct(Vec<Accessor>),
+    /// Items.
+    Array(Items),
+    /// What SOAP encoding has no rules for, attributes or a choice: it stands as in literal use.
+    Literal,
+}
+
+/// An element of a struct.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Accessor {
+    /// Its declaration.
+    pub element: ElementId,
+    /// The element as a particle: how often it occurs.
+    pub particle: Particle,
+}
+
+/// What the items of an array are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Items {
+    /// The type of the items, or of the innermost ones.
+    pub type_id: TypeId,
+    /// The brackets of `wsdl:arrayType` before the last ones: `[]` or `[,][]` if the items are arrays without a name.
+    pub ranks: String,
+    /// How many dimensions the array has.
+    pub rank: usize,
+}
+
+impl Kind {
+    /// What `type_id` is.
+    #[must_use]
+    pub fn of(schema: &Schema, type_id: TypeId) -> Self {
+        if schema[type_id].as_complex().is_none() {
+            return Kind::Simple;
+        }
+        if type_id.builtin() == Some(Builtin::AnyType) {
+            return Kind::Any;
+        }
+        if let Some(local) = schema[type_id].name().and_then(encoding_type) {
+            return match local {
+                "Array" => Kind::Array(Items { type_id: Builtin::AnyType.into(), ranks: String::new(), rank: 1 }),
+                "Struct" => Kind::Any,
+                _ => Kind::Simple,
+            };
+        }
+        if let Some(items) = items(schema, type_id) {
+            return Kind::Array(items);
+        }
+        let is_common = |name: &ExpandedName| name.namespace().is_empty() && matches!(name.local(), "id" | "href");
+        let attributes = schema.attribute_uses(type_id);
+        if attributes.iter().any(|attribute| !is_common(&schema[attribute.attribute].name)) {
+            return Kind::Literal;
+        }
+        accessors(schema, type_id).map_or(Kind::Literal, Kind::Struct)
+    }
+}
+
+/// The local name of a type of an encoding: `Array`, `Struct`, `string`.
+#[must_use]
+pub fn encoding_type(name: &ExpandedName) -> Option<&str> {
+    ENCODINGS.contains(&name.namespace()).then(|| name.local())
+}
+
+/// The items of a type that is derived from `soapenc:Array`: `wsdl:arrayType` says what they are (WSDL 1.1 §2.2), or the one
+/// element that the type has.
+fn items(schema: &Schema, type_id: TypeId) -> Option<Items> {
+    let is_array = |id: TypeId| schema[id].name().and_then(encoding_type).is_some_and(|local| local == "Array");
+    if !schema.bases(type_id).any(is_array) {
+        return None;
+    }
+    let said = schema.attribute_uses(type_id).into_iter().find_map(|attribute| attribute.array_type);
+    if let Some(ArrayType { item, dimensions }) = said
+        && let Some(type_id) = find_type(schema, &item)
+    {
+        let last = dimensions.rfind('[').unwrap_or_default();
+        let rank = dimensions[last..].matches(',').count() + 1;
+        // Sizes in a contract say no more than how many dimensions there are.
+        let ranks = dimensions[..last].chars().filter(|c| matches!(c, '[' | ',' | ']')).collect();
+        return Some(Items { type_id, ranks, rank });
+    }
+    let type_id = match accessors(schema, type_id).as_deref() {
+        Some([only]) => schema[only.element].type_id,
+        _ => Builtin::AnyType.into(),
+    };
+    Some(Items { type_id, ranks: String::new(), rank: 1 })
+}
+
+fn find_type(schema: &Schema, name: &ExpandedName) -> Option<TypeId> {
+    schema.find_type(name).or_else(|| match (name.namespace(), name.local()) {
+        // Drafts of XML Schema had this name.
+        (XSD_NAMESPACE, "ur-type") => Some(Builtin::AnyType.into()),
+        _ => None,
+    })
+}
+
+/// The elements of a type that has nothing else.
+fn accessors(schema: &Schema, type_id: TypeId) -> Option<Vec<Accessor>> {
+    let particle = match schema.content(type_id) {
+        Content::Empty => return Some(Vec::new()),
+        Content::ElementOnly(particle) if particle.is_once() => particle,
+        _ => return None,
+    };
+    let Term::Group(group) = particle.term else { return None };
+    if group.compositor == Compositor::Choice {
+        return None;
+    }
+    let accessor = |particle: Particle| match particle.term {
+        Term::Element(element) if stands_for_itself(schema, element) => Some(Accessor { element, particle }),
+        _ => None,
+    };
+    group.particles.into_iter().map(accessor).collect()
+}
+
+/// Whether no other element may stand in the place of one.
+fn stands_for_itself(schema: &Schema, id: ElementId) -> bool {
+    schema[id].block.substitution || schema.substitutes(id).into_iter().all(|id| schema[id].is_abstract)
+}

@@ -1,0 +1,395 @@
+//! Values in SOAP encoding (SOAP 1.1 §5 and §7, SOAP 1.2 Part 2 §3 and §4), as those write them who know the contract:
+//! accessors in the order of the schema, any of them nil, types said or not, arrays with their sizes, references.
+
+use std::collections::{HashMap, VecDeque};
+
+use castile_xml::Writer;
+
+use super::coverage::{Aspect, Decision, Place};
+use super::values::Text;
+use super::{Error, Samples, Subject, XSI_NAMESPACE, height, writer};
+use crate::components::{Content, DerivationSet, Particle, ValueConstraint};
+use crate::encoded::{Encoding, Items, Kind, encoding_type};
+use crate::{Builtin, ExpandedName, Schema, TypeId, XSD_NAMESPACE};
+
+const MESSAGES: [&str; 2] = ["http://schemas.xmlsoap.org/soap/envelope/", "http://www.w3.org/2003/05/soap-envelope"];
+
+/// What is known of the graph that an instance is.
+#[derive(Debug, Default)]
+pub(super) struct Graph {
+    encoding: Encoding,
+    has_references: bool,
+    /// How many values have an id.
+    ids: usize,
+    /// A value of each type that may be referred to again.
+    known: HashMap<TypeId, String>,
+    /// Values that are referred to and will stand behind the call.
+    waiting: VecDeque<Independent>,
+}
+
+/// A value that stands behind the call.
+#[derive(Debug)]
+struct Independent {
+    id: String,
+    value: Value,
+    depth: usize,
+}
+
+/// A value that is about to be written: of the type `type_id`, where `declared` is expected.
+#[derive(Clone, Copy, Debug)]
+struct Value {
+    place: Place,
+    declared: TypeId,
+    type_id: TypeId,
+}
+
+impl<'s> Samples<'s> {
+    /// A call in SOAP encoding, or an answer: an element of this name with parts of these names and types. What they refer
+    /// to stands behind it, so an instance is what the body of a message holds.
+    pub fn of_call(
+        schema: &'s Schema,
+        encoding: Encoding,
+        name: ExpandedName,
+        parts: impl IntoIterator<Item = (String, TypeId)>,
+    ) -> Self {
+        let graph = Graph { encoding, ..Graph::default() };
+        Samples { graph, ..Self::of(schema, Subject::Call(name, parts.into_iter().collect())) }
+    }
+
+    /// A value in SOAP encoding that stands by itself: a header block, or what a fault says.
+    pub fn of_encoded(schema: &'s Schema, encoding: Encoding, name: ExpandedName, type_id: TypeId) -> Self {
+        let graph = Graph { encoding, ..Graph::default() };
+        Samples { graph, ..Self::of(schema, Subject::Encoded(name, type_id)) }
+    }
+
+    /// The same, where values in SOAP encoding are referred to: by SOAP 1.1 they stand behind the call, as Apache Axis
+    /// writes them, by SOAP 1.2 where they come first. Several references may lead to one value, and to one around them.
+    #[must_use]
+    pub fn with_references(mut self) -> Self {
+        self.graph.has_references = true;
+        self
+    }
+
+    pub(super) fn call(&mut self, name: &ExpandedName, parts: &[(String, TypeId)]) -> Result<String, Error> {
+        self.begin();
+        let mut out = self.outermost(name)?;
+        for (number, (name, type_id)) in parts.iter().enumerate() {
+            self.accessor(&mut out, name, Place::Part(number), *type_id, 0)?;
+        }
+        out.end()?;
+        self.finish(out)
+    }
+
+    pub(super) fn independent(&mut self, name: &ExpandedName, type_id: TypeId) -> Result<String, Error> {
+        self.begin();
+        let mut out = self.outermost(name)?;
+        let place = Place::Part(0);
+        let value = Value { place, declared: type_id, type_id: self.type_of(place, type_id, 0)? };
+        self.encode(&mut out, value, 0)?;
+        out.end()?;
+        self.finish(out)
+    }
+
+    fn begin(&mut self) {
+        let Graph { encoding, has_references, .. } = self.graph;
+        self.graph = Graph { encoding, has_references, ..Graph::default() };
+    }
+
+    /// Starts an element that says how it is encoded.
+    fn outermost(&self, name: &ExpandedName) -> Result<Writer, Error> {
+        let mut out = writer()?;
+        out.start(name.namespace(), name.local())?;
+        out.attribute(self.envelope(), "encodingStyle", self.graph.encoding.namespace())?;
+        Ok(out)
+    }
+
+    fn envelope(&self) -> &'static str {
+        match self.graph.encoding {
+            Encoding::Soap11 => MESSAGES[0],
+            Encoding::Soap12 => MESSAGES[1],
+        }
+    }
+
+    /// What was written, and behind it what that refers to.
+    fn finish(&mut self, mut out: Writer) -> Result<String, Error> {
+        let mut text = super::text(&mut out)?;
+        while let Some(Independent { id, value, depth }) = self.graph.waiting.pop_front() {
+            let mut out = self.outermost(&ExpandedName::new("", "multiRef"))?;
+            out.attribute("", "id", &id)?;
+            out.attribute(self.graph.encoding.namespace(), "root", "0")?;
+            self.encode(&mut out, value, depth)?;
+            out.end()?;
+            text += &super::text(&mut out)?;
+        }
+        Ok(text)
+    }
+
+    // ---- accessors ----
+
+    /// Writes an accessor, a part or an item: nil, a reference, or a value. What is deep, and no text, is nil.
+    fn accessor(
+        &mut self,
+        out: &mut Writer,
+        name: &str,
+        place: Place,
+        declared: TypeId,
+        depth: usize,
+    ) -> Result<(), Error> {
+        out.start("", name)?;
+        self.elements += 1;
+        if let Some(fixed) = self.fixed(place) {
+            out.text(&fixed)?;
+            return Ok(out.end()?);
+        }
+        let is_text = matches!(Kind::of(self.schema, declared), Kind::Simple);
+        let is_nil = match self.is_enough(depth) {
+            true => !is_text,
+            // It hides what it would hold, so it comes less often.
+            false => self.coverage.choose(Decision::Encoded(place, Aspect::Nil), 3) == 1,
+        };
+        if is_nil {
+            out.attribute(XSI_NAMESPACE, "nil", "true")?;
+            return Ok(out.end()?);
+        }
+        let value = Value { place, declared, type_id: self.type_of(place, declared, depth)? };
+        if !self.refer(out, value, depth)? {
+            self.encode(out, value, depth)?;
+        }
+        Ok(out.end()?)
+    }
+
+    fn fixed(&self, place: Place) -> Option<String> {
+        let Place::Accessor(id) = place else { return None };
+        match &self.schema[id].value_constraint {
+            Some(ValueConstraint::Fixed(value)) => Some(value.clone()),
+            _ => None,
+        }
+    }
+
+    /// A type that a value may have where one is declared: structs may be of a derived type.
+    fn type_of(&mut self, place: Place, declared: TypeId, depth: usize) -> Result<TypeId, Error> {
+        let schema = self.schema;
+        let types = match Kind::of(schema, declared) {
+            Kind::Struct(_) | Kind::Literal => height::types_of(schema, declared, DerivationSet::default()),
+            Kind::Simple | Kind::Any | Kind::Array(_) => vec![declared],
+        };
+        let decision = Decision::Encoded(place, Aspect::Type);
+        self.pick(decision, &types, depth, |_, _| 0).ok_or_else(|| Error {
+            message: "a type in SOAP encoding is abstract, and none is derived from it".to_owned(),
+        })
+    }
+
+    /// Writes a reference to a value, or the id of one that follows here. Whether it is a reference.
+    fn refer(&mut self, out: &mut Writer, value: Value, depth: usize) -> Result<bool, Error> {
+        if !self.graph.has_references || self.is_enough(depth) {
+            return Ok(false);
+        }
+        let (namespace, id, reference) = match self.graph.encoding {
+            Encoding::Soap11 => ("", "id", "href"),
+            Encoding::Soap12 => (self.graph.encoding.namespace(), "id", "ref"),
+        };
+        let link = |id: &str| match self.graph.encoding {
+            Encoding::Soap11 => format!("#{id}"),
+            Encoding::Soap12 => id.to_owned(),
+        };
+        let again = Decision::Encoded(value.place, Aspect::Again);
+        if let Some(known) = self.graph.known.get(&value.declared)
+            && self.coverage.choose(again, 2) == 1
+        {
+            out.attribute(namespace, reference, &link(known))?;
+            return Ok(true);
+        }
+        if self.coverage.choose(Decision::Encoded(value.place, Aspect::Reference), 2) == 1 {
+            return Ok(false);
+        }
+        let own = format!("id{}", self.graph.ids);
+        self.graph.ids += 1;
+        if self.can_be_shared(value.declared) {
+            self.graph.known.insert(value.declared, own.clone());
+        }
+        if self.graph.encoding == Encoding::Soap12 {
+            out.attribute(namespace, id, &own)?;
+            return Ok(false);
+        }
+        out.attribute(namespace, reference, &link(&own))?;
+        self.graph.waiting.push_back(Independent { id: own, value, depth });
+        Ok(true)
+    }
+
+    /// Whether several may refer to a value of a type: a circle leads through structs, so that these are known to be shared.
+    fn can_be_shared(&self, type_id: TypeId) -> bool {
+        match Kind::of(self.schema, type_id) {
+            Kind::Simple | Kind::Struct(_) => true,
+            Kind::Array(items) => matches!(Kind::of(self.schema, items.type_id), Kind::Simple),
+            Kind::Any | Kind::Literal => false,
+        }
+    }
+
+    // ---- values ----
+
+    /// Writes the attributes and the content of a value into the open start tag.
+    fn encode(&mut self, out: &mut Writer, value: Value, depth: usize) -> Result<(), Error> {
+        let schema = self.schema;
+        let Value { type_id, .. } = value;
+        let kind = Kind::of(schema, type_id);
+        // Errors tell it.
+        let name = schema[type_id].name().cloned().unwrap_or_else(|| ExpandedName::new("", "value"));
+        self.say_type(out, value, &kind)?;
+        match kind {
+            Kind::Any => self.any_type(out, value.place.element()),
+            Kind::Simple => {
+                let simple = match schema.content(type_id) {
+                    Content::Simple(simple) => simple,
+                    _ => type_id,
+                };
+                match self.value(simple, &name)? {
+                    Text::Plain(text) => Ok(out.text(&text)?),
+                    Text::Name(name) => Ok(out.qname(name.namespace(), name.local())?),
+                }
+            }
+            Kind::Literal => self.inside(out, &name, None, type_id, depth),
+            Kind::Array(items) => self.array(out, type_id, &items, depth),
+            Kind::Struct(accessors) => {
+                for (number, accessor) in accessors.into_iter().enumerate() {
+                    let declaration = &schema[accessor.element];
+                    let occurrence = Decision::Occurrence(type_id, number);
+                    for _ in 0..self.times(&accessor.particle, occurrence, depth) {
+                        let place = Place::Accessor(accessor.element);
+                        self.accessor(out, declaration.name.local(), place, declaration.type_id, depth + 1)?;
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// How often an accessor comes: once, at least, more often.
+    fn times(&mut self, particle: &Particle, decision: Decision, depth: usize) -> u32 {
+        let min = particle.min_occurs;
+        if self.is_enough(depth) {
+            return min;
+        }
+        let mut counts = vec![min.max(1)];
+        counts.extend((min == 0).then_some(0));
+        counts.extend(particle.is_repeated().then_some(min + 2));
+        counts.retain(|&count| particle.max_occurs.is_none_or(|max| count <= max));
+        counts.get(self.coverage.choose(decision, counts.len().max(1))).copied().unwrap_or(min)
+    }
+
+    /// Writes `xsi:type`, or leaves it out where it says what is known; an array may also be called just that.
+    fn say_type(&mut self, out: &mut Writer, value: Value, kind: &Kind) -> Result<(), Error> {
+        let Value { place, declared, type_id } = value;
+        let array = (self.graph.encoding.namespace(), "Array");
+        let own = self.name_of(type_id, kind);
+        let own = own.as_ref().map(|(namespace, local)| (namespace.as_str(), local.as_str()));
+        let mut ways = vec![own];
+        match kind {
+            // It says so where it says what is in it.
+            Kind::Any => return Ok(()),
+            Kind::Array(_) => ways.extend([Some(array), None]),
+            _ if type_id == declared => ways.push(None),
+            _ => {}
+        }
+        let way = self.coverage.choose(Decision::Encoded(place, Aspect::SaysType), ways.len());
+        match ways.get(way).copied().flatten() {
+            Some(name) => Ok(out.qname_attribute(XSI_NAMESPACE, "type", name)?),
+            None => Ok(()),
+        }
+    }
+
+    /// What a type is called in a message: its name, the built-in type that one without a name is made of, `soapenc:Array`;
+    /// nothing if there is nothing to say.
+    fn name_of(&self, type_id: TypeId, kind: &Kind) -> Option<(String, String)> {
+        let owned = |namespace: &str, local: &str| Some((namespace.to_owned(), local.to_owned()));
+        let name = self.schema[type_id].name();
+        match (name, kind) {
+            // The encoding's own types are in its namespace, which depends on the version of the message.
+            (Some(name), _) if encoding_type(name).is_some() => {
+                match (name.local(), self.graph.encoding) {
+                    // It isn't there any more in SOAP 1.2.
+                    ("base64", Encoding::Soap12) => owned(XSD_NAMESPACE, "base64Binary"),
+                    (local, encoding) => owned(encoding.namespace(), local),
+                }
+            }
+            (Some(name), _) => owned(name.namespace(), name.local()),
+            (None, Kind::Simple) => owned(XSD_NAMESPACE, self.schema.builtin(type_id).name()),
+            (None, Kind::Array(_)) => owned(self.graph.encoding.namespace(), "Array"),
+            (None, _) => None,
+        }
+    }
+
+    // ---- arrays ----
+
+    /// Writes what an array says of itself and its items.
+    fn array(&mut self, out: &mut Writer, type_id: TypeId, items: &Items, depth: usize) -> Result<(), Error> {
+        let count = match self.is_enough(depth) {
+            true => 0,
+            false => [2, 0, 1, 3][self.coverage.choose(Decision::Items(type_id, items.ranks.len()), 4)],
+        };
+        let is_sized = self.coverage.choose(Decision::Size(type_id, items.ranks.len()), 2) == 0;
+        // Dimensions behind the first have two places.
+        let mut sizes = vec![2; items.rank.max(1)];
+        sizes[0] = count;
+        let mut first = 0;
+        match self.graph.encoding {
+            Encoding::Soap11 => {
+                let size = |(index, size): (usize, &usize)| match index == 0 && !is_sized {
+                    true => String::new(),
+                    false => size.to_string(),
+                };
+                let sizes: Vec<String> = sizes.iter().enumerate().map(size).collect();
+                let (namespace, local) = self.item_name(items.type_id);
+                let prefix = out.prefix(&namespace)?.to_owned();
+                let text = format!("{}{local}{}[{}]", colon(&prefix), items.ranks, sizes.join(","));
+                out.attribute(self.graph.encoding.namespace(), "arrayType", &text)?;
+                // What stands before the first item that is sent is not known.
+                if items.rank == 1 && count > 2 {
+                    first = 1;
+                    out.attribute(self.graph.encoding.namespace(), "offset", "[1]")?;
+                }
+            }
+            Encoding::Soap12 => {
+                if items.ranks.is_empty() {
+                    let (namespace, local) = self.item_name(items.type_id);
+                    out.qname_attribute(self.graph.encoding.namespace(), "itemType", (&namespace, &local))?;
+                }
+                let mut sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
+                if !is_sized {
+                    "*".clone_into(&mut sizes[0]);
+                }
+                out.attribute(self.graph.encoding.namespace(), "arraySize", &sizes.join(" "))?;
+            }
+        }
+        let count: usize = sizes.iter().product();
+        for _ in first..count {
+            self.item(out, type_id, items, depth + 1)?;
+        }
+        Ok(())
+    }
+
+    /// Writes an item: one of its type, or an array without a name.
+    fn item(&mut self, out: &mut Writer, array: TypeId, items: &Items, depth: usize) -> Result<(), Error> {
+        let Some(last) = items.ranks.rfind('[') else {
+            return self.accessor(out, "item", Place::Item(array), items.type_id, depth);
+        };
+        let inner = Items {
+            type_id: items.type_id,
+            rank: items.ranks[last..].matches(',').count() + 1,
+            ranks: items.ranks[..last].to_owned(),
+        };
+        out.start("", "item")?;
+        self.array(out, array, &inner, depth)?;
+        Ok(out.end()?)
+    }
+
+    /// What an array says that its items are.
+    fn item_name(&self, type_id: TypeId) -> (String, String) {
+        let kind = Kind::of(self.schema, type_id);
+        self.name_of(type_id, &kind).unwrap_or_else(|| (XSD_NAMESPACE.to_owned(), Builtin::AnyType.name().to_owned()))
+    }
+}
+
+/// A prefix as it stands before a local name.
+fn colon(prefix: &str) -> String {
+    if prefix.is_empty() { String::new() } else { format!("{prefix}:") }
+}

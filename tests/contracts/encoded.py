@@ -114,7 +114,7 @@ def link(element):
     return href[1:] if href and href.startswith("#") else element.get(f"{ENCODINGS[1]}ref")
 
 
-def copy(element, name, values, linked, declared, around):
+def copy(element, name, values, linked, declared, around, parent=None):
     tag = name or element.tag
     target = element
     while link(target):
@@ -123,7 +123,11 @@ def copy(element, name, values, linked, declared, around):
     # Accessors have no namespace, and those have who know no better.
     if around and namespace[1:] in declared[1] and tag not in declared[0]:
         tag = local
-    result = etree.Element(tag, nsmap=target.nsmap)
+    # Made in its place: lxml would take declarations away from what comes there later, which values need.
+    if parent is None:
+        result = etree.Element(tag, nsmap=target.nsmap)
+    else:
+        result = etree.SubElement(parent, tag, nsmap=target.nsmap)
     if any(target is one for one in around):
         result.set(f"{XSI}nil", "true")
         return result
@@ -140,9 +144,8 @@ def copy(element, name, values, linked, declared, around):
     for child in target.iterchildren(etree.Element):
         if child.tag.startswith(RPC):
             continue
-        inner = copy(child, "item" if is_array else None, values, linked, declared, [*around, target])
+        inner = copy(child, "item" if is_array else None, values, linked, declared, [*around, target], result)
         inner.tail = child.tail
-        result.append(inner)
     return result
 
 

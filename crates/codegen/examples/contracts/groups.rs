@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use castile_codegen::{Files, Severity};
 use castile_wsdl::{Definitions, PartContent, Protocol, Style, Use};
-use castile_xsd::{ElementId, ExpandedName, TypeId, builtin_namespaces};
+use castile_xsd::{ElementId, ExpandedName, TypeId, XSD_NAMESPACE, builtin_namespaces};
 
 use crate::Error;
 use crate::contracts::{Contract, is_twice};
@@ -173,6 +173,8 @@ fn exchange(declared: &str, messages: &[ExpandedName]) -> Result<String, Error> 
 fn reference(name: &ExpandedName) -> (String, String) {
     match name.namespace() {
         "" => (String::new(), name.local().to_owned()),
+        // The document has a prefix for it, and lxml would take the second one away.
+        XSD_NAMESPACE => (String::new(), format!("xs:{}", name.local())),
         namespace => (format!("xmlns:e='{}'", escaped(namespace)), format!("e:{}", name.local())),
     }
 }

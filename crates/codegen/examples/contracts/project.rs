@@ -72,7 +72,7 @@ fn write_cases(
     most: usize,
 ) -> Result<Vec<Value>, Error> {
     let (mut calls, mut costs, mut facts) = (String::new(), String::new(), Vec::new());
-    let (elements, calls) = (elements(definitions), Encoded::of(definitions));
+    let (elements, in_encoding) = (elements(definitions), Encoded::of(definitions));
     let given = given::messages(group)?;
     std::fs::create_dir_all(out.join("samples"))?;
     for (number, case) in cases.iter().enumerate() {
@@ -83,7 +83,7 @@ fn write_cases(
             true => {
                 let time =
                     cases[..number].iter().filter(|other| other.element == *element && other.kind == *kind).count();
-                calls.messages(&definitions.schema, element, time, *kind == Kind::EncodedFault, most)
+                in_encoding.messages(&definitions.schema, element, time, *kind == Kind::EncodedFault, most)
             }
             false => elements.get(element).map(|&id| Samples::new(&definitions.schema, id).take(most).collect()),
         };

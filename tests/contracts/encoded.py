@@ -6,6 +6,7 @@ referred to takes the place of the reference, an item is called `item`, and what
 """
 
 import re
+from copy import deepcopy
 
 from lxml import etree
 
@@ -30,6 +31,8 @@ def loosen(schemas):
             continue
         schema.attrib.pop("elementFormDefault", None)
         for type_ in list(schema.iter(f"{XS}complexType")):
+            # What is nil needn't say of which type it would be.
+            type_.attrib.pop("abstract", None)
             if type_.get("name") and (target, type_.get("name")) in arrays:
                 become_array(type_)
         for element in schema.iter(f"{XS}element"):
@@ -147,6 +150,15 @@ def copy(element, name, values, linked, declared, around, parent=None):
         inner = copy(child, "item" if is_array else None, values, linked, declared, [*around, target], result)
         inner.tail = child.tail
     return result
+
+
+def without_nil(root):
+    """A copy without the elements that are nil."""
+    root = deepcopy(root)
+    for element in list(root.iter(etree.Element)):
+        if element.get(f"{XSI}nil") in ("true", "1") and element is not root:
+            element.getparent().remove(element)
+    return root
 
 
 BUILTIN = etree.XMLSchema(

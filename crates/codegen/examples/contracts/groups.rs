@@ -47,7 +47,7 @@ impl Group {
         let namespaces: BTreeSet<&str> =
             schema.global_types().filter_map(|id| schema[id].name()).map(|name| name.namespace()).collect();
         let mut schemas = String::new();
-        for (name, parts) in &wrappers {
+        for (name, declared) in &wrappers {
             let target = name.namespace();
             match target {
                 "" => schemas += "<xs:schema>\n",
@@ -56,11 +56,7 @@ impl Group {
             for namespace in namespaces.iter().filter(|namespace| **namespace != target && !namespace.is_empty()) {
                 writeln!(schemas, "<xs:import namespace='{}'/>", escaped(namespace))?;
             }
-            let local = name.local();
-            writeln!(
-                schemas,
-                "<xs:element name='{local}'><xs:complexType><xs:sequence>\n{parts}</xs:sequence></xs:complexType></xs:element>\n</xs:schema>"
-            )?;
+            writeln!(schemas, "<xs:element name='{}' {declared}\n</xs:schema>", name.local())?;
         }
         let path = self.path.with_file_name(format!("{}_rpc.wsdl", self.name));
         std::fs::write(&path, document(&self.members, &format!("<w:types>\n{schemas}</w:types>\n")))?;
@@ -100,8 +96,8 @@ impl Group {
     }
 }
 
-/// What operations of rpc style have as the child of the body, which no schema declares (WSDL 1.1 §3.5): the names, and
-/// the declarations of the parts.
+/// What operations of rpc style have as the child of the body, which no schema declares (WSDL 1.1 §3.5), and what faults say
+/// in SOAP encoding: the names, and what a declaration says behind the name.
 type Wrappers = BTreeMap<ExpandedName, String>;
 
 fn wrappers(definitions: &Definitions) -> Result<Wrappers, Error> {
@@ -132,7 +128,17 @@ fn wrappers(definitions: &Definitions) -> Result<Wrappers, Error> {
                     "<xs:element name='{name}' {declaration} type='{reference}'{nillable} form='unqualified'/>",
                 )?;
             }
-            wrappers.entry(name).or_insert(parts);
+            let declared =
+                format!("><xs:complexType><xs:sequence>\n{parts}</xs:sequence></xs:complexType></xs:element>");
+            wrappers.entry(name).or_insert(declared);
+        }
+        for fault in operation.faults.iter().filter(|fault| fault.use_ == Use::Encoded) {
+            let Some(part) = &fault.part else { continue };
+            let PartContent::Type(id) = part.content else { continue };
+            let Some(type_) = definitions.schema[id].name() else { continue };
+            let (declaration, reference) = reference(type_);
+            let name = ExpandedName::new(fault.namespace.as_deref().unwrap_or_default(), part.name.as_str());
+            wrappers.entry(name).or_insert(format!("{declaration} type='{reference}'/>"));
         }
     }
     Ok(wrappers)

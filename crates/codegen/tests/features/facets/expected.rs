@@ -791,6 +791,101 @@ static SHORT_KIND_FACETS: xs::Restriction<ShortKind> = xs::Restriction::new(
     },
 );
 
+static SOME_KINDS_FACETS: xs::Restriction<
+    ::castile::datatypes::List<::castile::datatypes::QName>,
+> = xs::Restriction::new(
+    "SomeKinds",
+    || {
+        static FACETS: xs::LazyLock<
+            xs::Facets<::castile::datatypes::List<::castile::datatypes::QName>>,
+        > = xs::LazyLock::new(|| xs::Facets {
+            enumeration: xs::scoped_values(
+                &[
+                    ("p:first q:second", &[("p", "urn:facets"), ("q", "urn:facets:other")]),
+                    ("p:first", &[("p", "urn:facets")]),
+                ],
+            ),
+            ..xs::Facets::default()
+        });
+        &FACETS
+    },
+);
+
+/// The type `FirstOrSeven`.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+pub enum FirstOrSeven {
+    /// A value of `i32`.
+    Percent(i32),
+    /// A value of `QName`.
+    Kind(::castile::datatypes::QName),
+}
+
+impl SimpleType for FirstOrSeven {
+    const NAME: &'static str = "FirstOrSeven";
+    const HAS_NAMES: bool = true;
+
+    fn parse(text: &str) -> Result<Self, Option<String>> {
+        Self::parse_in(text, &::castile::datatypes::Unscoped)
+    }
+
+    fn parse_in(text: &str, scope: &dyn ::castile::datatypes::Scope) -> Result<Self, Option<String>> {
+        if let Ok(value) = <i32 as SimpleType>::parse_in(text, scope)
+            && xs::Check::check(&PERCENT_FACETS, text, &value).is_ok()
+        {
+            return Ok(Self::Percent(value));
+        }
+        if let Ok(value) = <::castile::datatypes::QName as SimpleType>::parse_in(
+            text,
+            scope,
+        ) && xs::Check::check(&KIND_FACETS, text, &value).is_ok() {
+            return Ok(Self::Kind(value));
+        }
+        Err(None)
+    }
+
+    fn parse_prefix(_: &str, _: usize) -> Option<(Self, usize)> {
+        None
+    }
+
+    fn parse_beyond_facets(text: &str) -> Option<Self> {
+        if let Ok(value) = <i32 as SimpleType>::parse(text) {
+            return Some(Self::Percent(value));
+        }
+        if let Ok(value) = <::castile::datatypes::QName as SimpleType>::parse(text) {
+            return Some(Self::Kind(value));
+        }
+        None
+    }
+
+    fn write(&self, out: &mut Vec<u8>) -> bool {
+        match self {
+            Self::Percent(value) => value.write(out),
+            Self::Kind(value) => value.write(out),
+        }
+    }
+
+    fn write_in(&self, out: &mut Vec<u8>, prefixes: &mut ::castile::datatypes::Prefixes<'_>) -> bool {
+        match self {
+            Self::Percent(value) => value.write_in(out, prefixes),
+            Self::Kind(value) => value.write_in(out, prefixes),
+        }
+    }
+}
+
+::castile::codegen::union_value!(FirstOrSeven);
+
+static FIRST_OR_SEVEN_FACETS: xs::Restriction<FirstOrSeven> = xs::Restriction::new(
+    "FirstOrSeven",
+    || {
+        static FACETS: xs::LazyLock<xs::Facets<FirstOrSeven>> = xs::LazyLock::new(|| xs::Facets {
+            enumeration: xs::scoped_values(&[("7", &[("", "")]), ("p:first", &[("p", "urn:facets")])]),
+            ..xs::Facets::default()
+        });
+        &FACETS
+    },
+);
+
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
@@ -852,9 +947,13 @@ pub struct Value {
     pub percent_or_kind: Vec<PercentOrKind>,
     /// The element `shortKind`.
     pub short_kind: Vec<ShortKind>,
+    /// The element `someKinds`.
+    pub some_kinds: Vec<::castile::datatypes::List<::castile::datatypes::QName>>,
+    /// The element `firstOrSeven`.
+    pub first_or_seven: Vec<FirstOrSeven>,
 }
 
-static VALUE: [Element; 28] = [
+static VALUE: [Element; 30] = [
     Element::new(NAMESPACE, "code", 0).facets(&CODE_FACETS).occurs(0, None),
     Element::new(NAMESPACE, "digitCode", 1).facets(&DIGIT_CODE_FACETS).occurs(0, Some(1)),
     Element::new(NAMESPACE, "percent", 2).facets(&PERCENT_FACETS).occurs(0, None),
@@ -883,6 +982,8 @@ static VALUE: [Element; 28] = [
     Element::new(NAMESPACE, "sizeOrCode", 26).occurs(0, Some(1)),
     Element::new(NAMESPACE, "percentOrKind", 29).occurs(0, None),
     Element::new(NAMESPACE, "shortKind", 30).facets(&SHORT_KIND_FACETS).occurs(0, None),
+    Element::new(NAMESPACE, "someKinds", 31).facets(&SOME_KINDS_FACETS).occurs(0, None),
+    Element::new(NAMESPACE, "firstOrSeven", 32).facets(&FIRST_OR_SEVEN_FACETS).occurs(0, None),
 ];
 
 impl FromXml for Value {
@@ -923,6 +1024,8 @@ impl FromXml for Value {
             choice: decoder.optional_group()?,
             percent_or_kind: decoder.repeated(&VALUE, 26)?,
             short_kind: decoder.repeated(&VALUE, 27)?,
+            some_kinds: decoder.repeated(&VALUE, 28)?,
+            first_or_seven: decoder.repeated(&VALUE, 29)?,
         };
         decoder.leave(element, outer)?;
         Ok(value)
@@ -960,6 +1063,8 @@ impl ToXml for Value {
         out.optional_group(&self.choice);
         out.repeated("<ns1:percentOrKind>", &self.percent_or_kind, "</ns1:percentOrKind>");
         out.repeated("<ns1:shortKind>", &self.short_kind, "</ns1:shortKind>");
+        out.repeated("<ns1:someKinds>", &self.some_kinds, "</ns1:someKinds>");
+        out.repeated("<ns1:firstOrSeven>", &self.first_or_seven, "</ns1:firstOrSeven>");
     }
 }
 
@@ -973,13 +1078,13 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
             response: "urn:facets:Feature:echoResponse",
         },
         request: Root::new(
-            Element::new(NAMESPACE, "echo", 31),
+            Element::new(NAMESPACE, "echo", 33),
             "<ns1:echo xmlns:ns1=\"urn:facets\" xmlns:ns2=\"urn:facets:other\">",
             "</ns1:echo>",
         ),
         response: Some(
             Root::new(
-                Element::new(NAMESPACE, "echoResponse", 32),
+                Element::new(NAMESPACE, "echoResponse", 34),
                 "<ns1:echoResponse xmlns:ns1=\"urn:facets\" xmlns:ns2=\"urn:facets:other\">",
                 "</ns1:echoResponse>",
             ),
@@ -995,13 +1100,13 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
             response: "urn:facets:Feature:rateResponse",
         },
         request: Root::new(
-            Element::new(NAMESPACE, "rate", 33).facets(&PERCENT_FACETS),
+            Element::new(NAMESPACE, "rate", 35).facets(&PERCENT_FACETS),
             "<ns1:rate xmlns:ns1=\"urn:facets\">",
             "</ns1:rate>",
         ),
         response: Some(
             Root::new(
-                Element::new(NAMESPACE, "rateResponse", 34).facets(&PERCENT_FACETS),
+                Element::new(NAMESPACE, "rateResponse", 36).facets(&PERCENT_FACETS),
                 "<ns1:rateResponse xmlns:ns1=\"urn:facets\">",
                 "</ns1:rateResponse>",
             ),

@@ -50,10 +50,7 @@ fn call(definitions: &Definitions, wrapper: &ExpandedName, parts: &[(String, Par
 /// A call in SOAP encoding, without references.
 fn encoded(service: &Service, wrapper: &ExpandedName, parts: &[(String, PartContent)]) -> anyhow::Result<String> {
     let schema = &service.definitions.schema;
-    let encoding = match service.version {
-        Version::Soap11 => Encoding::Soap11,
-        Version::Soap12 => Encoding::Soap12,
-    };
+    let encoding = if service.version == Version::Soap12 { Encoding::Soap12 } else { Encoding::Soap11 };
     let parts = parts.iter().map(|(name, content)| match content {
         PartContent::Type(type_id) => (name.clone(), *type_id),
         PartContent::Element(id) => (schema[*id].name.local().to_owned(), schema[*id].type_id),

@@ -28,7 +28,7 @@ pub use integer::{Integer, NegativeInteger, NonNegativeInteger, NonPositiveInteg
 pub use invalid::Invalid;
 pub(crate) use invalid::quoted;
 pub use list::{Entities, Idrefs, List, Nmtokens};
-pub use qname::{Notation, Prefixes, QName, Scope, Unscoped};
+pub use qname::{Notation, Prefixes, QName, Scope, Unscoped, text_of};
 pub use streamed_binary::StreamedBinary;
 pub use text::{AnyUri, Entity, Id, Idref, Language, Name, NcName, Nmtoken, NormalizedString, Token};
 pub use value::{Datatype, Value};

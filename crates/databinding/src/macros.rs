@@ -108,9 +108,7 @@ macro_rules! union_value {
 
         impl std::fmt::Display for $type {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                let mut out = Vec::new();
-                $crate::datatypes::SimpleType::write(self, &mut out);
-                f.write_str(&String::from_utf8_lossy(&out))
+                f.write_str(&$crate::datatypes::text_of(self))
             }
         }
     };

@@ -171,6 +171,14 @@ impl SimpleType for Notation {
     }
 }
 
+/// The text of a value for people to read: names in it have the prefixes that they came with.
+pub fn text_of<T: SimpleType>(value: &T) -> String {
+    let mut text = Vec::new();
+    // What can't be written is shown as far as it can.
+    let _ = value.write_in(&mut text, &mut Prefixes::new("", false));
+    String::from_utf8_lossy(&text).into_owned()
+}
+
 /// The prefixes of names in one start tag, which are declared in it.
 #[derive(Debug)]
 pub struct Prefixes<'a> {

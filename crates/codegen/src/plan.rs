@@ -171,6 +171,8 @@ pub(crate) struct Field {
     pub(crate) min_occurs: u32,
     pub(crate) max_occurs: Option<u32>,
     pub(crate) term: Term,
+    /// Whether a variant has it in a box, since it is large.
+    pub(crate) is_boxed: bool,
 }
 
 impl Field {
@@ -358,6 +360,8 @@ pub(crate) struct DerivedVariant {
     pub(crate) name: TypeName,
     pub(crate) base: Base,
     pub(crate) recursive: bool,
+    /// Whether it is held in a box, since it is large.
+    pub(crate) is_boxed: bool,
     /// The name as it stands in `xsi:type`; the type itself needs none.
     pub(crate) tag: Option<String>,
 }

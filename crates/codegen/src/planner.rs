@@ -8,6 +8,7 @@ mod operations;
 mod particles;
 mod policy;
 mod simple;
+mod sizes;
 mod types;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -65,7 +66,8 @@ pub(crate) fn plan(definitions: &Definitions, options: &Options, diagnostics: &m
             planner.nothing();
         }
     }
-    let Planner { items, modules, namespaces, attribute_namespaces, .. } = planner;
+    let Planner { mut items, modules, namespaces, attribute_namespaces, .. } = planner;
+    sizes::box_large(&mut items);
     let (items, services, namespaces) = finish::finish(items, services, namespaces, &attribute_namespaces);
     Plan { namespaces, modules, items, services }
 }

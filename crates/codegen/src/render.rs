@@ -55,7 +55,7 @@ pub(crate) fn render(plan: &Plan, wsdl: &str, options: &Options) -> String {
         let empty = quote! {
             #[doc = #documentation]
             #unused
-            #[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+            #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
             #[allow(clippy::module_inception, reason = "the module around it may be called the same")]
             pub mod #ident {}
         };
@@ -202,8 +202,17 @@ fn held(field: &Field, context: Context<'_>) -> TokenStream {
 fn variant_held(variant: &Field, context: Context<'_>) -> TokenStream {
     let one = one(variant, context);
     match variant.occurrence() {
-        Occurrence::Required | Occurrence::Optional => one,
+        Occurrence::Required | Occurrence::Optional => boxed(one, variant.is_boxed),
         Occurrence::Repeated => quote! { Vec<#one> },
+    }
+}
+
+/// The type of a large value that is one of several.
+fn boxed(of: TokenStream, is_boxed: bool) -> TokenStream {
+    if is_boxed {
+        quote! { Box<#of> }
+    } else {
+        of
     }
 }
 

@@ -243,8 +243,9 @@ impl<'a> Walk<'a, '_> {
         let before = self.reader.offset();
         let foreseen = self.reader.foresee();
         match foreseen {
-            Some(Foreseen::Start(identity)) => {
-                let local = &schema.names[identity - 1].1;
+            Some(Foreseen::Start(identity, namespace)) => {
+                let (name, local) = &schema.names[identity - 1];
+                assert_eq!(self.reader.namespace(namespace), name);
                 assert!(!self.reader.foresees_another(castile::xml::look(local)));
                 assert!(self.reader.foresees_another(castile::xml::look(&format!("{local}-other"))));
             }

@@ -10,6 +10,8 @@ mod pattern;
 mod successor;
 mod tag;
 
+use crate::namespaces::NamespaceId;
+
 pub(crate) use pattern::{LONGEST, Pattern};
 pub(crate) use successor::{Place, Successors};
 pub use tag::Placement;
@@ -84,6 +86,8 @@ pub(crate) struct Slot {
     pub(crate) local: u8,
     /// What tells its local name from most others.
     pub(crate) look: u32,
+    /// The namespace of its name.
+    pub(crate) namespace: NamespaceId,
     /// What came next behind its start tags, and behind its end tags.
     successors: [Successors; 2],
 }
@@ -165,12 +169,12 @@ impl Layouts {
         &mut self,
         known: Known,
         bytes: &[u8],
-        name_at: usize,
-        name_length: usize,
-        local: usize,
+        (name_at, name_length, local): (usize, usize, usize),
+        namespace: NamespaceId,
     ) -> u64 {
         let Some(start) = Pattern::new(bytes) else { return 0 };
-        let Some(index) = self.slot_for(known, &bytes[name_at..name_at + name_length], local) else { return 0 };
+        let name = &bytes[name_at..name_at + name_length];
+        let Some(index) = self.slot_for(known, name, local, namespace) else { return 0 };
         let slot = &mut self.current.slots[index];
         slot.start = start;
         // All three fit: they are within a pattern.
@@ -183,7 +187,7 @@ impl Layouts {
     pub(crate) fn learn_tag(&mut self, known: Known, tag: Tag) -> u64 {
         let bytes = tag.first.bytes();
         let name = &bytes[usize::from(tag.name_at)..][..usize::from(tag.name_length)];
-        let Some(index) = self.slot_for(known, name, tag.local.into()) else { return 0 };
+        let Some(index) = self.slot_for(known, name, tag.local.into(), tag.namespace) else { return 0 };
         let slot = &mut self.current.slots[index];
         slot.tags = self.current.tags.keep(slot.id, slot.tags, tag);
         slot.id
@@ -191,7 +195,7 @@ impl Layouts {
 
     /// The number of the slot for the tags at `known` that have this name, as written, whose local name begins at `local`. One
     /// that had others is emptied.
-    fn slot_for(&mut self, known: Known, name: &[u8], local: usize) -> Option<usize> {
+    fn slot_for(&mut self, known: Known, name: &[u8], local: usize, namespace: NamespaceId) -> Option<usize> {
         let index = usize::from(known.slot);
         if index >= MOST_SLOTS {
             return None;
@@ -203,7 +207,8 @@ impl Layouts {
         if !is_same {
             self.last_id += 1;
             let look = std::str::from_utf8(&name[local..]).map_or(0, look);
-            self.current.slots[index] = Slot { identity: known.identity, id: self.last_id, look, ..Slot::default() };
+            self.current.slots[index] =
+                Slot { identity: known.identity, id: self.last_id, look, namespace, ..Slot::default() };
         }
         Some(index)
     }
@@ -239,7 +244,7 @@ mod tests {
         let mut layouts = Layouts::default();
         layouts.select("=urn:a\u{1}");
         let first = Known { slot: 3, identity: 100 };
-        let id = layouts.learn_start(first, b"<a>", 1, 1, 0);
+        let id = layouts.learn_start(first, b"<a>", (1, 1, 0), NamespaceId::NONE);
         layouts.learn_end(first, id, b"</a>");
         assert!(layouts.slot(first).is_some());
         assert!(layouts.slot(Known { slot: 3, identity: 101 }).is_none());
@@ -257,8 +262,8 @@ mod tests {
         let mut layouts = Layouts::default();
         layouts.select("");
         let known = Known { slot: 0, identity: 1 };
-        let old = layouts.learn_start(known, b"<a:x>", 1, 3, 2);
-        let new = layouts.learn_start(known, b"<b:x>", 1, 3, 2);
+        let old = layouts.learn_start(known, b"<a:x>", (1, 3, 2), NamespaceId::NONE);
+        let new = layouts.learn_start(known, b"<b:x>", (1, 3, 2), NamespaceId::NONE);
         assert_ne!(old, new);
         layouts.learn_end(known, old, b"</a:x>");
         assert_eq!(layouts.slot(known).map(|slot| slot.end.length), Some(0));

@@ -196,6 +196,7 @@ impl Planner<'_> {
                 documentation: format!("A value of the type `{}`.", name.name),
                 base,
                 recursive: false,
+                is_boxed: false,
                 tag: Some(String::new()),
                 name,
             });

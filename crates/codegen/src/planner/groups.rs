@@ -77,7 +77,7 @@ impl Planner<'_> {
                 (documentation, Term::Group { path, recursive })
             }
         };
-        Field { ident, documentation, min_occurs: node.min, max_occurs: node.max, term }
+        Field { ident, documentation, min_occurs: node.min, max_occurs: node.max, term, is_boxed: false }
     }
 
     fn group_documentation(&self, group: &Group) -> String {

@@ -318,7 +318,7 @@ impl Planner<'_> {
             }
         };
         let term = Term::Element { element, value, tag: String::new(), counted: false };
-        Field { ident, documentation, min_occurs: 1, max_occurs: Some(1), term }
+        Field { ident, documentation, min_occurs: 1, max_occurs: Some(1), term, is_boxed: false }
     }
 
     /// The element of a payload; its tags come when all namespaces are known.

@@ -134,6 +134,7 @@ impl Planner<'_> {
                 documentation: format!("A value of the type `{}`.", name.name),
                 base,
                 recursive,
+                is_boxed: false,
                 tag: (id != type_id).then(String::new),
                 name,
             });

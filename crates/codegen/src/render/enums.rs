@@ -5,7 +5,7 @@ use quote::quote;
 
 use super::documentation::documentation;
 use super::types::{all_of, first_of, particle, read};
-use super::{Context, base, by_index, element_table, group_trait, occurrence, recursive, variant_held};
+use super::{Context, base, boxed, by_index, element_table, group_trait, occurrence, recursive, variant_held};
 use crate::names::Ident;
 use crate::plan::{
     Base, Choice, Derived, Enumeration, EnumerationVariant, Field, Member, Occurrence, Particle, ParticleKind, Term,
@@ -17,7 +17,7 @@ fn allow(context: Context<'_>) -> Option<TokenStream> {
     let unused = context.allow_unused();
     let allow = quote! {
         #unused
-        #[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+        #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
     };
     (context.module == 0).then_some(allow)
 }
@@ -131,8 +131,8 @@ fn read_choice(plan: &Choice, context: Context<'_>) -> TokenStream {
         .iter()
         .enumerate()
         .map(|(index, variant)| {
-            let (ident, read) = (&variant.ident, read(variant, table, index));
-            quote! { Self::#ident(#read?) }
+            let read = read(variant, table, index);
+            made(variant, &quote! { #read? })
         })
         .collect();
     let matched = by_index(&quote! { index }, &arms);
@@ -166,26 +166,29 @@ fn read_choice(plan: &Choice, context: Context<'_>) -> TokenStream {
         },
     };
     let others = others.iter().map(|variant| {
-        let (ident, read) = (&variant.ident, read(variant, table, 0));
         match (&variant.term, variant.occurrence()) {
             (Term::Any(any), Occurrence::Required) => {
-                let any = super::wildcard(any);
+                let (any, made) = (super::wildcard(any), made(variant, &quote! { any }));
                 quote! {
                     if let Some(any) = decoder.optional_any(const { &#any })? {
-                        return Ok(Some(Self::#ident(any)));
+                        return Ok(Some(#made));
                     }
                 }
             }
-            (_, Occurrence::Required) => quote! {
-                if let Some(group) = decoder.optional_group()? {
-                    return Ok(Some(Self::#ident(group)));
+            (_, Occurrence::Required) => {
+                let made = made(variant, &quote! { group });
+                quote! {
+                    if let Some(group) = decoder.optional_group()? {
+                        return Ok(Some(#made));
+                    }
                 }
-            },
+            }
             _ => {
-                let first = first_of(variant, context);
+                let (first, read) = (first_of(variant, context), read(variant, table, 0));
+                let made = made(variant, &quote! { #read? });
                 quote! {
                     if decoder.begins(&[#first])? {
-                        return Ok(Some(Self::#ident(#read?)));
+                        return Ok(Some(#made));
                     }
                 }
             }
@@ -198,19 +201,30 @@ fn read_choice(plan: &Choice, context: Context<'_>) -> TokenStream {
     }
 }
 
+/// A variant that holds this.
+fn made(variant: &Field, value: &TokenStream) -> TokenStream {
+    let ident = &variant.ident;
+    if variant.is_boxed {
+        quote! { Self::#ident(Box::new(#value)) }
+    } else {
+        quote! { Self::#ident(#value) }
+    }
+}
+
 fn write_variant(variant: &Field) -> TokenStream {
     let name = &variant.ident;
     let occurrence = variant.occurrence();
+    let value = if variant.is_boxed { quote! { &**value } } else { quote! { value } };
     match (&variant.term, occurrence) {
         (Term::Element { tag, .. }, _) => {
             let (start, end) = (format!("<{tag}>"), format!("</{tag}>"));
             match occurrence {
                 Occurrence::Repeated => quote! { Self::#name(values) => out.repeated(#start, values, #end), },
-                _ => quote! { Self::#name(value) => out.element(#start, value, #end), },
+                _ => quote! { Self::#name(value) => out.element(#start, #value, #end), },
             }
         }
         (Term::Group { .. }, Occurrence::Repeated) => quote! { Self::#name(groups) => out.groups(groups), },
-        (Term::Group { .. }, _) => quote! { Self::#name(group) => out.group(group), },
+        (Term::Group { .. }, _) => quote! { Self::#name(value) => out.group(#value), },
         (Term::Any(_), Occurrence::Repeated) => quote! { Self::#name(elements) => out.any(elements), },
         (Term::Any(_), _) => quote! { Self::#name(element) => out.any([element]), },
     }
@@ -225,7 +239,8 @@ pub(super) fn derived(plan: &Derived, context: Context<'_>) -> TokenStream {
     let allow = allow(context);
     let declared = variants.iter().map(|variant| {
         let documentation = super::documentation::documentation(&variant.documentation);
-        let (ident, held) = (&variant.ident, recursive(base(&variant.base, context), variant.recursive));
+        let held = boxed(recursive(base(&variant.base, context), variant.recursive), variant.is_boxed);
+        let ident = &variant.ident;
         quote! { #documentation #ident(#held), }
     });
     let names = variants.iter().map(|variant| {
@@ -233,11 +248,13 @@ pub(super) fn derived(plan: &Derived, context: Context<'_>) -> TokenStream {
         quote! { xs::TypeName::new(#namespace, #name) }
     });
     let count = Literal::usize_unsuffixed(variants.len());
-    let arms: Vec<TokenStream> = variants
-        .iter()
-        .map(|variant| &variant.ident)
-        .chain([other])
-        .map(|ident| quote! { decoder.derived(element).map(Self::#ident) })
+    let known = variants.iter().map(|variant| (&variant.ident, variant.is_boxed));
+    let arms: Vec<TokenStream> = known
+        .chain([(other, false)])
+        .map(|(ident, is_boxed)| match is_boxed {
+            false => quote! { decoder.derived(element).map(Self::#ident) },
+            true => quote! { decoder.derived(element).map(|value| Self::#ident(Box::new(value))) },
+        })
         .collect();
     let type_of = if plan.is_abstract {
         quote! { decoder.concrete_type_of(element, &#table)? }

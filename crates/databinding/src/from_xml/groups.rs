@@ -99,10 +99,10 @@ impl<'a> Decoder<'a> {
         if self.next.is_none() {
             match self.foresee() {
                 Some(Foreseen::End) => return Ok(false),
-                Some(Foreseen::Start(identity) | Foreseen::Tag(_, identity)) if is_first(first, identity) => {
+                Some(Foreseen::Start(identity, _) | Foreseen::Tag(_, identity)) if is_first(first, identity) => {
                     return Ok(true);
                 }
-                Some(Foreseen::Start(_)) if self.foresees_none(first) => return Ok(false),
+                Some(Foreseen::Start(..)) if self.foresees_none(first) => return Ok(false),
                 Some(Foreseen::Tag(..)) => {}
                 _ if self.is_at_known_end() => return Ok(false),
                 _ if self.is_at_known_first(first) => return Ok(true),
@@ -126,7 +126,7 @@ impl<'a> Decoder<'a> {
         if self.next.is_none() {
             match self.foresee() {
                 Some(Foreseen::End) => return Ok(None),
-                Some(Foreseen::Start(identity) | Foreseen::Tag(_, identity)) => {
+                Some(Foreseen::Start(identity, _) | Foreseen::Tag(_, identity)) => {
                     let mut known = Element::position(table, identity);
                     if known.is_none() && self.next.is_none() {
                         // Two places may have tags of one name.
@@ -221,9 +221,15 @@ impl<'a> Decoder<'a> {
         if self.next.is_none() {
             match self.foresee() {
                 Some(Foreseen::End) => return Ok(None),
-                Some(Foreseen::Start(identity)) if is_first(wildcard.before, identity) => return Ok(None),
+                Some(Foreseen::Start(identity, namespace))
+                    if !wildcard.namespaces.allow(self.reader.namespace(namespace))
+                        || is_first(wildcard.before, identity) =>
+                {
+                    return Ok(None);
+                }
                 Some(_) => {}
-                None if self.is_at_known_end() || self.is_at_known_first(wildcard.before) => return Ok(None),
+                // What it takes is never known, so nothing is looked for that might come in its place: the tokeniser tells.
+                None if self.is_at_known_end() => return Ok(None),
                 None => {}
             }
         }
@@ -301,6 +307,7 @@ impl<'a> Decoder<'a> {
         };
         self.copy = left;
         xml.push_str(rest);
+        self.reader.overlook();
         Ok(Any::from_parts(name.0, name.1, xml))
     }
 

@@ -207,10 +207,10 @@ impl Decoder<'_> {
             Some(Next::Start(_)) => {}
             None => match self.foresee() {
                 Some(Foreseen::End) => return Ok(false),
-                Some(Foreseen::Start(identity)) if identity == element.identity() => return Ok(true),
-                Some(Foreseen::Start(_)) if self.reader.foresees_another(element.look()) => return Ok(false),
+                Some(Foreseen::Start(identity, _)) if identity == element.identity() => return Ok(true),
+                Some(Foreseen::Start(..)) if self.reader.foresees_another(element.look()) => return Ok(false),
                 // Two places may have tags of one name.
-                Some(Foreseen::Start(_)) => {
+                Some(Foreseen::Start(..)) => {
                     if self.is_at_known_start(element) {
                         return Ok(true);
                     }

@@ -4,6 +4,7 @@
 //! each element that a content model allows there.
 
 use crate::layout::{Known, Place};
+use crate::namespaces::NamespaceId;
 use crate::token::StartTag;
 
 use super::Reader;
@@ -11,8 +12,9 @@ use super::Reader;
 /// A tag that comes next and is known.
 #[derive(Clone, Copy, Debug)]
 pub enum Foreseen<'a> {
-    /// The start tag without attributes, or empty-element tag, of the place of this identity. It is not read.
-    Start(usize),
+    /// The start tag without attributes, or empty-element tag, of the place of this identity, and the namespace of its
+    /// name. It is not read.
+    Start(usize, NamespaceId),
     /// A start tag with attributes of the place of this identity. It was read.
     Tag(StartTag<'a>, usize),
     /// The end tag of the element that is open. It is not read.
@@ -48,7 +50,7 @@ impl<'a> Reader<'a> {
             return Some(Foreseen::Tag(tag, identity));
         }
         let slot = self.memory.layouts.slot_of(self.foresight.next)?;
-        Some(if self.foresight.next.is_end() { Foreseen::End } else { Foreseen::Start(slot.identity()) })
+        Some(if self.foresight.next.is_end() { Foreseen::End } else { Foreseen::Start(slot.identity(), slot.namespace) })
     }
 
     /// Looks for what came behind the last tag. A start tag that is not a plain one is read.
@@ -83,6 +85,12 @@ impl<'a> Reader<'a> {
     pub fn foresees_another(&self, look: u32) -> bool {
         let Foresight { at, next, look: foreseen, .. } = self.foresight;
         at == self.at && foreseen != look && next != Place::NOWHERE && self.layout_holds
+    }
+
+    /// Goes on as if the element that was read last had not been there, for which there is no place: what comes is foreseen
+    /// behind the tag before it, if it wasn't foreseen what comes behind that.
+    pub fn overlook(&mut self) {
+        self.last_place = self.foresight.behind;
     }
 
     /// Keeps that a tag of `known` came where [`foresee`](Self::foresee) said nothing: its end tag or a start tag.

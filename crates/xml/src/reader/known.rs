@@ -150,7 +150,9 @@ impl<'a> Reader<'a> {
             && holds_outside(&self.memory.namespaces, self.layout_outside, bytes)
         {
             let (length, local) = (open.name_length as usize, open.local as usize);
-            open.learned = self.memory.layouts.learn_start(known, bytes, name_at, length, local);
+            let name = QName::new(&self.input[open.name as usize..][..length], local);
+            let Some(namespace) = self.memory.namespaces.resolve(name.prefix()) else { return };
+            open.learned = self.memory.layouts.learn_start(known, bytes, (name_at, length, local), namespace);
             self.last_place = if open.learned == 0 { Place::NOWHERE } else { Place::start(known.slot) };
         }
     }

@@ -610,18 +610,18 @@ mod foreseen {
         let mut reader = at_payload(input, &mut learn(input));
         assert!(reader.foresee().is_none(), "what the payload's own tag is isn't known");
         assert!(reader.known_start(G));
-        assert!(matches!(reader.foresee(), Some(Foreseen::Start(1))));
+        assert!(matches!(reader.foresee(), Some(Foreseen::Start(1, _))));
         assert!(reader.foresees_another(crate::look("b")) && !reader.foresees_another(crate::look("a")));
         assert!(reader.known_element(A, text).is_some());
         assert!(!reader.foresees_another(crate::look("a")), "that was at another place");
-        assert!(matches!(reader.foresee(), Some(Foreseen::Start(2))));
+        assert!(matches!(reader.foresee(), Some(Foreseen::Start(2, _))));
         assert!(reader.known_element(B, text).is_some());
         assert!(matches!(reader.foresee(), Some(Foreseen::End)));
         assert!(reader.foresees_another(crate::look("a")) && reader.foresees_another(crate::look("b")));
         assert!(reader.known_end(G));
-        assert!(matches!(reader.foresee(), Some(Foreseen::Start(3))));
+        assert!(matches!(reader.foresee(), Some(Foreseen::Start(3, _))));
         assert!(reader.known_start(G));
-        assert!(matches!(reader.foresee(), Some(Foreseen::Start(2))), "one of two that came behind the tag");
+        assert!(matches!(reader.foresee(), Some(Foreseen::Start(2, _))), "one of two that came behind the tag");
     }
 
     #[test]
@@ -638,7 +638,26 @@ mod foreseen {
         }
         let mut reader = at_payload("<r><g><g><a>1</a></g></g></r>                ", &mut learn(learned));
         assert!(reader.known_start(G) && reader.known_start(G));
-        assert!(matches!(reader.foresee(), Some(Foreseen::Start(1))));
+        assert!(matches!(reader.foresee(), Some(Foreseen::Start(1, _))));
+    }
+
+    #[test]
+    fn what_has_no_place_is_overlooked() {
+        let input = "<r><g><a>1</a><x>y</x><b>2</b></g></r>                ";
+        let text = |input: &str, at: usize| Some(((), at + input[at..].find('<')?));
+        let mut memory = learn(&input.replace("<x>y</x>", ""));
+        for is_overlooked in [false, true] {
+            let mut reader = at_payload(input, &mut memory);
+            assert!(reader.known_start(G) && reader.known_element(A, text).is_some());
+            assert!(reader.foresee().is_none(), "<b> came here");
+            reader.next().unwrap();
+            reader.skip_element().unwrap();
+            if is_overlooked {
+                reader.overlook();
+            }
+            assert_eq!(matches!(reader.foresee(), Some(Foreseen::Start(2, _))), is_overlooked);
+            memory = reader.into_memory();
+        }
     }
 
     #[test]
@@ -651,7 +670,7 @@ mod foreseen {
         assert!(reader.foresee().is_none(), "a text follows");
         reader.skip_element().unwrap();
         reader.learn_end(A, true);
-        assert!(matches!(reader.foresee(), Some(Foreseen::Start(2))), "<b/> came here");
+        assert!(matches!(reader.foresee(), Some(Foreseen::Start(2, _))), "<b/> came here");
         assert_eq!(reader.known_tag(B).map(|tag| tag.name.local()), Some("b"));
         assert!(reader.foresee().is_none(), "its end is due");
         assert!(reader.end_of_empty() && !reader.end_of_empty());

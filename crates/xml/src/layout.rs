@@ -44,6 +44,8 @@ impl Known {
 
 /// How many slots a layout has at most, of 176 bytes each.
 const MOST_SLOTS: usize = Known::SLOTS as usize;
+/// How many there is room for once there is one.
+const FIRST_SLOTS: usize = 64;
 /// How many layouts are kept, as many kinds of senders as are told apart, and how many slots they have together beside
 /// those of the current one.
 const MOST_LAYOUTS: usize = 8;
@@ -201,6 +203,8 @@ impl Layouts {
             return None;
         }
         if self.current.slots.len() <= index {
+            // Most contracts that one message is of have fewer: to grow in small steps would leave holes in the heap, for good.
+            self.current.slots.reserve(FIRST_SLOTS.saturating_sub(self.current.slots.len()));
             self.current.slots.resize(index + 1, Slot::default());
         }
         let is_same = self.current.slots[index].identity == known.identity && self.has_name(index, name);

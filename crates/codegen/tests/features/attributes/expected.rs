@@ -259,7 +259,7 @@ impl ToXml for Less {
 
 /// A value of the type `Item` or of one that is derived from it.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum ItemOrDerived {
     /// A value of the type `Item`.
     Item(Item),

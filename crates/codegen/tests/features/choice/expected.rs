@@ -136,7 +136,7 @@ impl<S: HttpService> FeatureClient<S> {
 
 /// One of several.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum OnceChoice {
     /// The element `a`.
     A(i32),
@@ -238,7 +238,7 @@ impl ::castile::codegen::Group for OrderedChoiceSequence {
 
 /// One of several.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum OrderedChoice {
     /// The element `a`.
     A(i32),
@@ -278,7 +278,7 @@ impl ::castile::codegen::Group for OrderedChoice {
         match self {
             Self::A(value) => out.element("<a>", value, "</a>"),
             Self::B(value) => out.element("<b>", value, "</b>"),
-            Self::Sequence(group) => out.group(group),
+            Self::Sequence(value) => out.group(value),
         }
     }
 }
@@ -314,7 +314,7 @@ impl ToXml for Ordered {
 
 /// One of several.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum ValueChoice2 {
     /// The element `once`.
     Once(Once),
@@ -346,7 +346,7 @@ impl ::castile::codegen::Group for ValueChoice2 {
 
 /// One of several.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum ValueChoice3 {
     /// The element `x`.
     X(i32),
@@ -410,7 +410,7 @@ impl ::castile::codegen::Group for ValueChoice4Sequence {
 
 /// One of several.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum ValueChoice4 {
     /// The element `z`.
     Z(i32),
@@ -485,7 +485,7 @@ impl ::castile::codegen::Group for AddressSequence {
 
 /// The group `Address`.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum Address {
     /// The element `street`.
     Street(String),
@@ -518,7 +518,7 @@ impl ::castile::codegen::Group for Address {
     fn write(&self, out: &mut Encoder) {
         match self {
             Self::Street(value) => out.element("<street>", value, "</street>"),
-            Self::Sequence(group) => out.group(group),
+            Self::Sequence(value) => out.group(value),
         }
     }
 }

@@ -169,7 +169,7 @@ impl ToXml for Required {
 
 /// The type `NumberOrName`.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum NumberOrName {
     /// A value of `i32`.
     Int(i32),

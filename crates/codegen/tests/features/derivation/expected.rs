@@ -215,7 +215,7 @@ impl ToXml for Group {
 
 /// Something flat.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum Shape {
     /// A value of the type `Circle`.
     Circle(Circle),
@@ -381,7 +381,7 @@ impl ToXml for Further {
 
 /// A value of the type `Base` or of one that is derived from it.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum BaseOrDerived {
     /// A value of the type `Base`.
     Base(Base),
@@ -449,7 +449,7 @@ impl ToXml for BaseOrDerived {
 
 /// A value of the type `Derived` or of one that is derived from it.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum DerivedOrDerived {
     /// A value of the type `Derived`.
     Derived(Derived),
@@ -507,7 +507,7 @@ impl ToXml for DerivedOrDerived {
 
 /// Of which this contract has no kind.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum Nothing {
     /// A value of a type that the contract doesn't have.
     Other(::castile::AnyType),
@@ -600,7 +600,7 @@ impl ToXml for Restricted {
 
 /// A value of the type `Closed` or of one that is derived from it.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum ClosedOrDerived {
     /// A value of the type `Closed`.
     Closed(Closed),

@@ -260,7 +260,7 @@ impl ToXml for Point {
 
 /// The type `Size`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum Size {
     /// The value `small`.
     Small,
@@ -969,7 +969,7 @@ impl ToXml for Cat {
 
 /// A value of the type `Animal` or of one that is derived from it.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum AnimalOrDerived {
     /// A value of the type `Animal`.
     Animal(Animal),
@@ -1141,7 +1141,7 @@ impl ToXml for AnimalsResponse {
 
 /// One of several.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum ChoiceChoice {
     /// The element `a`.
     A(i32),
@@ -1770,7 +1770,7 @@ pub static FEATURE_OPERATIONS: [Operation; 8] = [
 ];
 
 /// Types of the namespace `http://schemas.xmlsoap.org/soap/encoding/`.
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 #[allow(clippy::module_inception, reason = "the module around it may be called the same")]
 pub mod encoding {
     use ::castile::codegen::{Decoder, Element, Encoder, Error, FromXml, ToXml, xs};

@@ -136,7 +136,7 @@ impl<S: HttpService> FeatureClient<S> {
 
 /// The type `Size`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum Size {
     /// The value `small`.
     Small,
@@ -154,7 +154,7 @@ pub enum Size {
 
 /// What a thing looks like.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum Color {
     /// As blood.
     Red,
@@ -193,7 +193,7 @@ pub enum Color {
 
 /// The type `Small`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum Small {
     /// The value `small`.
     Small,
@@ -208,7 +208,7 @@ pub enum Small {
 
 /// The type `SizeOrNumber`.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum SizeOrNumber {
     /// A value of `Size`.
     Size(Size),
@@ -253,7 +253,7 @@ impl SimpleType for SizeOrNumber {
 
 /// A value of `kind`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum Kind {
     /// The value `a`.
     A,

@@ -256,7 +256,7 @@ impl ToXml for Extended {
 
 /// A value of the type `Base` or of one that is derived from it.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum BaseOrDerived {
     /// A value of the type `Base`.
     Base(Base),

@@ -248,7 +248,7 @@ static GRADE_FACETS: xs::Restriction<i32> = xs::Restriction::new(
 
 /// The type `Color`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum Color {
     /// The value `red`.
     Red,
@@ -307,7 +307,7 @@ static ONE_COLOR_FACETS: xs::Restriction<::castile::datatypes::List<Color>> = xs
 
 /// The type `Size`.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum Size {
     /// A value of `i32`.
     Percent(i32),
@@ -363,7 +363,7 @@ impl SimpleType for Size {
 
 /// The type `SomeSize`.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum SomeSize {
     /// A value of `i32`.
     Percent(i32),
@@ -557,7 +557,7 @@ static OWN_FACETS: xs::Restriction<f32> = xs::Restriction::new(
 
 /// The type `Reddish`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum Reddish {
     /// The value `red`.
     Red,
@@ -572,7 +572,7 @@ pub enum Reddish {
 
 /// The type `SizeOrCode`.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum SizeOrCode {
     /// A value of `SomeSize`.
     SomeSize(SomeSize),
@@ -619,7 +619,7 @@ impl SimpleType for SizeOrCode {
 
 /// One of several.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum ValueChoice {
     /// The element `north`.
     North(i32),
@@ -654,7 +654,7 @@ impl ::castile::codegen::Group for ValueChoice {
 
 /// The type `PercentOrKind`.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum PercentOrKind {
     /// A value of `i32`.
     Percent(i32),
@@ -718,7 +718,7 @@ impl SimpleType for PercentOrKind {
 
 /// The type `ShortKind`.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum ShortKind {
     /// A value of `i32`.
     Percent(i32),
@@ -1117,7 +1117,7 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
 ];
 
 /// Types of the namespace `urn:facets:other`.
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 #[allow(clippy::module_inception, reason = "the module around it may be called the same")]
 pub mod other {
     use ::castile::codegen::{Decoder, Element, Encoder, Error, FromXml, ToXml, xs};

@@ -148,7 +148,7 @@ static CODE_FACETS: xs::Restriction<String> = xs::Restriction::new(
 
 /// The type `Color`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum Color {
     /// The value `red`.
     Red,
@@ -177,7 +177,7 @@ static PERCENT_FACETS: xs::Restriction<i32> = xs::Restriction::new(
 
 /// The type `PercentOrColor`.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum PercentOrColor {
     /// A value of `i32`.
     Percent(i32),
@@ -313,7 +313,7 @@ impl ToXml for Circle {
 
 /// A value of the type `Shape` or of one that is derived from it.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum Shape {
     /// A value of the type `Circle`.
     Circle(Circle),
@@ -362,7 +362,7 @@ impl ToXml for Shape {
 
 /// A piece of the content of a `Paragraph`.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum ParagraphContent {
     /// Text.
     Text(String),
@@ -500,7 +500,7 @@ impl ::castile::codegen::Group for EventChoiceSequence {
 
 /// One of several.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum EventChoice {
     /// The element `start`.
     Start(i32),
@@ -533,7 +533,7 @@ impl ::castile::codegen::Group for EventChoice {
     fn write(&self, out: &mut Encoder) {
         match self {
             Self::Start(value) => out.element("<ns1:start>", value, "</ns1:start>"),
-            Self::Sequence(group) => out.group(group),
+            Self::Sequence(value) => out.group(value),
         }
     }
 }

@@ -136,7 +136,7 @@ impl<S: HttpService> FeatureClient<S> {
 
 /// A piece of the content of a `Paragraph`.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum ParagraphContent {
     /// Text.
     Text(String),
@@ -269,7 +269,7 @@ impl ToXml for Note {
 
 /// A piece of the content of a `Letter`.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum LetterContent {
     /// Text.
     Text(String),

@@ -272,7 +272,7 @@ impl ToXml for Circle {
 
 /// A value of the type `Shape` or of one that is derived from it.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum ShapeOrDerived {
     /// A value of the type `Shape`.
     Shape(Shape),

@@ -189,7 +189,7 @@ pub static FEATURE_OPERATIONS: [Operation; 1] = [
 ];
 
 /// Types of no namespace.
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 #[allow(clippy::module_inception, reason = "the module around it may be called the same")]
 pub mod no_namespace {
     use ::castile::codegen::{Decoder, Element, Encoder, Error, FromXml, ToXml, xs};

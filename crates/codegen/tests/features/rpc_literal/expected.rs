@@ -279,7 +279,7 @@ impl ToXml for Pupil {
 
 /// A value of the type `Person` or of one that is derived from it.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum PersonOrDerived {
     /// A value of the type `Person`.
     Person(Person),
@@ -337,7 +337,7 @@ impl ToXml for PersonOrDerived {
 
 /// The type `Size`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum Size {
     /// The value `small`.
     Small,

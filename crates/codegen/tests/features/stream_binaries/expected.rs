@@ -225,7 +225,7 @@ pub static FEATURE_OPERATIONS: [Operation; 1] = [
 ];
 
 /// Types of the namespace `http://www.w3.org/2005/05/xmlmime`.
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 #[allow(clippy::module_inception, reason = "the module around it may be called the same")]
 pub mod xmlmime {
     use ::castile::codegen::{Decoder, Element, Encoder, Error, FromXml, ToXml, xs};

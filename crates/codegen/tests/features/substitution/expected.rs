@@ -171,7 +171,7 @@ impl ToXml for Animal {
 
 /// A value of the type `Animal` or of one that is derived from it.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum AnimalOrDerived {
     /// A value of the type `Animal`.
     Animal(Animal),
@@ -229,7 +229,7 @@ impl ToXml for AnimalOrDerived {
 
 /// The element `animal`, or one that may stand in its place.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum AnimalElement2 {
     /// The element `dog`.
     Dog(Recursive<Dog>),
@@ -308,7 +308,7 @@ impl ToXml for Dog {
 
 /// The element `animal`, or one that may stand in its place.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum AnimalElement {
     /// The element `dog`.
     Dog(Dog),
@@ -348,7 +348,7 @@ impl ::castile::codegen::Group for AnimalElement {
 
 /// The element `note`, or one that may stand in its place.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum NoteElement {
     /// The element `note`.
     Note(String),
@@ -380,7 +380,7 @@ impl ::castile::codegen::Group for NoteElement {
 
 /// One of several.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum ValueChoice {
     /// The element `x`.
     X(i32),

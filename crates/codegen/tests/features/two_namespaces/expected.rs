@@ -246,7 +246,7 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
 ];
 
 /// Types of the namespace `urn:two_namespaces:other`.
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 #[allow(clippy::module_inception, reason = "the module around it may be called the same")]
 pub mod other {
     use ::castile::codegen::{Decoder, Element, Encoder, Error, FromXml, ToXml, xs};

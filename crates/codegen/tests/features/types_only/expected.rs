@@ -7,7 +7,7 @@ const NAMESPACE: &str = "urn:types_only";
 /// The type `Color`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[allow(dead_code, reason = "a program may use some types and not the rest")]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum Color {
     /// The value `red`.
     Red,
@@ -23,7 +23,7 @@ pub enum Color {
 /// One of several.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(dead_code, reason = "a program may use some types and not the rest")]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum PartChoice {
     /// The element `color`.
     Color(Color),
@@ -127,7 +127,7 @@ impl ToXml for Further {
 /// A value of the type `Part` or of one that is derived from it.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(dead_code, reason = "a program may use some types and not the rest")]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum PartOrDerived {
     /// A value of the type `Part`.
     Part(Part),

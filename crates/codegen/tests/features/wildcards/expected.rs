@@ -192,7 +192,7 @@ impl ToXml for Extensible {
 
 /// One of several.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum ValueChoice {
     /// The element `b`.
     B(i32),

@@ -86,6 +86,7 @@ echo!(extension);
 echo!(facets { echo(facets::Value), rate(i32) });
 echo!(groups);
 echo!(imports);
+echo!(large);
 echo!(lenient);
 echo!(mixed);
 echo!(names { echo(names::Value), r#type(names::Types) });

@@ -165,31 +165,29 @@ fn read_choice(plan: &Choice, context: Context<'_>) -> TokenStream {
             }
         },
     };
-    let others = others.iter().map(|variant| {
-        match (&variant.term, variant.occurrence()) {
-            (Term::Any(any), Occurrence::Required) => {
-                let (any, made) = (super::wildcard(any), made(variant, &quote! { any }));
-                quote! {
-                    if let Some(any) = decoder.optional_any(const { &#any })? {
-                        return Ok(Some(#made));
-                    }
+    let others = others.iter().map(|variant| match (&variant.term, variant.occurrence()) {
+        (Term::Any(any), Occurrence::Required) => {
+            let (any, made) = (super::wildcard(any), made(variant, &quote! { any }));
+            quote! {
+                if let Some(any) = decoder.optional_any(const { &#any })? {
+                    return Ok(Some(#made));
                 }
             }
-            (_, Occurrence::Required) => {
-                let made = made(variant, &quote! { group });
-                quote! {
-                    if let Some(group) = decoder.optional_group()? {
-                        return Ok(Some(#made));
-                    }
+        }
+        (_, Occurrence::Required) => {
+            let made = made(variant, &quote! { group });
+            quote! {
+                if let Some(group) = decoder.optional_group()? {
+                    return Ok(Some(#made));
                 }
             }
-            _ => {
-                let (first, read) = (first_of(variant, context), read(variant, table, 0));
-                let made = made(variant, &quote! { #read? });
-                quote! {
-                    if decoder.begins(&[#first])? {
-                        return Ok(Some(#made));
-                    }
+        }
+        _ => {
+            let (first, read) = (first_of(variant, context), read(variant, table, 0));
+            let made = made(variant, &quote! { #read? });
+            quote! {
+                if decoder.begins(&[#first])? {
+                    return Ok(Some(#made));
                 }
             }
         }
@@ -214,7 +212,11 @@ fn made(variant: &Field, value: &TokenStream) -> TokenStream {
 fn write_variant(variant: &Field) -> TokenStream {
     let name = &variant.ident;
     let occurrence = variant.occurrence();
-    let value = if variant.is_boxed { quote! { &**value } } else { quote! { value } };
+    let value = if variant.is_boxed {
+        quote! { &**value }
+    } else {
+        quote! { value }
+    };
     match (&variant.term, occurrence) {
         (Term::Element { tag, .. }, _) => {
             let (start, end) = (format!("<{tag}>"), format!("</{tag}>"));

@@ -50,7 +50,11 @@ impl<'a> Reader<'a> {
             return Some(Foreseen::Tag(tag, identity));
         }
         let slot = self.memory.layouts.slot_of(self.foresight.next)?;
-        Some(if self.foresight.next.is_end() { Foreseen::End } else { Foreseen::Start(slot.identity(), slot.namespace) })
+        Some(if self.foresight.next.is_end() {
+            Foreseen::End
+        } else {
+            Foreseen::Start(slot.identity(), slot.namespace)
+        })
     }
 
     /// Looks for what came behind the last tag. A start tag that is not a plain one is read.

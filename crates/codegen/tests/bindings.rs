@@ -328,7 +328,7 @@ async fn bodies_may_be_empty() {
     // Twice: the second time the beginning is known.
     for _ in 0..2 {
         for body in ["<s:Body/>", "<s:Body></s:Body>", "<s:Header/><s:Body>\n<!-- nothing --></s:Body>"] {
-            assert_eq!(ask(&server, "\"reset\"", body).await, (200, envelope("<soap:Body></soap:Body>")));
+            assert_eq!(ask(&server, "\"reset\"", body).await, (200, envelope("<soap:Body/>")));
         }
     }
     noting.noted();

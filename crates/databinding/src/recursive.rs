@@ -16,7 +16,7 @@ pub struct Recursive<T>(Option<Box<T>>);
 
 /// What a level may need before the next one looks at the stack again, and beside that for each byte of the value:
 /// code that is not optimised moves values often.
-const RED_ZONE: usize = 64 << 10;
+const RED_ZONE: usize = 128 << 10;
 const RED_ZONE_PER_BYTE: usize = 64;
 /// The size of a new piece of stack, beside as much as the red zone.
 const SEGMENT: usize = 1 << 20;
@@ -136,6 +136,20 @@ impl<T: ToXml> ToXml for Recursive<T> {
 
     fn content(&self, out: &mut Encoder) {
         deeper::<T, _>(|| (**self).content(out));
+    }
+}
+
+/// What is one of several, and large, stands behind a pointer.
+impl<G: Group> Group for Box<G> {
+    const FIRST: &'static [First] = G::FIRST;
+    const ALL: &'static [First] = G::ALL;
+
+    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
+        deeper::<G, _>(|| Ok(G::read(decoder)?.map(Box::new)))
+    }
+
+    fn write(&self, out: &mut Encoder) {
+        deeper::<G, _>(|| (**self).write(out));
     }
 }
 

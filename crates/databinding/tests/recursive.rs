@@ -6,7 +6,8 @@ mod common;
 use std::fmt::Write;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use castile_databinding::{Encoder, FromXml, ToXml};
+use castile_databinding::schema::{Content, Element};
+use castile_databinding::{Decoder, Encoder, Error, FromXml, Recursive, ToXml};
 use castile_xml::{Limits, Memory};
 use common::{List, Tree, decode_with};
 
@@ -77,6 +78,82 @@ fn a_deep_tree_lives() {
     on_a_small_stack(|| {
         let document = format!("<root xmlns=\"urn:t\">{}{}</root>", "<n><n></n>".repeat(DEPTH), "</n>".repeat(DEPTH));
         live_through::<Tree>(&document);
+    });
+}
+
+/// What is one of many, all large, needs the room of one: not that of all.
+macro_rules! one_of_many {
+    ($($variant:ident = $number:literal),*) => {
+        #[derive(Clone, Debug, PartialEq)]
+        enum Many {
+            $($variant(Box<Large<$number>>)),*
+        }
+
+        impl FromXml for Many {
+            const CONTENT: &'static Content = &Content::Sequence(&MANY);
+
+            fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+                match decoder.reader().depth() % 16 {
+                    $($number => decoder.boxed(|decoder| decoder.derived(element)).map(Self::$variant),)*
+                    number => unreachable!("{number}"),
+                }
+            }
+        }
+
+        impl Many {
+            fn inner(&self) -> &[Recursive<Many>] {
+                match self {
+                    $(Self::$variant(large) => &large.inner),*
+                }
+            }
+        }
+    };
+}
+
+one_of_many!(
+    A = 0,
+    B = 1,
+    C = 2,
+    D = 3,
+    E = 4,
+    F = 5,
+    G = 6,
+    H = 7,
+    I = 8,
+    J = 9,
+    K = 10,
+    L = 11,
+    M = 12,
+    N = 13,
+    O = 14,
+    P = 15
+);
+
+#[derive(Clone, Debug, PartialEq)]
+struct Large<const NUMBER: usize> {
+    inner: Vec<Recursive<Many>>,
+    room: [u64; 2048],
+}
+
+static MANY: [Element; 1] = [Element::new("urn:t", "n", 41).occurs(0, None)];
+
+impl<const NUMBER: usize> FromXml for Large<NUMBER> {
+    const CONTENT: &'static Content = &Content::Sequence(&MANY);
+
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+        decoder.complex(element, |decoder| Ok(Large { inner: decoder.repeated(&MANY, 0)?, room: [0; 2048] }))
+    }
+}
+
+#[test]
+fn what_is_one_of_many_large_values_lives() {
+    on_a_small_stack(|| {
+        let depth = 500;
+        let document = format!("<root xmlns=\"urn:t\">{}{}</root>", "<n>".repeat(depth), "</n>".repeat(depth));
+        let (value, _) = decode_with::<Many>(&document, limits(), Memory::default()).unwrap();
+        assert!(value.clone() == value);
+        let inner = std::iter::successors(value.inner().first(), |value| value.inner().first());
+        assert_eq!(inner.count(), depth);
     });
 }
 

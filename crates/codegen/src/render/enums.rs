@@ -127,14 +127,8 @@ fn read_choice(plan: &Choice, context: Context<'_>) -> TokenStream {
     let Choice { table, variants, .. } = plan;
     let (elements, others): (Vec<&Field>, Vec<&Field>) =
         variants.iter().partition(|variant| variant.element().is_some());
-    let arms: Vec<TokenStream> = elements
-        .iter()
-        .enumerate()
-        .map(|(index, variant)| {
-            let read = read(variant, table, index);
-            made(variant, &quote! { #read? })
-        })
-        .collect();
+    let arms: Vec<TokenStream> =
+        elements.iter().enumerate().map(|(index, variant)| made(variant, &read(variant, table, index))).collect();
     let matched = by_index(&quote! { index }, &arms);
     if others.is_empty() {
         return match arms.len() {
@@ -167,24 +161,24 @@ fn read_choice(plan: &Choice, context: Context<'_>) -> TokenStream {
     };
     let others = others.iter().map(|variant| match (&variant.term, variant.occurrence()) {
         (Term::Any(any), Occurrence::Required) => {
-            let (any, made) = (super::wildcard(any), made(variant, &quote! { any }));
+            let (any, ident) = (super::wildcard(any), &variant.ident);
             quote! {
                 if let Some(any) = decoder.optional_any(const { &#any })? {
-                    return Ok(Some(#made));
+                    return Ok(Some(Self::#ident(any)));
                 }
             }
         }
         (_, Occurrence::Required) => {
-            let made = made(variant, &quote! { group });
+            let ident = &variant.ident;
             quote! {
                 if let Some(group) = decoder.optional_group()? {
-                    return Ok(Some(#made));
+                    return Ok(Some(Self::#ident(group)));
                 }
             }
         }
         _ => {
             let (first, read) = (first_of(variant, context), read(variant, table, 0));
-            let made = made(variant, &quote! { #read? });
+            let made = made(variant, &read);
             quote! {
                 if decoder.begins(&[#first])? {
                     return Ok(Some(#made));
@@ -199,13 +193,12 @@ fn read_choice(plan: &Choice, context: Context<'_>) -> TokenStream {
     }
 }
 
-/// A variant that holds this.
-fn made(variant: &Field, value: &TokenStream) -> TokenStream {
+/// A variant that holds what is read so. Large values have no place in the function that reads any of them.
+fn made(variant: &Field, read: &TokenStream) -> TokenStream {
     let ident = &variant.ident;
-    if variant.is_boxed {
-        quote! { Self::#ident(Box::new(#value)) }
-    } else {
-        quote! { Self::#ident(#value) }
+    match (&variant.term, variant.is_boxed) {
+        (Term::Element { .. }, true) => quote! { Self::#ident(decoder.boxed(|decoder| #read)?) },
+        _ => quote! { Self::#ident(#read?) },
     }
 }
 
@@ -255,7 +248,7 @@ pub(super) fn derived(plan: &Derived, context: Context<'_>) -> TokenStream {
         .chain([(other, false)])
         .map(|(ident, is_boxed)| match is_boxed {
             false => quote! { decoder.derived(element).map(Self::#ident) },
-            true => quote! { decoder.derived(element).map(|value| Self::#ident(Box::new(value))) },
+            true => quote! { decoder.boxed(|decoder| decoder.derived(element)).map(Self::#ident) },
         })
         .collect();
     let type_of = if plan.is_abstract {

@@ -7,6 +7,7 @@ use castile_xml::tree::is_ncname;
 use crate::any::{AnyAttribute, ExpandedName};
 use crate::datatypes::{Invalid, SimpleType};
 use crate::error::{Error, ErrorKind};
+use crate::recursive::deeper;
 
 use crate::schema::{self, Attributes, Element, TypeName, ValueConstraint, is_same};
 
@@ -283,6 +284,16 @@ impl Decoder<'_> {
             self.plan(element, T::CONTENT);
         }
         T::content(self, element)
+    }
+
+    /// Reads a value that stands behind a pointer since it is large: apart, so that the function that reads one of many has no room
+    /// for each of them, and with as much stack as it may need, which a pointer to it doesn't tell.
+    ///
+    /// # Errors
+    /// Those of reading it.
+    #[inline(never)]
+    pub fn boxed<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, Error>) -> Result<Box<T>, Error> {
+        deeper::<T, _>(|| read(self).map(Box::new))
     }
 
     /// What `xsi:type` says.

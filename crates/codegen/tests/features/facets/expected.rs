@@ -813,7 +813,7 @@ static SOME_KINDS_FACETS: xs::Restriction<
 
 /// The type `FirstOrSeven`.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, clippy::large_enum_variant, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum FirstOrSeven {
     /// A value of `i32`.
     Percent(i32),

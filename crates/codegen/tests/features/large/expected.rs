@@ -308,14 +308,14 @@ impl ::castile::codegen::Group for ValueChoice {
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         if let Some(index) = decoder.next_of(&VALUE_CHOICE)? {
             let choice = match index {
-                0 => Self::Large(Box::new(decoder.required(&VALUE_CHOICE, 0)?)),
-                1 => Self::Nil(Box::new(decoder.required(&VALUE_CHOICE, 1)?)),
+                0 => Self::Large(decoder.boxed(|decoder| decoder.required(&VALUE_CHOICE, 0))?),
+                1 => Self::Nil(decoder.boxed(|decoder| decoder.required(&VALUE_CHOICE, 1))?),
                 _ => Self::Number(decoder.required(&VALUE_CHOICE, 2)?),
             };
             return Ok(Some(choice));
         }
         if let Some(group) = decoder.optional_group()? {
-            return Ok(Some(Self::Sequence(Box::new(group))));
+            return Ok(Some(Self::Sequence(group)));
         }
         Ok(None)
     }
@@ -490,7 +490,7 @@ impl FromXml for FitsOrDerived {
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         match decoder.type_of(&FITS_OR_DERIVED_TYPES)? {
             0 => decoder.derived(element).map(Self::Fits),
-            1 => decoder.derived(element).map(|value| Self::Larger(Box::new(value))),
+            1 => decoder.boxed(|decoder| decoder.derived(element)).map(Self::Larger),
             _ => decoder.derived(element).map(Self::Other),
         }
     }

@@ -279,6 +279,28 @@ impl Random {
     }
 }
 
+/// Each value has a parent of its own here, so that each is read by a reader that begins at the beginning.
+#[tokio::test]
+async fn what_stands_before_the_root_is_counted() {
+    let server = FeatureServer::new(Echo);
+    let message = |before: usize| {
+        let references: String = (0..100).map(|id| format!("<i href='#{id}'/>")).collect();
+        let values: String = (0..100).map(|id| format!("<p><m id='{id}'>{id}</m></p>")).collect();
+        format!(
+            "{}<s:Envelope xmlns:s='http://schemas.xmlsoap.org/soap/envelope/' \
+             xmlns:e='http://schemas.xmlsoap.org/soap/encoding/' xmlns:xsd='http://www.w3.org/2001/XMLSchema'><s:Body>\
+             <c:arrays xmlns:c='urn:calls'><ints e:arrayType='xsd:int[100]'>{references}</ints></c:arrays>{values}\
+             </s:Body></s:Envelope>",
+            " ".repeat(before)
+        )
+    };
+    let (status, answer) = post(&server, message(0)).await;
+    assert_eq!(status, 200, "{answer}");
+    let (status, answer) = post(&server, message(200_000)).await;
+    assert_eq!(status, 500, "{answer}");
+    assert!(answer.contains("which is the limit on that"), "{answer}");
+}
+
 /// Messages that were broken at random, and put together of parts of others, are answered: what comes from few bytes is
 /// not much, and nothing panics.
 #[tokio::test]

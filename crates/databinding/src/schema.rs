@@ -149,10 +149,9 @@ impl Attribute {
         Attribute { namespace, name, constraint: None, facets: None }
     }
 
-    /// Whether this is its name.
     /// Whether it has this name: in no namespace if that is empty.
     #[inline]
-    pub fn is(&self, namespace: &str, name: &str) -> bool {
+    pub(crate) fn is(&self, namespace: &str, name: &str) -> bool {
         self.name == name && is_same(self.namespace, namespace)
     }
 

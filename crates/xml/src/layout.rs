@@ -227,6 +227,14 @@ impl Layouts {
         &bytes[usize::from(at)..usize::from(at) + usize::from(length)] == name
     }
 
+    /// What the name of tags at `known` is known by, if it is this one, as written; else 0.
+    pub(crate) fn name_in(&self, known: Known, name: &[u8]) -> u64 {
+        match self.slot(known) {
+            Some(slot) if self.has_name(usize::from(known.slot), name) => slot.id,
+            _ => 0,
+        }
+    }
+
     /// Keeps the end tag that belongs to start tags of the name `id`.
     pub(crate) fn learn_end(&mut self, known: Known, id: u64, bytes: &[u8]) {
         let Some(slot) = self.current.slots.get_mut(usize::from(known.slot)) else { return };

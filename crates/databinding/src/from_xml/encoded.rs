@@ -247,7 +247,7 @@ impl<'a> Decoder<'a> {
         (type_name, type_is_fixed): (Option<TypeName>, bool),
         read: impl FnOnce(&mut Self) -> Result<T, Error>,
     ) -> Result<Option<T>, Error> {
-        let (outer, opened) = self.go_to(place, reference, element)?;
+        let (outer, opened) = self.go_to(place, reference, element, type_is_fixed)?;
         let offset = self.start_of(place);
         let said = match opened {
             Opened::Alike => {

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use crate::layout::Known;
 use crate::namespaces::Namespaces;
 
 use super::{Memory, Open, Prefix, Reader, Source};
@@ -67,7 +68,6 @@ impl<'a> Reader<'a> {
 pub struct Alike<'a> {
     name_length: u32,
     local: u32,
-    learned: u64,
     /// What it declares: prefixes and names.
     declarations: Box<[(&'a str, &'a str)]>,
     /// The number of the declaration whose prefix may be another.
@@ -100,16 +100,16 @@ impl<'a> Reader<'a> {
             return None;
         }
         let only_adds = self.memory.namespaces.only_adds(outside);
-        let Open { name_length, local, learned, .. } = *open;
+        let Open { name_length, local, .. } = *open;
         let declarations = declarations.into();
-        Some(Alike { name_length, local, learned, declarations, changes, only_adds })
+        Some(Alike { name_length, local, declarations, changes, only_adds })
     }
 
-    /// Reads a start tag of `length` bytes that comes next. It is known to be like the one that `alike` is of, in the same
+    /// Reads a start tag of `length` bytes that comes next, in the place of `known`. It is known to be like the one that `alike` is of, in the same
     /// scope of namespaces: equal but for `prefix`, where one may change, and for values of attributes that are legal as they
     /// stand and matter to nobody, since there are no attributes then. The layout goes on in it. `false` where learned tags
     /// don't hold, if `prefix` means something already, or if limits ask for another way; then nothing is read.
-    pub fn open_alike(&mut self, alike: &Alike<'a>, length: usize, prefix: &'a str) -> bool {
+    pub fn open_alike(&mut self, alike: &Alike<'a>, known: Known, length: usize, prefix: &'a str) -> bool {
         let outside = self.memory.namespaces.len();
         let is_within = self.layout_holds
             && length < self.limits.markup_length.min(self.limits.text_length)
@@ -119,7 +119,10 @@ impl<'a> Reader<'a> {
         if !is_within || alike.changes.is_some() && !self.is_new_prefix(alike, prefix) {
             return false;
         }
-        let Alike { name_length, local, learned, .. } = *alike;
+        let Alike { name_length, local, .. } = *alike;
+        let name = &self.input.as_bytes()[self.at + 1..][..name_length as usize];
+        // What another reader learned of such tags is nothing that this one knows.
+        let learned = self.memory.layouts.name_in(known, name);
         let namespaces = outside as u32;
         self.memory.open.push(Open { name: (self.at + 1) as u32, name_length, local, namespaces, learned });
         self.memory.attributes.clear();
@@ -184,7 +187,9 @@ fn names_none_of(namespaces: &Namespaces, outside: usize, tag: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Known, Limits, Reader, Token};
+    use crate::{Limits, Reader, Token};
+
+    use super::Known;
 
     const KNOWN: Known = Known { slot: 0, identity: 1 };
 

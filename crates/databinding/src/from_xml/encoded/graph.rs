@@ -27,6 +27,8 @@ use tag::{find, is_plain};
 
 /// How many references may lead to each other before a value comes.
 const MOST_STEPS: usize = 16;
+/// How many readers wait where they are, and how many buffers for others: values mostly stand beside each other.
+const MOST_SPARE: usize = 8;
 
 /// What a decoder knows of the graph that a message is.
 pub(in crate::from_xml) struct Graph<'a> {
@@ -192,7 +194,10 @@ impl<'a> Decoder<'a> {
             let id = id.strip_prefix('#').unwrap_or(id);
             match self.graph().target(id)? {
                 Target::Element(number) => return Ok(number),
-                Target::Reference(next) => to = Cow::Owned(next.into_owned()),
+                Target::Reference(next) => {
+                    self.take_room(next.len(), reference.attribute)?;
+                    to = next;
+                }
                 Target::None => {
                     let message = format!("a reference to {}, where the id of an element was expected", quoted(&to));
                     return Err(fail(ErrorKind::MissingId, message));
@@ -213,12 +218,14 @@ impl<'a> Decoder<'a> {
         extent.map_or(0, |extent| extent.start as usize)
     }
 
-    /// Goes on behind the start tag of an element that a reference to `element` leads to. Returns how that was read.
+    /// Goes on behind the start tag of an element that a reference to `element` leads to. Returns how that was read. Where the
+    /// type is a fixed one, its attributes don't matter.
     pub(super) fn go_to(
         &mut self,
         place: u32,
         reference: &Reference<'a>,
         element: &'static Element,
+        type_is_fixed: bool,
     ) -> Result<(Outer<'a>, Opened), Error> {
         let depth = self.reader.limits().depth;
         let Some(graph) = &mut self.graph else { unreachable!("it has found the element") };
@@ -242,10 +249,11 @@ impl<'a> Decoder<'a> {
         };
         reader.go_to(extent.start as usize);
         reader.begin_layout();
-        let alike = self.graph().alike_at(extent, element);
-        let opened = if alike.is_some_and(|alike| reader.open_alike(alike, extent.tag as usize, extent.prefix)) {
+        let alike = self.graph().alike_at(extent, element).filter(|_| type_is_fixed);
+        let (tag, known) = (extent.tag as usize, element.known());
+        let opened = if alike.is_some_and(|alike| reader.open_alike(alike, known, tag, extent.prefix)) {
             Opened::Alike
-        } else if reader.known_tag(element.known()).is_some() {
+        } else if reader.known_tag(known).is_some() {
             Opened::Known
         } else {
             next_start_tag(&mut reader)?;
@@ -281,7 +289,14 @@ impl<'a> Decoder<'a> {
         extent.is_read = true;
         extent.end = reader.offset() as u32;
         let length = (extent.end - extent.start) as usize;
-        graph.spare.push((extent.parent, reader));
+        let parent = extent.parent;
+        if graph.spare.len() >= MOST_SPARE {
+            let (_, first) = graph.spare.remove(0);
+            if graph.memories.len() < MOST_SPARE {
+                graph.memories.push(first.into_memory());
+            }
+        }
+        graph.spare.push((parent, reader));
         self.take_room(length.saturating_sub(step.counted), step.attribute)
     }
 
@@ -300,14 +315,15 @@ impl<'a> Decoder<'a> {
         // Longer ones, and documents in which a text may be longer than the limit, are measured by the tokeniser.
         let is_within = all.len() + LONGEST_VALUE < limits.markup_length && text.len() <= limits.text_length;
         // Where an item has a place of its own, the next one has another.
-        if !is_within || !to.starts_with('#') || !is_plain(to) || all.contains("position") {
+        let is_first = text.get(begin..element)?.trim_ascii().is_empty();
+        if !is_within || !is_first || !to.starts_with('#') || !is_plain(to) || all.contains("position") {
             return None;
         }
         let value = attribute + text.get(attribute..end)?.find(to)?;
         let before = text.get(begin..value)?.as_bytes();
         let behind = text.get(value + to.len()..end)?.as_bytes();
         // It is the element itself, and no other in it.
-        let is_whole = text.get(begin..element)?.trim_ascii().is_empty() && before.last() == behind.first();
+        let is_whole = before.last() == behind.first();
         is_whole.then_some(Again { before, behind, element: element - begin, attribute: attribute - begin })
     }
 
@@ -375,8 +391,9 @@ impl<'a> Decoder<'a> {
             if number > 0 {
                 reader.go_to(offset);
             }
+            let begin = reader.offset();
             next_start_tag(&mut reader)?;
-            self.take_room(reader.offset() - offset, reference.attribute)?;
+            self.take_room(reader.offset() - begin, reference.attribute)?;
         }
         Ok(reader)
     }

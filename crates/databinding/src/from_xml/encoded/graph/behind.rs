@@ -61,7 +61,7 @@ impl<'a> Behind<'a> {
         if elements.len() <= CALL as usize {
             return Err(Unsure);
         }
-        elements.reserve(ids.len());
+        elements.reserve(ids.len().min(64));
         Ok(Behind { ids: Ids::new(ids), ends: Ends::default() })
     }
 

@@ -109,7 +109,7 @@ impl<'a> Index<'a> {
 
     /// The index of a document with all elements that have an id.
     fn whole(text: &'a str, limits: Limits, mut shapes: Shapes<'a>) -> Result<Self, Error> {
-        let Elements { elements, ids } = match Elements::glanced(text, &mut shapes) {
+        let Elements { elements, ids } = match Elements::glanced(text, limits.depth, &mut shapes) {
             Some(found) => found,
             None => Elements::read(text, limits)?,
         };
@@ -172,8 +172,8 @@ struct Elements<'a> {
 impl<'a> Elements<'a> {
     /// What is found by looking at tags alone: a fraction of the work of a reader, which checks it all when it comes to
     /// read it. `None` for a document in which more than tags and plain ids must be understood, and for one that is not
-    /// well-formed as far as that was noticed.
-    fn glanced(text: &'a str, shapes: &mut Shapes<'a>) -> Option<Self> {
+    /// well-formed as far as that was noticed, or nests more than `depth` deep.
+    fn glanced(text: &'a str, depth: usize, shapes: &mut Shapes<'a>) -> Option<Self> {
         let bytes = text.as_bytes();
         let mut found = Elements::default();
         let mut open: Vec<Open> = Vec::new();
@@ -196,6 +196,9 @@ impl<'a> Elements<'a> {
                 b'!' | b'?' => return None,
                 _ => {
                     let tag = shapes.glance(text, at)?;
+                    if open.len() >= depth {
+                        return None;
+                    }
                     open.push(Open { start: at, tag: tag.end - at, number: None });
                     if let Some(id) = tag.id {
                         found.add(&mut open, id.into(), tag.href.map(Cow::from));
@@ -299,7 +302,7 @@ mod tests {
     }
 
     fn glanced(text: &str) -> Option<Elements<'_>> {
-        Elements::glanced(text, &mut Shapes::default())
+        Elements::glanced(text, Limits::default().depth, &mut Shapes::default())
     }
 
     #[test]
@@ -316,6 +319,8 @@ mod tests {
             ("<a><![CDATA[<b id='1'>]]><b id='2'/></a>", false),
             ("<a><?b <c id='1'>?><b id='2'/></a>", false),
             ("<a id='&#49;'/>", false),
+            ("<a id='1\n2'/>", false),
+            ("<a id='1\t2'/>", false),
             ("<a xmlns:e='http://www.w3.org/2003/05/soap-encoding'><b e:id='1'/><c e:id='2' e:ref='1'/></a>", false),
         ] {
             let read = Elements::read(text, Limits::default()).map(|found| shown(&found));
@@ -425,5 +430,10 @@ mod tests {
         // One that isn't of ASCII is not changed, nor one that is used for something else.
         let expected = [(1, "ns9"), (1, "ns10"), (1, "a"), (1, "ns-1.2"), (2, ""), (1, "y"), (3, "")];
         assert_eq!(found, expected);
+        // What declares a prefix called `type` says no type.
+        let text = "<e><b><c><r/></c><m id='1' xmlns:type='urn:t' xmlns:urn='u'>1</m></b></e>";
+        let mut index = behind(text);
+        let Some(Target::Element(number)) = index.find("1") else { panic!("it is there") };
+        assert_eq!(index.elements[number as usize].prefix, "");
     }
 }

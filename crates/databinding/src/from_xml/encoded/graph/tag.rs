@@ -43,6 +43,7 @@ impl<'a> Tag<'a> {
                 [.., b' ' | b'\t' | b'\n' | b'\r', b'h', b'r', b'e', b'f'] => (Some(&mut tag.href), true),
                 // Its prefix may be that of SOAP 1.2.
                 [.., b':', b'i', b'd'] | [.., b':', b'r', b'e', b'f'] => return None,
+                [.., b'x', b'm', b'l', b'n', b's', b':', b't', b'y', b'p', b'e'] => (None, false),
                 [.., b':', b't', b'y', b'p', b'e'] => (Some(&mut tag.type_name), false),
                 _ => (None, false),
             };
@@ -52,7 +53,8 @@ impl<'a> Tag<'a> {
                 let value = text.get(start..at)?;
                 *place = Some(trim(value));
                 if is_reference {
-                    if value.bytes().any(|byte| byte == b'&') {
+                    // What stands for something else, or is normalised.
+                    if trim(value).bytes().any(|byte| matches!(byte, b'&' | b'\t' | b'\n' | b'\r')) {
                         return None;
                     }
                     tag.value = start;

@@ -102,6 +102,11 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Bench>> {
     let placement = if arguments.no_pin { Placement::free() } else { Placement::apart() };
     let chosen = suites(arguments)?;
     let loads = loads(arguments, &chosen, placement.driver_threads())?;
+    for peer in peers(arguments)? {
+        if !loads.iter().any(|load| peer.serves(&load.case)) {
+            bail!("the peer {} serves nothing of what is measured", peer.name);
+        }
+    }
     if arguments.dry_run {
         print!("{}", schedule::text(&loads, !arguments.no_floor, arguments.network));
         return Ok(None);
@@ -152,6 +157,9 @@ async fn measure(arguments: &Arguments, mut bench: Bench) -> anyhow::Result<Resu
 
 /// Prints the results, writes the report, and gives the exit code.
 fn tell(arguments: &Arguments, results: &Results) -> anyhow::Result<u8> {
+    if results.suites.is_empty() {
+        bail!("nothing was measured, so nothing was written");
+    }
     println!("{}", results.table());
     println!("{}", results.placement);
     for warning in &results.warnings {
@@ -229,14 +237,19 @@ fn start(placement: &Placement, name: &str, network: Option<Network>, more: &[Os
     Ok(Server::start(&format!("castile {name}"), command, placement)?)
 }
 
+/// The peers asked for.
+fn peers(arguments: &Arguments) -> anyhow::Result<Vec<Peer>> {
+    match &arguments.peers[..] {
+        [] => Ok(Vec::new()),
+        names => Peer::named(Path::new(Peer::DIRECTORY), names),
+    }
+}
+
 /// Starts peers, asks them for every case that they serve, and names those that will be measured cold: a quick bench has no
 /// time to wait for them.
 async fn start_peers(bench: &mut Bench, arguments: &Arguments) -> anyhow::Result<Vec<String>> {
     let mut cold = Vec::new();
-    if arguments.peers.is_empty() {
-        return Ok(cold);
-    }
-    for peer in Peer::named(Path::new(Peer::DIRECTORY), &arguments.peers)? {
+    for peer in peers(arguments)? {
         let served = bench.loads.iter().map(|load| &load.case).filter(|case| peer.serves(case));
         let mut target = Target::server(&peer.name, peer.start(&bench.placement)?).for_cases(served);
         if arguments.profile != Profile::Quick {

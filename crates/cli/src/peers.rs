@@ -43,11 +43,13 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         tokio::select! {
-            result = act(arguments) => result,
+            // Signals are waited for before anything is started.
+            biased;
             result = process::asked_to_end() => {
                 result.context("can't wait for signals")?;
                 bail!("interrupted")
             }
+            result = act(arguments) => result,
         }
     })
 }

@@ -13,7 +13,7 @@ use crate::report::{FLOOR, Pass, Results, Row, Suite};
 use crate::search::Tried;
 use crate::{
     Axis, Case, End, Endpoint, Error, ErrorKind, Expected, Interrupt, Machine, Outcome, Placement, Plan, Progress, Run,
-    Search, Server, ab, usage,
+    Search, Server, Start, ab, usage,
 };
 
 use tally::Tally;
@@ -160,15 +160,16 @@ impl Target {
         Target { cases: Some(names.collect()), ..self }
     }
 
-    /// The same with at least so much load before the first run of each case, for one that gets faster meanwhile. Searches have
-    /// none: their steps are load enough.
+    /// The same with at least so much load before the first run of each case, for one that gets faster meanwhile; of a
+    /// search the first step.
     pub fn warmed_for(self, warmup: Duration) -> Self {
         Target { warmup, ..self }
     }
 
-    /// How a case is driven for the first time.
-    fn first(&self, plan: &Plan) -> Plan {
-        Plan { warmup: plan.warmup.max(self.warmup), ..plan.clone() }
+    /// How a load is driven for the first time. One whose users come one after another is measured from the first on.
+    fn first(&self, load: &Load, plan: Plan) -> Plan {
+        let has_warmup = load.driver == Driver::Own && !matches!(plan.start, Start::PerSecond(_));
+        Plan { warmup: if has_warmup { plan.warmup.max(self.warmup) } else { plan.warmup }, ..plan }
     }
 
     /// The process that serves, if it is on this machine.
@@ -283,10 +284,8 @@ impl Bench {
 
     /// How long all runs take, as far as it is planned.
     pub fn planned(&self) -> Duration {
-        let of = |(load, target): (&Load, &Target)| match load.search {
-            None => load.planned() + target.warmup.saturating_sub(load.plan.warmup),
-            Some(_) => load.planned(),
-        };
+        let more = |load: &Load, target: &Target| target.first(load, load.plan.clone()).warmup - load.plan.warmup;
+        let of = |(load, target): (&Load, &Target)| load.planned() + more(load, target);
         self.answered().map(of).sum()
     }
 
@@ -324,7 +323,8 @@ impl Bench {
                     for turn in 0..sides.len() {
                         let next = (run + turn) % sides.len();
                         let (side, tally) = (&mut sides[next], &mut tallies[next]);
-                        let plan = if run == 0 { side.target.first(&load.plan) } else { load.plan.clone() };
+                        let plan = load.plan.clone();
+                        let plan = if run == 0 { side.target.first(load, plan) } else { plan };
                         let Some(outcome) = side.drive(&plan, run + 1, tally, progress).await? else {
                             break 'runs;
                         };
@@ -409,6 +409,7 @@ impl Side<'_> {
         let mut parts: Vec<Vec<Row>> = Vec::new();
         while let Some(load) = search.next(&tried) {
             let plan = search.plan(&self.load.plan, load);
+            let plan = if tried.is_empty() { self.target.first(self.load, plan) } else { plan };
             let mut tally = Tally::default();
             let outcome = self.drive(&plan, tried.len() + 1, &mut tally, progress).await?;
             let Some(outcome) = outcome.filter(|outcome| outcome.ended != Some(End::Interrupted)) else { break };

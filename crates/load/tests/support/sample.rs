@@ -41,7 +41,6 @@ pub fn results_of(seed: u64) -> Results {
         duration_s: 20.0,
         runs: 4,
         warnings: vec![
-            "Wrong or missing answers, so the figures are not valid: cdata-50KB (castile)".into(),
             "The driver, not the server, was the limit, so the server can do more than measured: echoVoid (castile), \
              echoInteger (castile)"
                 .into(),

@@ -12,14 +12,14 @@ use crate::problems;
 /// The exit codes, for the help of both commands; docs/load.md has them as well.
 pub(crate) const EXIT_CODES: &str = "Exit codes: 0 all is well; 1 a --fail-if holds, or answers were wrong and no --fail-if \
                                      is about errors; 2 arguments, contract or messages are wrong, and nothing was sent; 3 \
-                                     nothing was measured.";
+                                     not all was measured.";
 
 /// A criterion for failing holds, or answers were wrong and no criterion was about that.
 const FAILED: u8 = 1;
 /// The contract, a message or an argument is not as it must be; nothing was sent. It is clap's as well.
 const USAGE: u8 = 2;
-/// There was no right answer, or the measurement or its report could not be made.
-const NOTHING_MEASURED: u8 = 3;
+/// There was no right answer, or the measurement or its report could not be made, or not to its end.
+const NOT_MEASURED: u8 = 3;
 
 /// What results are judged by, and where they are written for other programs.
 // A name of its own, since it becomes part of the arguments of a command.
@@ -79,7 +79,7 @@ pub(crate) fn of<T>(prepared: anyhow::Result<Option<T>>, measure: impl FnOnce(T)
     let (code, error) = match prepared.map(|prepared| prepared.map(measure)) {
         Ok(None) => return ExitCode::SUCCESS,
         Ok(Some(Ok(code))) => return ExitCode::from(code),
-        Ok(Some(Err(error))) => (NOTHING_MEASURED, error),
+        Ok(Some(Err(error))) => (NOT_MEASURED, error),
         Err(error) => (USAGE, error),
     };
     tell("error", format_args!("{error:#}"));

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use crate::plan::{Base, Content, Field, Item, Occurrence, Path, Presence, Struct, Term, Value};
+use crate::plan::{Accessor, Base, Content, Field, Item, Occurrence, Path, Presence, Struct, Term, Value};
 
 /// What a variant holds in place at most, in bytes: so much that clippy's `large_enum_variant` has nothing to say.
 const MOST_IN_PLACE: usize = 200;
@@ -14,6 +14,8 @@ const MOST_IN_PLACE: usize = 200;
 const POINTER: usize = 8;
 /// A text or a vector.
 const TEXT: usize = 24;
+/// `castile::Shared`: a pointer, and which way it looks.
+const SHARED: usize = 2 * POINTER;
 /// `castile::Any`, and `castile::AnyType`.
 const ANY: usize = 3 * TEXT;
 const ANY_TYPE: usize = 4 * TEXT;
@@ -44,8 +46,17 @@ pub(super) fn box_large(items: &mut [Item]) {
                 let members = planned.members.iter().map(|member| sizes.base(&member.base));
                 POINTER + members.max().unwrap_or(0)
             }
-            // What SOAP encoding has is behind pointers.
-            Item::EncodedStruct(_) | Item::EncodedArray(_) | Item::Restriction(_) => continue,
+            Item::EncodedStruct(planned) => planned.accessors.iter().map(|accessor| sizes.accessor(accessor)).sum(),
+            // The items, and the sizes of its dimensions if there are several.
+            Item::EncodedArray(planned) => {
+                if planned.rank == 1 {
+                    TEXT
+                } else {
+                    2 * TEXT
+                }
+            }
+            // That is no type.
+            Item::Restriction(_) => continue,
         };
         sizes.known.insert(item.path().clone(), size.next_multiple_of(POINTER));
     }
@@ -102,6 +113,15 @@ impl Sizes {
         }
     }
 
+    /// Each value of a struct in SOAP encoding may be nil.
+    fn accessor(&self, Accessor { value, is_repeated, .. }: &Accessor) -> usize {
+        match (is_repeated, value.is_shared) {
+            (true, _) => TEXT,
+            (false, true) => SHARED,
+            (false, false) => self.optional(&value.base),
+        }
+    }
+
     /// A value that may be absent: texts and vectors have room for that.
     fn optional(&self, base: &Base) -> usize {
         match base {
@@ -124,7 +144,8 @@ impl Sizes {
             Base::Datatype(_) | Base::List(_) => TEXT,
             Base::AnyType => ANY_TYPE,
             Base::Nothing => 0,
-            Base::Raw | Base::Shared(_) => POINTER,
+            Base::Raw => POINTER,
+            Base::Shared(_) => SHARED,
             Base::Item(path) => self.item(path),
         }
     }

@@ -40,8 +40,8 @@ impl fmt::Display for Invalid {
 
 impl std::error::Error for Invalid {}
 
-/// Text for messages, cut where it gets long.
-pub(crate) fn quoted(text: &str) -> String {
+/// Text of a document or of a schema for messages: in quotes, and cut where it gets long.
+pub fn quoted(text: &str) -> String {
     const SHOWN: usize = 40;
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{:?}…", &text[..end]),

@@ -370,12 +370,12 @@ impl Decoder<'_> {
             return Ok(());
         }
         let offset = self.reader.offset();
-        let qualified = match self.reader.placement() {
-            Some(placement) if placement.table == address(attributes) => {
+        let qualified = match self.reader.placement(address(attributes)) {
+            Some(placement) => {
                 self.placed.restore(attributes, offset, placement);
                 placement.qualified
             }
-            _ => self.place_attributes(element, attributes, offset)?,
+            None => self.place_attributes(element, attributes, offset)?,
         };
         self.nil = qualified && self.is_said_nil()?;
         Ok(())

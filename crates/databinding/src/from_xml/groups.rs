@@ -13,6 +13,7 @@ use crate::model::{Matcher, Order};
 use crate::schema::{Element, First, Wildcard};
 use crate::to_xml::Encoder;
 
+use super::sequence::is_first_full;
 use super::{Decoder, Next, Piece};
 
 /// A model group that generated code has a type for: a choice, or a sequence inside something else.
@@ -80,8 +81,8 @@ impl<'a> Decoder<'a> {
                 Ok(None) => break,
                 Err(error) => return Err(error),
             }
-            if groups.len() == 1 {
-                groups.reserve(self.room(start, size_of::<G>()));
+            if is_first_full(&groups) {
+                groups.reserve(self.room(start, groups.len(), size_of::<G>()));
             }
         }
         if groups.len() < min as usize {
@@ -269,35 +270,41 @@ impl<'a> Decoder<'a> {
     /// is declared in it.
     fn raw(&mut self, tag: StartTag<'a>) -> Result<Any, Error> {
         let name = (self.reader.namespace(tag.namespace).to_owned(), tag.name.local().to_owned());
-        let own: Vec<String> = self.reader.declarations().map(|(prefix, _)| prefix.to_owned()).collect();
+        // Nothing but texts, as far as is known: no declarations, attributes or children.
+        let mut is_leaf = self.reader.is_plain();
+        let mut own: Vec<String> = Vec::new();
+        if !is_leaf {
+            own.extend(self.reader.declarations().map(|(prefix, _)| prefix.to_owned()));
+        }
         let outside = self.reader.depth() - 1;
         // Whether some element is in no namespace, which a default namespace elsewhere would change.
         let mut bare = tag.namespace == NamespaceId::NONE;
         while self.reader.depth() > outside {
             if let Token::StartTag(inner) = self.reader.next()? {
                 bare |= inner.namespace == NamespaceId::NONE;
+                is_leaf = false;
             }
         }
         let source = &self.reader.input()[tag.offset..self.reader.offset()];
         let (start, rest) = source.split_at('<'.len_utf8() + tag.name.as_str().len());
         let mut xml = String::with_capacity(source.len() + ROOM);
         xml.push_str(start);
-        let mut wanted = prefixes(source);
-        wanted.insert("");
-        for prefix in &own {
-            wanted.remove(prefix);
-        }
-        for (prefix, namespace) in self.reader.namespaces() {
-            if wanted.remove(prefix) && !namespace.is_empty() {
-                xml.push_str(if prefix.is_empty() { " xmlns" } else { " xmlns:" });
-                xml.push_str(prefix);
-                xml.push_str("=\"");
-                push_value(&mut xml, namespace);
-                xml.push('"');
-                bare &= !prefix.is_empty();
+        let has_default = if is_leaf && !has_colon_inside(rest) {
+            // What is kept mostly: no prefix but that of its own name is looked for.
+            let own = tag.name.prefix();
+            let mut wanted = [Some(own), if own.is_empty() { None } else { Some("") }];
+            self.declare_around(&mut xml, |prefix| {
+                wanted.iter_mut().any(|one| one.take_if(|one| *one == prefix).is_some())
+            })
+        } else {
+            let mut wanted = prefixes(source);
+            wanted.insert("");
+            for prefix in &own {
+                wanted.remove(prefix);
             }
-        }
-        if bare && !own.iter().any(String::is_empty) {
+            self.declare_around(&mut xml, |prefix| wanted.remove(prefix))
+        };
+        if bare && !has_default && !own.iter().any(String::is_empty) {
             xml.push_str(" xmlns=\"\"");
         }
         let copied = xml.len() - start.len();
@@ -309,6 +316,23 @@ impl<'a> Decoder<'a> {
         xml.push_str(rest);
         self.reader.overlook();
         Ok(Any::from_parts(name.0, name.1, xml))
+    }
+
+    /// Declares, in a start tag, the prefixes that are wanted as they are declared around it. Each is asked for until it is
+    /// wanted. Returns whether there is a default namespace among them.
+    fn declare_around(&self, xml: &mut String, mut is_wanted: impl FnMut(&str) -> bool) -> bool {
+        let mut has_default = false;
+        for (prefix, namespace) in self.reader.namespaces() {
+            if is_wanted(prefix) && !namespace.is_empty() {
+                xml.push_str(if prefix.is_empty() { " xmlns" } else { " xmlns:" });
+                xml.push_str(prefix);
+                xml.push_str("=\"");
+                push_value(xml, namespace);
+                xml.push('"');
+                has_default |= prefix.is_empty();
+            }
+        }
+        has_default
     }
 
     // ---- mixed content ----
@@ -387,6 +411,13 @@ fn push_value(xml: &mut String, value: &str) {
     let mut escaped = Vec::new();
     let _ = escape::push_attribute(&mut escaped, value);
     xml.push_str(&String::from_utf8_lossy(&escaped));
+}
+
+/// Whether there is a colon between the name in the start tag of an element and its end tag: `rest` is what stands behind that
+/// name.
+fn has_colon_inside(rest: &str) -> bool {
+    let end_tag = memchr::memrchr(b'<', rest.as_bytes()).unwrap_or(rest.len());
+    rest.as_bytes()[..end_tag].contains(&b':')
 }
 
 /// What stands before colons, and so may be a prefix, wherever that is.

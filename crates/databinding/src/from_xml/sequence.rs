@@ -12,7 +12,9 @@ use crate::schema::{Attributes, Content, Element, TypeName};
 
 /// How many particles are looked at to learn from what comes next that an optional one doesn't.
 const LOOK_AHEAD: usize = 4;
-/// What a vector may reserve on the word of its first item, in bytes.
+/// How many items a vector has room for without being asked, unless they are large. Most vectors have no more.
+const FIRST_ITEMS: usize = 4;
+/// What a vector may reserve on the word of its first items, in bytes.
 const FIRST_RESERVE: usize = 16 << 10;
 
 impl Decoder<'_> {
@@ -120,8 +122,10 @@ impl Decoder<'_> {
                 Ok(None) => break,
                 Err(error) => return Err(error),
             }
-            if values.len() == 1 {
-                values.reserve(self.room(start, size_of::<T>()));
+            if values.len() <= FIRST_ITEMS
+                && (is_first_full(&values) || self.is_first_of_many(&table[index], values.len()))
+            {
+                values.reserve(self.room(start, values.len(), size_of::<T>()));
             }
         }
         match self.check_occurrence(&table[index], values.len()) {
@@ -130,9 +134,14 @@ impl Decoder<'_> {
         }
     }
 
-    /// How many more values of this size may come, if one began at `start` and others are like it.
-    pub(super) fn room(&mut self, start: usize, size: usize) -> usize {
-        let length = self.reader.offset().saturating_sub(start).max(1);
+    /// Whether the first item was read, and a second one comes by a start tag that is known.
+    fn is_first_of_many(&self, element: &'static Element, count: usize) -> bool {
+        count == 1 && self.reader.is_at_known_start(element.known())
+    }
+
+    /// How many more values of this size may come, if so many began at `start` and others are like them.
+    pub(super) fn room(&mut self, start: usize, count: usize, size: usize) -> usize {
+        let length = (self.reader.offset().saturating_sub(start) / count.max(1)).max(1);
         let rest = (self.reader.input().len() - self.reader.offset()) / length;
         let more = rest.min(FIRST_RESERVE.min(self.reserve) / size.max(1));
         self.reserve -= more * size;
@@ -285,4 +294,10 @@ impl Decoder<'_> {
             },
         }
     }
+}
+
+/// Whether a vector is as full as it is before it grows for the first time.
+#[inline]
+pub(super) fn is_first_full<T>(values: &Vec<T>) -> bool {
+    values.len() <= FIRST_ITEMS && values.len() == values.capacity()
 }

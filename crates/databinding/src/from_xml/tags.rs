@@ -16,15 +16,27 @@ impl<'a> Decoder<'a> {
         known
     }
 
-    /// What comes next, if that can be told from what came before. A start tag that is not a plain one is read, and next.
+    /// What comes next, if that can be told from what came before. A start tag that is not a plain one is read, and next, and
+    /// so is the end of an empty-element tag.
     #[inline]
     pub(super) fn foresee(&mut self) -> Option<Foreseen<'a>> {
+        if self.is_at_end_of_empty() {
+            self.recognised = 0;
+            self.next = Some(Next::End { offset: self.inside(self.reader.offset()) });
+            return Some(Foreseen::End);
+        }
         let foreseen = self.reader.foresee();
         if let Some(Foreseen::Tag(tag, identity)) = foreseen {
             self.next = Some(Next::Start(tag));
             self.recognised = identity;
         }
         foreseen
+    }
+
+    /// Whether the start tag that was read last is the whole element. Its end is read then.
+    #[inline]
+    fn is_at_end_of_empty(&mut self) -> bool {
+        self.lenient.is_none() && self.reader.end_of_empty()
     }
 
     /// Whether a start tag comes next that is known as one of `element`. If it is not a plain one it is read, and next.
@@ -85,6 +97,10 @@ impl<'a> Decoder<'a> {
 
     /// Reads the end tag of `element`.
     pub(super) fn end(&mut self, element: &'static Element) -> Result<(), Error> {
+        if self.next.is_none() && self.is_at_end_of_empty() {
+            self.reader.learn_end(element.known(), false);
+            return Ok(());
+        }
         match self.peek()? {
             Next::End { .. } => {
                 self.next = None;

@@ -34,8 +34,8 @@ pub(crate) struct Tag {
     /// Up to the first value and into its quotes, or the whole tag.
     pub(crate) first: Pattern,
     pub(crate) attributes: Box<[TagAttribute]>,
-    /// Which attributes these are to whom it was recognised for last.
-    pub(crate) placement: Option<Placement>,
+    /// Which attributes these are to those it was recognised for last: the type of its place, and the one that `xsi:type` names.
+    placements: [Option<Placement>; 2],
 }
 
 /// Which attributes of a start tag are those of a table: what the names in the tag mean is the same each time.
@@ -83,7 +83,29 @@ impl Tag {
         first: Pattern,
         attributes: Box<[TagAttribute]>,
     ) -> Self {
-        Tag { id: 0, next: 0, name_at, name_length, local, is_empty, namespace, first, attributes, placement: None }
+        Tag {
+            id: 0,
+            next: 0,
+            name_at,
+            name_length,
+            local,
+            is_empty,
+            namespace,
+            first,
+            attributes,
+            placements: [None; 2],
+        }
+    }
+
+    /// Which of its attributes are where in the table of this address, if that is kept.
+    #[inline]
+    pub(crate) fn placement(&self, table: usize) -> Option<&Placement> {
+        self.placements.iter().flatten().find(|placement| placement.table == table)
+    }
+
+    /// Keeps a placement in the place of the older one.
+    pub(crate) fn keep_placement(&mut self, placement: Placement) {
+        self.placements = [Some(placement), self.placements[0]];
     }
 
     fn is_like(&self, other: &Tag) -> bool {

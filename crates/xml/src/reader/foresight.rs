@@ -69,7 +69,9 @@ impl<'a> Reader<'a> {
                     self.foresight.next = next;
                     return None;
                 }
-            } else if slot.start.end_of_match(bytes, self.at).is_some() || self.end_of_known_empty(slot).is_some() {
+            } else if slot.start.end_of_match(bytes, self.at).is_some()
+                || (slot.tags != 0 && self.end_of_known_empty(slot).is_some())
+            {
                 (self.foresight.next, self.foresight.look) = (next, slot.look);
                 return None;
             } else if slot.tags != 0 && self.memory.open.len() < self.limits.depth {

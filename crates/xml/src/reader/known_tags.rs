@@ -95,14 +95,15 @@ impl<'a> Reader<'a> {
         Some(StartTag { name: QName::new(&self.input[name..name + name_length], local), namespace, offset })
     }
 
-    /// What was kept by [`keep_placement`](Self::keep_placement) of the start tag that was recognised last, if it ends here.
+    /// What was kept by [`keep_placement`](Self::keep_placement) of the start tag that was recognised last, if it ends here, for
+    /// the table of this address.
     #[inline]
-    pub fn placement(&self) -> Option<&Placement> {
+    pub fn placement(&self, table: usize) -> Option<&Placement> {
         let (end, id, number) = self.last_tag;
         if end != self.at {
             return None;
         }
-        self.memory.layouts.tag(id, number)?.0.placement.as_ref()
+        self.memory.layouts.tag(id, number)?.0.placement(table)
     }
 
     /// Keeps which of its attributes are where in a table, if the start tag that was read last was recognised.
@@ -111,7 +112,7 @@ impl<'a> Reader<'a> {
         if end == self.at
             && let Some(tag) = self.memory.layouts.tag_mut(id, number)
         {
-            tag.placement = Some(placement);
+            tag.keep_placement(placement);
         }
     }
 

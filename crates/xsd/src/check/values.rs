@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use castile_databinding::datatypes::{Invalid, Scope, Value};
+use castile_databinding::datatypes::{Invalid, Scope, Value, quoted};
 
 use super::Checker;
 use super::elements::kind_of;
@@ -26,7 +26,7 @@ impl Checker<'_> {
             let alone = base.restriction("value", &constraints(std::slice::from_ref(facet)));
             if let Err(problem) = alone {
                 is_told = true;
-                let message = format!("{} is no {} here: {problem}", shown(&facet.value), facet.kind);
+                let message = format!("{} is no {} here: {problem}", quoted(&facet.value), facet.kind);
                 self.diagnostics.warning(facet.location, message).with_rule(rule(facet.kind));
             }
         }
@@ -106,14 +106,5 @@ fn rule(kind: Kind) -> &'static str {
         Kind::WhiteSpace => "whiteSpace-valid-restriction",
         // A pattern that is none has no rule of its own.
         Kind::Pattern => "src-simple-type",
-    }
-}
-
-/// A value as messages show it.
-fn shown(value: &str) -> String {
-    const SHOWN: usize = 40;
-    match value.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{:?}…", &value[..end]),
-        None => format!("{value:?}"),
     }
 }

@@ -1,10 +1,10 @@
 //! The attributes of an element (cvc-complex-type 3 to 5, cvc-attribute).
 
-use castile_databinding::datatypes::Value;
+use castile_databinding::datatypes::{Value, quoted};
 use castile_xml::{Attribute, Reader};
 
 use super::XSI_NAMESPACE;
-use super::elements::{Run, shown};
+use super::elements::Run;
 use super::identity::{FieldAttribute, FieldValue};
 use super::types::{Type, TypeContent};
 use super::values::IdKind;
@@ -98,7 +98,7 @@ impl Run<'_, '_, '_> {
         if let Some(ValueConstraint::Fixed(fixed)) = constraint
             && self.types.read(type_id, fixed, reader).is_ok_and(|fixed| fixed != value)
         {
-            let message = format!("the attribute {} is {}, and fixed to {fixed:?}", named(attribute), shown(text));
+            let message = format!("the attribute {} is {}, and fixed to {fixed:?}", named(attribute), quoted(text));
             self.problems.add("cvc-au", offset, message);
         }
         FieldValue::Value(value)

@@ -168,12 +168,3 @@ impl Assessed {
         self.type_.is_simple() || matches!(self.constraint(types), Some(ValueConstraint::Fixed(_)))
     }
 }
-
-/// Text as messages show it.
-pub(super) fn shown(text: &str) -> String {
-    const SHOWN: usize = 40;
-    match text.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{:?}…", &text[..end]),
-        None => format!("{text:?}"),
-    }
-}

@@ -131,7 +131,7 @@ impl Decoder<'_> {
         loop {
             let begin = self.next.is_none().then(|| self.reader.offset());
             if items.len() == 1 {
-                items.reserve(self.room(start, size_of::<Option<T>>()));
+                items.reserve(self.room(start, 1, size_of::<Option<T>>()));
             }
             if self.next.is_none() && next < most.unwrap_or(usize::MAX) {
                 if let Some(again) = &again

@@ -1,12 +1,12 @@
 //! What an element has in it, judged as it ends (cvc-type 3.1, cvc-complex-type 2.1 and 2.2, cvc-elt 5).
 
-use castile_databinding::datatypes::Scope;
+use castile_databinding::datatypes::{Scope, quoted};
 use castile_xml::Reader;
 
 use super::super::identity::FieldValue;
 use super::super::types::TypeContent;
 use super::expected::expected_only;
-use super::{Assessed, Run, shown};
+use super::{Assessed, Run};
 use crate::TypeId;
 use crate::components::ValueConstraint;
 
@@ -63,7 +63,7 @@ impl<'d> Run<'_, '_, 'd> {
                 {
                     let (rule, found) = match assessed.has_children {
                         true => ("cvc-elt.5.2.2.1", "elements".to_owned()),
-                        false => ("cvc-elt.5.2.2.2", shown(&assessed.text)),
+                        false => ("cvc-elt.5.2.2.2", quoted(&assessed.text)),
                     };
                     let message = format!("{name} has {found} in it, and is fixed to {fixed:?}");
                     self.problems.add(rule, assessed.text_offset.unwrap_or(start), message);
@@ -98,7 +98,7 @@ impl<'d> Run<'_, '_, 'd> {
         if let Some(ValueConstraint::Fixed(fixed)) = assessed.constraint(self.types).cloned()
             && self.types.read(type_id, &fixed, scope).is_ok_and(|fixed| fixed != value)
         {
-            let message = format!("the value is {}, and fixed to {fixed:?}", shown(text));
+            let message = format!("the value is {}, and fixed to {fixed:?}", quoted(text));
             self.problems.add("cvc-elt.5.2.2.2", offset, message);
         }
         FieldValue::Value(value)

@@ -48,6 +48,20 @@ async fn chunks_are_one_message() {
     }
 }
 
+/// Head and body leave together where they are small, and each by itself where they aren't.
+#[tokio::test(start_paused = true)]
+async fn answers_are_whole_however_little_a_connection_takes() {
+    let host = Host::start(Server::new(), echo());
+    for capacity in [7, 4096, 1 << 20] {
+        let mut client = host.connect_over(capacity);
+        for length in [0, 1, 100, 8 << 10, 9 << 10, 40 << 10].into_iter().chain((7900..8200).step_by(20)) {
+            let message: String = ('a'..='z').cycle().take(length).collect();
+            client.post("", &message).await;
+            assert_eq!(client.response().await.1, message, "{length} bytes by {capacity}");
+        }
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_client_that_has_nothing_more_to_say_is_answered() {
     let host = Host::start(Server::new(), echo());

@@ -141,7 +141,12 @@ impl Host {
     /// A connection as the client has it.
     pub fn connect(&self) -> Client {
         // Small, so that a response that nobody reads soon blocks the server.
-        let (client, server) = tokio::io::duplex(16 * 1024);
+        self.connect_over(16 * 1024)
+    }
+
+    /// A connection that takes so many bytes at once.
+    pub fn connect_over(&self, capacity: usize) -> Client {
+        let (client, server) = tokio::io::duplex(capacity);
         let _ = self.connect.send(Ok(server));
         Client(client)
     }
@@ -228,6 +233,18 @@ impl AsyncRead for Buffered {
 impl AsyncWrite for Buffered {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.0).poll_write(cx, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write_vectored(cx, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.0.is_write_vectored()
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

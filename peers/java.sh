@@ -2,6 +2,8 @@
 #
 #     libraries           those of pom.xml, into target/lib
 #     tool CLASS ARG…     runs a program of the libraries
+#     schema SUITE        the schema of a contract, into target/SUITE.xsd
+#     quakes              what the seismic service knows, into target/quakes.txt
 #     compile FILE…       these sources and what is in target/generated, into target/classes
 #     serve CLASS ARG…    becomes the server
 set -eu
@@ -32,6 +34,22 @@ libraries() {
 
 tool() {
     java -XX:TieredStopAtLevel=1 -cp 'target/classes:target/lib/*' "$@"
+}
+
+# For tools that read schemas, not contracts.
+schema() {
+    sed -n '/<xs:schema/,/<\/xs:schema>/p' "$contracts/$1.wsdl" | sed \
+        's|<xs:schema targetNamespace="\([^"]*\)"|<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:tns="\1" xmlns:q="\1" targetNamespace="\1"|' \
+        >"target/$1.xsd"
+}
+
+# Castile makes the quakes up; `castile peers build` says where it is.
+quakes() {
+    if [ -n "${CASTILE:-}" ]; then
+        "$CASTILE" quakes >target/quakes.txt
+    else
+        cargo run --quiet --release --package castile-cli -- quakes >target/quakes.txt
+    fi
 }
 
 compile() {

@@ -1,7 +1,7 @@
 package peer;
 
-import peer.styles.RpcPT;
-import peer.styles.encoded.Document;
+import peer.styles_encoded.Document;
+import peer.styles_encoded.RpcPT;
 
 /** The document as objects in SOAP encoding, which nobody looks at. */
 public final class EncodedStyles implements RpcPT {

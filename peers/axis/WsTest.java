@@ -1,21 +1,13 @@
 package peer;
 
 import java.util.Calendar;
-import java.util.GregorianCalendar;
-import java.util.TimeZone;
 import peer.wstest.*;
 
 /** WSTest 1.1: echoes, and an order that is made up anew for each request. */
 public final class WsTest implements TestServiceSoap_PortType {
     private static final int LINES = 50;
-    private static final Calendar MOMENT = moment();
-
-    private static Calendar moment() {
-        Calendar moment = new GregorianCalendar(TimeZone.getTimeZone("UTC"));
-        moment.clear();
-        moment.set(2005, Calendar.JULY, 1, 12, 0, 0);
-        return moment;
-    }
+    // 2005-07-01T12:00:00Z.
+    private static final Calendar MOMENT = Moment.of(1120219200000L);
 
     @Override public EchoVoidResponse echoVoid(EchoVoid request) { return new EchoVoidResponse(); }
 
@@ -39,13 +31,14 @@ public final class WsTest implements TestServiceSoap_PortType {
         // "Bil1" with a digit is the benchmark's own.
         customer.setBillingAddress(address("Bill", "Bil1", customerId));
         customer.setShippingAddress(address("Ship", "Ship", customerId));
+        String description = "Test Product " + customerId;
         LineItem[] lines = new LineItem[LINES];
         for (int index = 0; index < LINES; index++) {
             LineItem line = new LineItem();
             line.setOrderId(orderId);
             line.setItemId(index + 1);
             line.setProductId(index + 1);
-            line.setProductDescription("Test Product " + customerId);
+            line.setProductDescription(description);
             line.setOrderQuantity(1);
             line.setUnitPrice(5);
             lines[index] = line;

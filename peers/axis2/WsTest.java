@@ -49,13 +49,14 @@ public final class WsTest extends TestServiceSkeleton {
         // "Bil1" with a digit is the benchmark's own.
         customer.setBillingAddress(address("Bill", "Bil1", customerId));
         customer.setShippingAddress(address("Ship", "Ship", customerId));
+        String description = "Test Product " + customerId;
         LineItem[] lines = new LineItem[LINES];
         for (int index = 0; index < LINES; index++) {
             LineItem line = new LineItem();
             line.setOrderId(orderId);
             line.setItemId(index + 1);
             line.setProductId(index + 1);
-            line.setProductDescription("Test Product " + customerId);
+            line.setProductDescription(description);
             line.setOrderQuantity(1);
             line.setUnitPrice(5);
             lines[index] = line;

@@ -11,6 +11,7 @@ public final class Server {
         Endpoint.publish(base + "/benchmark1", new Benchmark1());
         Endpoint.publish(base + "/wstest", new WsTest());
         Endpoint.publish(base + "/wspex", new WsPex());
+        Endpoint.publish(base + "/seismic", new Seismic());
         Endpoint.publish(base + "/styles/doc", new Styles());
         System.out.println("listening on " + base);
     }

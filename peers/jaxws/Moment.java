@@ -6,11 +6,17 @@ import javax.xml.datatype.XMLGregorianCalendar;
 
 /** Moments as JAXB has them. */
 final class Moment {
+    private static final DatatypeFactory FACTORY = factory();
+
     private Moment() {}
 
     static XMLGregorianCalendar of(String lexical) {
+        return FACTORY.newXMLGregorianCalendar(lexical);
+    }
+
+    private static DatatypeFactory factory() {
         try {
-            return DatatypeFactory.newInstance().newXMLGregorianCalendar(lexical);
+            return DatatypeFactory.newInstance();
         } catch (DatatypeConfigurationException none) {
             throw new IllegalStateException(none);
         }

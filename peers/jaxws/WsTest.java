@@ -29,13 +29,14 @@ public final class WsTest implements TestServiceSoap {
         // "Bil1" with a digit is the benchmark's own.
         customer.setBillingAddress(address("Bill", "Bil1", customerId));
         customer.setShippingAddress(address("Ship", "Ship", customerId));
+        String description = "Test Product " + customerId;
         COfLineItem lines = new COfLineItem();
         for (int number = 1; number <= LINES; number++) {
             LineItem line = new LineItem();
             line.setOrderId(orderId);
             line.setItemId(number);
             line.setProductId(number);
-            line.setProductDescription("Test Product " + customerId);
+            line.setProductDescription(description);
             line.setOrderQuantity(1);
             line.setUnitPrice(5);
             lines.getLineItem().add(line);

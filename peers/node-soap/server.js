@@ -36,11 +36,12 @@ function order(orderId, customerId) {
     State: `State ${customerId}`,
     Zip: "12345",
   });
+  const description = `Test Product ${customerId}`;
   const line = (_, index) => ({
     OrderId: orderId,
     ItemId: index + 1,
     ProductId: index + 1,
-    ProductDescription: `Test Product ${customerId}`,
+    ProductDescription: description,
     OrderQuantity: 1,
     UnitPrice: 5,
   });

@@ -178,9 +178,10 @@ def order(order_id, customer_id):
         # "Bil1" with a digit is the benchmark's own.
         BillingAddress=address("Bill", "Bil1"), ShippingAddress=address("Ship", "Ship"),
     )
+    description = f"Test Product {customer_id}"
     lines = [
         LineItem(
-            OrderId=order_id, ItemId=number, ProductId=number, ProductDescription=f"Test Product {customer_id}",
+            OrderId=order_id, ItemId=number, ProductId=number, ProductDescription=description,
             OrderQuantity=1, UnitPrice=5.0,
         )
         for number in range(1, LINES + 1)

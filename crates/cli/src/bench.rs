@@ -1,26 +1,31 @@
 //! `castile bench`: starts the servers, drives every case, reports.
 
 mod adjust;
+mod entrants;
 mod profile;
 mod schedule;
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
-use bytes::Bytes;
-use castile_load::report::{Results, Row};
-use castile_load::{Against, Bench, Driver, Interrupt, Load, Network, Placement, Progress, Server, Target, ab};
+use castile_load::report::{FLOOR, Results, Row};
+use castile_load::{Bench, Endpoint, Interrupt, Load, Network, Placement, Progress, ab};
 use castile_suites::{SUITES, Suite};
 
+pub(crate) use self::entrants::start_own;
+use self::entrants::{Answers, Entrants, Known};
 use self::profile::Profile;
 use crate::peers::Peer;
 use crate::{outcome, process};
 
 /// The suite that was published across a network as well, each side on a machine of its own.
 const ACROSS_A_NETWORK: &str = "seismic";
+/// In the place of a peer's name, all that serve something of what is measured.
+const ALL_PEERS: &str = "all";
+/// How many runs of a row are repeated when other processes took the cores meanwhile.
+const REPEATS: usize = 2;
 
 /// Measure the services: start them, drive every case, check every answer, write a report
 #[derive(clap::Args)]
@@ -46,11 +51,12 @@ pub(crate) struct Arguments {
     /// Measure another endpoint of the same contract instead of Castile's own server
     #[arg(long)]
     url: Option<String>,
-    /// Measure these peers beside, in turn, each once all its answers were found right; `castile peers` lists them
+    /// Measure these peers, or `all`, beside, in turn, each once all its answers were found right; `castile peers` lists them
     #[arg(long = "peer", value_name = "NAME", value_delimiter = ',')]
     peers: Vec<String>,
-    /// The quakes of the seismic suite, a line for each, packed by gzip or not [default: quakes that are made up]
-    #[arg(long, value_name = "FILE")]
+    /// The quakes of the seismic suite, a line for each, packed by gzip or not; peers know only those that are made up
+    /// [default: quakes that are made up]
+    #[arg(long, value_name = "FILE", conflicts_with = "peers")]
     data: Option<PathBuf>,
     /// For seismic: measure also across a network of this rate, as 100Mbit, simulated between two namespaces (Linux, with
     /// iproute2; it leaves nothing behind)
@@ -66,18 +72,26 @@ pub(crate) struct Arguments {
     out: PathBuf,
 }
 
+/// What is to be measured, and who takes part.
+struct Whole {
+    loads: Vec<Load>,
+    entrants: Entrants,
+    placement: Placement,
+    interrupt: Interrupt,
+}
+
 /// Runs the bench and gives the exit code.
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
-    outcome::of(prepare(arguments), |bench| {
+    outcome::of(prepare(arguments), |whole| {
         // A process can go elsewhere as a whole only as long as it is one thread.
         if arguments.network.is_some() {
             Network::enter()?;
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let interrupt = bench.interrupt.clone();
+        let interrupt = whole.interrupt.clone();
         runtime.block_on(async {
             tokio::select! {
-                result = measure(arguments, bench) => tell(arguments, &result?),
+                result = whole.measure(arguments.profile) => tell(arguments, &result?),
                 error = interrupted(&interrupt) => Err(error),
             }
         })
@@ -97,61 +111,118 @@ pub(crate) async fn interrupted(interrupt: &Interrupt) -> anyhow::Error {
     }
 }
 
-/// All but the targets. There is no bench for a dry run.
-fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Bench>> {
+/// All but the servers. There is nothing for a dry run.
+fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Whole>> {
     let placement = if arguments.no_pin { Placement::free() } else { Placement::apart() };
     let chosen = suites(arguments)?;
     let loads = loads(arguments, &chosen, placement.driver_threads())?;
-    for peer in peers(arguments)? {
-        if !loads.iter().any(|load| peer.serves(&load.case)) {
-            bail!("the peer {} serves nothing of what is measured", peer.name);
-        }
+    if let Some(url) = &arguments.url {
+        Endpoint::resolve(url)?;
     }
+    let entrants = Entrants {
+        url: arguments.url.clone(),
+        peers: peers(arguments, &loads)?,
+        network: arguments.network,
+        with_floor: !arguments.no_floor,
+        warms: arguments.profile != Profile::Quick,
+        data: arguments.data.clone(),
+    };
     if arguments.dry_run {
-        print!("{}", schedule::text(&loads, !arguments.no_floor, arguments.network));
+        print!("{}", schedule::text(&loads, &entrants));
         return Ok(None);
     }
-    let targets = arguments.url.iter().map(|url| Target::url(url)).collect::<Result<_, _>>()?;
-    Ok(Some(Bench { loads, targets, placement, command: own_command(), interrupt: Interrupt::default() }))
+    Ok(Some(Whole { loads, entrants, placement, interrupt: Interrupt::default() }))
 }
 
-async fn measure(arguments: &Arguments, mut bench: Bench) -> anyhow::Result<Results> {
-    bench.placement.enter_driver()?;
-    let target = match bench.targets.pop() {
-        Some(target) => target,
-        None => Target::server("castile", start(&bench.placement, "serve", None, &data(arguments))?),
-    };
-    let answers = bench.ask_each(&target).await.context("there is nothing to measure")?;
-    bench.targets.push(target);
-    let cold = start_peers(&mut bench, arguments).await?;
-    if let Some(network) = arguments.network {
-        let server = start(&bench.placement, "serve", Some(network), &data(arguments))?;
-        network.connect()?;
-        let target = Target::server("castile", server).across(network.to_string());
-        bench.ask_each(&target).await.context("there is nothing to measure across the network")?;
-        bench.targets.push(target);
-    }
-    if !arguments.no_floor {
-        bench.targets.push(start_floor(&bench, &answers, arguments.profile)?);
+impl Whole {
+    /// Measures suite by suite, each with servers that are started for it.
+    async fn measure(&self, profile: Profile) -> anyhow::Result<Results> {
+        let Whole { loads, entrants, placement, interrupt } = self;
+        placement.enter_driver()?;
+        let answers = self.answers(profile).await?;
+        let names = |(index, load): (usize, &Load)| {
+            let is_there = |name: &String| name != FLOOR || answers.as_ref().is_some_and(|answers| answers.has(index));
+            entrants.names(load).into_iter().filter(is_there).count() as u32
+        };
+        let rows: u32 = loads.iter().enumerate().map(names).sum();
+        let runs: Duration = loads.iter().enumerate().map(|(index, load)| load.planned() * names((index, load))).sum();
+        let planned = runs + suites_of(loads).map(|loads| schedule::warming(loads, entrants)).sum::<Duration>();
+        eprintln!("{rows} row{}, {}; {placement}", if rows == 1 { "" } else { "s" }, schedule::time(planned));
+
+        let mut progress = Progress::new(planned);
+        let mut known = Known::default();
+        let mut results: Option<Results> = None;
+        let mut first = 0;
+        for loads in suites_of(loads) {
+            let bench = Bench {
+                loads: loads.to_vec(),
+                targets: Vec::new(),
+                placement: placement.clone(),
+                repeats: REPEATS,
+                command: own_command(),
+                interrupt: interrupt.clone(),
+            };
+            let answers = answers.as_ref().and_then(|answers| answers.floor(first..first + loads.len()));
+            first += loads.len();
+            let part = measure(bench, entrants, answers.as_ref(), &mut known, &mut progress).await;
+            match (part, &mut results) {
+                (Ok(part), None) => results = Some(part),
+                (Ok(part), Some(results)) => results.append(part),
+                (Err(error), None) => return Err(error),
+                (Err(error), Some(results)) => {
+                    results.lacks([format!("not everything was measured: {error:#}")]);
+                    break;
+                }
+            }
+            if interrupt.came() {
+                break;
+            }
+        }
+        let mut results = results.context("there is nothing to measure")?;
+        results.targets = known.targets();
+        for suite in &mut results.suites {
+            suite.published = castile_suites::suite(&suite.suite).map(|known| (known.published)()).unwrap_or_default();
+        }
+        let cold = entrants.cold(loads);
+        if !cold.is_empty() {
+            results.warnings.push(format!("Measured cold, so they can do more than measured: {}", cold.join(", ")));
+        }
+        Ok(results.with_warnings())
     }
 
-    let rows = match bench.rows() {
-        1 => "1 row".to_owned(),
-        many => format!("{many} rows"),
-    };
-    eprintln!("{rows}, {}; {}", schedule::time(bench.planned()), bench.placement);
-    let mut progress = Progress::new(bench.planned());
-    let results = bench.run(&mut progress).await;
-    drop(progress);
-    let mut results = results?;
-    // The servers have done their part; whoever reads the table needs no cores from them.
-    drop(bench);
-    for suite in &mut results.suites {
-        suite.published = castile_suites::suite(&suite.suite).map(|known| (known.published)()).unwrap_or_default();
+    /// What the server under test answers, once for all that is measured, for the floor. So nothing is measured where it
+    /// answers wrongly.
+    async fn answers(&self, profile: Profile) -> anyhow::Result<Option<Answers>> {
+        let Whole { loads, entrants, placement, interrupt } = self;
+        let bench = Bench {
+            loads: loads.clone(),
+            targets: Vec::new(),
+            placement: placement.clone(),
+            repeats: 0,
+            command: String::new(),
+            interrupt: interrupt.clone(),
+        };
+        let answers = bench.ask_each(&mut entrants.own(placement)?).await.context("there is nothing to measure")?;
+        entrants.with_floor.then(|| Answers::of(loads, &answers, profile == Profile::Quick)).transpose()
     }
-    if !cold.is_empty() {
-        results.warnings.push(format!("Measured cold, so they can do more than measured: {}", cold.join(", ")));
-    }
+}
+
+/// The loads of each suite: they stand together.
+fn suites_of(loads: &[Load]) -> impl Iterator<Item = &[Load]> {
+    loads.chunk_by(|one, other| one.case.suite == other.case.suite)
+}
+
+/// One suite. The servers end with it: whoever is measured next, or reads the table, needs no cores from them.
+async fn measure(
+    mut bench: Bench,
+    entrants: &Entrants,
+    floor: Option<&entrants::Floor<'_>>,
+    known: &mut Known,
+    progress: &mut Progress,
+) -> anyhow::Result<Results> {
+    let dropped = entrants.start(&mut bench, floor, known, progress).await?;
+    let mut results = bench.run(progress).await?;
+    results.lacks(dropped);
     Ok(results)
 }
 
@@ -220,80 +291,27 @@ fn loads(arguments: &Arguments, suites: &[&Suite], threads: usize) -> anyhow::Re
     Ok(loads)
 }
 
-fn data(arguments: &Arguments) -> Vec<OsString> {
-    arguments.data.iter().flat_map(|file| ["--data".into(), file.into()]).collect()
-}
-
 /// A case is selected by its name, or by its operation alone.
 pub(crate) fn selects(operation: &str, case: &str) -> bool {
     case.strip_prefix(operation).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
 }
 
-/// Starts a command of this binary as a server on a free port of the loopback interface, or across a network.
-fn start(placement: &Placement, name: &str, network: Option<Network>, more: &[OsString]) -> anyhow::Result<Server> {
-    let binary = std::env::current_exe().context("can't find this program to start it as a server")?;
-    let mut command = Command::new(binary);
-    command.arg(name).args(process::Arguments::of_child(network)).args(more);
-    Ok(Server::start(&format!("castile {name}"), command, placement)?)
-}
-
-/// The peers asked for.
-fn peers(arguments: &Arguments) -> anyhow::Result<Vec<Peer>> {
-    match &arguments.peers[..] {
-        [] => Ok(Vec::new()),
-        names => Peer::named(Path::new(Peer::DIRECTORY), names),
+/// The peers asked for, each of which serves something of what is measured.
+fn peers(arguments: &Arguments, loads: &[Load]) -> anyhow::Result<Vec<Peer>> {
+    let names = &arguments.peers;
+    if names.is_empty() {
+        return Ok(Vec::new());
     }
-}
-
-/// Starts peers, asks them for every case that they serve, and names those that will be measured cold: a quick bench has no
-/// time to wait for them.
-async fn start_peers(bench: &mut Bench, arguments: &Arguments) -> anyhow::Result<Vec<String>> {
-    let mut cold = Vec::new();
-    for peer in peers(arguments)? {
-        let served = bench.loads.iter().map(|load| &load.case).filter(|case| peer.serves(case));
-        let mut target = Target::server(&peer.name, peer.start(&bench.placement)?).for_cases(served);
-        if arguments.profile != Profile::Quick {
-            target = target.warmed_for(peer.warmup());
-        } else if bench.loads.iter().any(|load| load.plan.warmup < peer.warmup()) {
-            cold.push(peer.name.clone());
-        }
-        bench.ask_each(&target).await.with_context(|| format!("the peer {} is not measured", peer.name))?;
-        bench.targets.push(target);
+    let serves = |peer: &Peer| loads.iter().any(|load| peer.serves(&load.case));
+    let directory = Path::new(Peer::DIRECTORY);
+    if names.iter().any(|name| name == ALL_PEERS) {
+        return Ok(Peer::all(directory)?.into_iter().filter(serves).collect());
     }
-    Ok(cold)
-}
-
-/// Starts the floor with what the server under test answered.
-///
-/// It is driven for each load with one message; in a quick bench once for all that are driven alike and move as many bytes, for
-/// to the floor content is nothing but its length.
-fn start_floor(bench: &Bench, answers: &[Vec<Bytes>], profile: Profile) -> anyhow::Result<Target> {
-    // The floor has read the files when it listens, so they may go with this function.
-    let directory = tempfile::tempdir().context("no place for the answers of the floor")?;
-    let mut more = Vec::new();
-    let mut numbers = Vec::new();
-    let mut measured = Vec::new();
-    let mut count = 0;
-    for (load, answers) in bench.loads.iter().zip(answers) {
-        let ([message], [answer]) = (load.case.messages(), &answers[..]) else {
-            numbers.push(None);
-            continue;
-        };
-        let size = (message.body.len(), answer.len());
-        let alike = (load.case.suite.clone(), load.plan.connections, load.plan.keep_alive, size, load.search.is_some());
-        let again = profile == Profile::Quick && measured.contains(&alike);
-        if again || load.against == Against::Servers || load.driver != Driver::Own {
-            numbers.push(None);
-            continue;
-        }
-        measured.push(alike);
-        let file = directory.path().join(count.to_string());
-        std::fs::write(&file, answer).with_context(|| file.display().to_string())?;
-        more.extend(["--answer".into(), file.into()]);
-        numbers.push(Some(count));
-        count += 1;
+    let peers = Peer::named(directory, names)?;
+    match peers.iter().find(|peer| !serves(peer)) {
+        Some(peer) => bail!("the peer {} serves nothing of what is measured", peer.name),
+        None => Ok(peers),
     }
-    Ok(Target::floor(start(&bench.placement, "floor", None, &more)?, numbers))
 }
 
 /// The command that repeats this bench.

@@ -167,6 +167,8 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Bench>> {
         loads: vec![Load { search, ..Load::new(case, plan) }],
         targets: vec![target],
         placement: Placement::free(),
+        // How much load there is, and for how long, is said by who asks for it.
+        repeats: 0,
         command: bench::own_command(),
         interrupt: Interrupt::default(),
     }))
@@ -325,7 +327,7 @@ fn measure(mut bench: Bench) -> anyhow::Result<Results> {
     runtime.block_on(async {
         let mut progress = Progress::new(bench.planned());
         tokio::select! {
-            results = bench.run(&mut progress) => Ok(results?),
+            results = bench.run(&mut progress) => Ok(results?.with_warnings()),
             error = bench::interrupted(&interrupt) => Err(error),
         }
     })

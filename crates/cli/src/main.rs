@@ -6,6 +6,7 @@ use clap::{Parser, Subcommand};
 
 mod bench;
 mod bundle;
+mod client;
 mod describe;
 mod fetch;
 mod floor;
@@ -15,6 +16,7 @@ mod outcome;
 mod peers;
 mod problems;
 mod process;
+mod quakes;
 mod report;
 mod serve;
 mod source;
@@ -43,6 +45,11 @@ enum Command {
     Peers(peers::Arguments),
     #[command(hide = true)]
     Floor(floor::Arguments),
+    /// Write the quakes that are made up for the seismic suite, for services that others wrote
+    #[command(hide = true)]
+    Quakes,
+    #[command(hide = true)]
+    Client(client::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -56,6 +63,8 @@ fn main() -> ExitCode {
         Command::Load(arguments) => return load::run(&arguments),
         Command::Peers(arguments) => peers::run(arguments),
         Command::Floor(arguments) => floor::run(arguments),
+        Command::Quakes => quakes::run(),
+        Command::Client(arguments) => client::run(&arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

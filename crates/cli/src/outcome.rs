@@ -52,13 +52,13 @@ impl Arguments {
     /// The exit code for what was measured, with so many right answers and so many wrong or missing ones.
     ///
     /// # Errors
-    /// That there was no right answer, or that it ended early.
+    /// That there was no right answer, or that not all was measured.
     pub(crate) fn judge(&self, results: &Results, right: u64, wrong: u64) -> anyhow::Result<u8> {
         if right == 0 {
             bail!("no right answer came, so there is nothing that was measured");
         }
         if results.incomplete {
-            bail!("it ended before all was measured");
+            bail!("not all was measured");
         }
         let failed = results.failed(&self.fail_if);
         for failed in &failed {

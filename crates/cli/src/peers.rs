@@ -1,6 +1,7 @@
 //! `castile peers`: the stacks that others wrote, built, started and proved right before anybody measures them.
 
-mod check;
+pub(crate) mod check;
+mod clients;
 mod peer;
 
 use std::path::PathBuf;
@@ -36,6 +37,8 @@ enum Action {
         #[arg(value_name = "NAME")]
         names: Vec<String>,
     },
+    /// Measure the clients of peers and ours on the same server: calls in a second of processor time
+    Clients(clients::Arguments),
 }
 
 /// Does what was asked; an interruption ends it, and with it what it started.
@@ -65,12 +68,16 @@ async fn act(arguments: Arguments) -> anyhow::Result<()> {
         Action::Build { names } => {
             for peer in Peer::named(&peers, &names)? {
                 eprintln!("{}", peer.name);
-                peer.build()?;
+                peer.build().await?;
             }
         }
         Action::Check { names } => {
             let mut wrong = Vec::new();
             for peer in Peer::named(&peers, &names)? {
+                if !peer.is_server() {
+                    println!("{}: it serves no suite; `peers clients` compares its client", peer.name);
+                    continue;
+                }
                 if !check::peer(&peer).await? {
                     wrong.push(peer.name);
                 }
@@ -79,6 +86,7 @@ async fn act(arguments: Arguments) -> anyhow::Result<()> {
                 bail!("wrong or missing answers: {}", wrong.join(", "));
             }
         }
+        Action::Clients(arguments) => clients::run(&peers, &arguments).await?,
     }
     Ok(())
 }

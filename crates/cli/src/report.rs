@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
+use anyhow::bail;
 use castile_load::report::{Comparison, Results};
 
 /// Write the page of a bench again, or compare benches and say how sure their differences are
@@ -17,6 +18,9 @@ pub(crate) struct Arguments {
     /// Print results or comparison as JSON, and write no files
     #[arg(long)]
     json: bool,
+    /// Print the results of one bench as Markdown, the tables of its targets side by side, and write no files
+    #[arg(long, conflicts_with = "json")]
+    markdown: bool,
 }
 
 /// Prints the table and writes the page.
@@ -25,6 +29,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let mut benches = arguments.benches.iter().map(read).collect::<anyhow::Result<Vec<_>>>()?;
     let (text, files) = match &*benches {
         [(_, results)] if arguments.json => (results.json()?, Vec::new()),
+        [(_, results)] if arguments.markdown => (results.markdown(), Vec::new()),
+        _ if arguments.markdown => bail!("found {} benches, expected one: --markdown is for one", benches.len()),
         [(_, results)] => (results.table() + "\n", results.write(&arguments.out)?.to_vec()),
         _ => {
             name_shortly(&mut benches);

@@ -191,6 +191,30 @@ fn profiles_take_as_long_as_they_say() {
     }
 }
 
+/// Somebody else uses the server's core all the time.
+#[test]
+#[cfg(target_os = "linux")]
+fn rows_that_others_disturbed_are_marked() {
+    let castile_load::Placement::Apart { server, .. } = castile_load::Placement::apart() else {
+        println!("SKIPPED: server and driver have no cores of their own here");
+        return;
+    };
+    let mut busy = Command::new("taskset");
+    busy.args(["-c", &server[0].to_string(), "sh", "-c", "while :; do :; done"]);
+    let _busy = castile_load::Process::start("busy", busy).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let output = bench(
+        &["wstest", "--op", "EchoVoid", "--method", "closed", "--duration", "0.5", "--no-floor"],
+        directory.path(),
+    );
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let results = results(directory.path());
+    for row in rows(&results, "wstest").iter().filter(|row| row["client"] != "ab") {
+        assert!(row["disturbed"].as_f64() > Some(0.1), "{row}");
+    }
+    assert!(results["warnings"].to_string().contains("Other processes used the cores"), "{}", results["warnings"]);
+}
+
 #[test]
 fn criteria_set_the_exit_code_and_files_tell_why() {
     let directory = tempfile::tempdir().unwrap();

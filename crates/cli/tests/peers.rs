@@ -5,7 +5,8 @@
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -61,9 +62,9 @@ fn the_list_has_all_peers_and_what_they_serve() {
     let listed = text(&castile(checkout.path(), &["peers"]).stdout);
     let lines: Vec<_> = listed.lines().collect();
     let expected = [
-        "right     Mine: 1; Rust; benchmark1",
-        "          without echoVoid: there is nothing to echo",
-        "wrong     Mine: 1; Rust; benchmark1",
+        "right          Mine: 1; Rust; benchmark1",
+        "               without echoVoid: there is nothing to echo",
+        "wrong          Mine: 1; Rust; benchmark1",
     ];
     assert_eq!(lines[..3], expected);
 }
@@ -129,8 +130,7 @@ fn peers_are_measured_beside_for_what_they_serve() {
     let asked = ["bench", "wspex", "benchmark1", "--op", "echoVoid", "--op", "echoInts-1", "--peer", "right"];
     let output = castile(checkout.path(), &[&asked[..], &short].concat());
     assert!(output.status.success(), "{}", text(&output.stderr));
-    let results = std::fs::read_to_string(checkout.path().join("castile-report/results.json")).unwrap();
-    let results: Value = serde_json::from_str(&results).unwrap();
+    let results = results(checkout.path());
     let mut measured: Vec<(String, String, String)> = Vec::new();
     for suite in results["suites"].as_array().unwrap() {
         for row in suite["cases"].as_array().unwrap() {
@@ -154,6 +154,18 @@ fn peers_are_measured_beside_for_what_they_serve() {
     assert!(has_ended(checkout.path(), "right"));
 }
 
+/// What `results.json` of the last bench has.
+fn results(checkout: &Path) -> Value {
+    let results = std::fs::read_to_string(checkout.join("castile-report/results.json")).unwrap();
+    serde_json::from_str(&results).unwrap()
+}
+
+/// The rows of a target in all suites.
+fn rows(results: &Value, target: &str) -> usize {
+    let suites = results["suites"].as_array().unwrap().iter();
+    suites.flat_map(|suite| suite["cases"].as_array().unwrap()).filter(|row| row["target"] == target).count()
+}
+
 #[test]
 fn what_gets_faster_is_warmed_before_its_figures_count() {
     let checkout = checkout();
@@ -163,28 +175,161 @@ fn what_gets_faster_is_warmed_before_its_figures_count() {
     let output = castile(checkout.path(), &[&asked[..], &short].concat());
     let told = text(&output.stderr);
     assert!(output.status.success(), "{told}");
-    let results = std::fs::read_to_string(checkout.path().join("castile-report/results.json")).unwrap();
-    let results: Value = serde_json::from_str(&results).unwrap();
+    let results = results(checkout.path());
     assert!(!results["warnings"].to_string().contains("cold"), "{results}");
-    // What is planned has its second for each way in which the case is driven, and that of Castile doesn't.
-    let rows = results["suites"][0]["cases"].as_array().unwrap();
-    let of = |target: &str| rows.iter().filter(|row| row["target"] == target).count();
-    assert!(of("right") > 0, "{results}");
-    let planned = told.split_once(" rows, ").and_then(|(_, after)| after.split(';').next()).unwrap();
-    let planned = humantime::parse_duration(planned).unwrap().as_secs() as usize;
+    assert!(rows(&results, "right") > 0, "{results}");
+    // What is planned has its second once, and that of Castile doesn't; all runs take less than another.
+    let planned = told.split_once(", ").and_then(|(_, after)| after.split(';').next()).unwrap();
+    assert_eq!(humantime::parse_duration(planned).unwrap().as_secs(), 1, "{told}");
+    assert!(told.contains("benchmark1 · right · warming, lap 1"), "{told}");
+}
+
+#[test]
+fn servers_are_started_anew_for_each_suite() {
+    let checkout = checkout();
+    let start =
+        format!("#!/bin/sh\necho $$ >>\"$(dirname \"$0\")/ids\"\nexec '{CASTILE}' serve --addr \"127.0.0.1:$1\"\n");
+    peer(checkout.path(), "both", "#!/bin/sh\n", &start);
+    let description = r#"{"title": "Both", "versions": "7", "language": "Rust", "suites": ["benchmark1", "wstest"]}"#;
+    std::fs::write(checkout.path().join("peers/both/peer.json"), description).unwrap();
+    let short = ["--warmup", "0", "--duration", "0.05", "--runs", "1", "--method", "closed", "--client", "raw"];
+    let asked = ["bench", "wstest", "benchmark1", "--op", "EchoVoid", "--op", "echoInts-1", "--peer", "both"];
+    let output = castile(checkout.path(), &[&asked[..], &short].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let ids = std::fs::read_to_string(checkout.path().join("peers/both/ids")).unwrap();
+    let ids: Vec<&str> = ids.lines().collect();
+    assert!(ids.len() == 2 && ids[0] != ids[1], "{ids:?}");
+    assert!(ids.iter().all(|id| !Path::new("/proc").join(id).exists()));
+    let results = results(checkout.path());
+    let suites: Vec<&Value> = results["suites"].as_array().unwrap().iter().map(|suite| &suite["suite"]).collect();
+    assert_eq!(suites, ["wstest", "benchmark1"]);
+    let targets = results["targets"].as_array().unwrap();
+    let names: Vec<&Value> = targets.iter().map(|target| &target["name"]).collect();
+    assert_eq!(names, ["castile", "both", "floor"]);
+    assert_eq!((&targets[1]["title"], &targets[1]["versions"]), (&"Both".into(), &"7".into()));
+    for target in targets {
+        assert!(target["first_answer_ms"].as_f64() > Some(0.0), "{target}");
+    }
+}
+
+#[test]
+fn a_peer_that_answers_wrongly_or_cannot_start_is_dropped_and_the_rest_goes_on() {
+    let checkout = checkout();
+    peer(checkout.path(), "absent", "#!/bin/sh\n", "#!/bin/sh\necho 'this peer is not built' >&2\nexit 1\n");
+    let short = ["--warmup", "0", "--duration", "0.05", "--runs", "1", "--method", "closed", "--client", "raw"];
+    let asked = ["bench", "benchmark1", "--op", "echoInts-1", "--peer", "all"];
+    let output = castile(checkout.path(), &[&asked[..], &short].concat());
+    let told = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{told}");
+    assert!(told.contains("not all was measured") && told.contains("this peer is not built"), "{told}");
+    assert!(has_ended(checkout.path(), "wrong") && has_ended(checkout.path(), "right"));
+    let results = results(checkout.path());
+    assert_eq!(results["incomplete"], true);
+    let warnings = results["warnings"].to_string();
+    for expected in [
+        "absent was dropped, so it has no rows of benchmark1: the peer absent ended before its time (exit status: 1)",
+        "wrong was dropped, so it has no rows of benchmark1: benchmark1 echoInts-1 at 127.0.0.1:",
+    ] {
+        assert!(warnings.contains(expected), "{warnings}");
+    }
+    assert!(rows(&results, "right") > 0 && rows(&results, "castile") > 0);
+    assert_eq!(rows(&results, "wrong") + rows(&results, "absent"), 0);
+}
+
+#[test]
+fn a_peer_that_dies_is_dropped_and_the_rest_goes_on() {
+    let checkout = checkout();
+    // Most of what is asked takes longer than it lives.
+    let start = format!("#!/bin/sh\n(sleep 3; kill -9 $$) &\nexec '{CASTILE}' serve --addr \"127.0.0.1:$1\" >&1\n");
+    peer(checkout.path(), "mortal", "#!/bin/sh\n", &start);
+    let short = ["--warmup", "0", "--duration", "0.5", "--runs", "2", "--no-floor", "--client", "raw"];
+    let asked = ["bench", "benchmark1", "--op", "echoInts", "--op", "echoSimpleEvents", "--peer", "mortal"];
+    let output = castile(checkout.path(), &[&asked[..], &short].concat());
+    let told = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{told}");
+    let results = results(checkout.path());
+    let warnings = results["warnings"].to_string();
+    assert!(warnings.contains("mortal was dropped, so "), "{warnings}");
+    assert!(warnings.contains("the peer mortal ended before its time (signal: 9 (SIGKILL))"), "{warnings}");
+    assert!(rows(&results, "castile") > rows(&results, "mortal"), "{told}");
+}
+
+#[test]
+fn a_peer_that_leaves_something_out_is_dropped() {
+    let checkout = checkout();
+    let quakes = checkout.path().join("quakes");
+    std::fs::write(&quakes, "2000-01-01 01:50:08 70 -7.679 123.604 59.6 2.5 MB 273 24\n").unwrap();
+    let start = format!("#!/bin/sh\nexec '{CASTILE}' serve --data '{}' --addr \"127.0.0.1:$1\"\n", quakes.display());
+    peer(checkout.path(), "few", "#!/bin/sh\n", &start);
+    let description = r#"{"title": "Few", "versions": "1", "language": "Rust", "suites": ["seismic"]}"#;
+    std::fs::write(checkout.path().join("peers/few/peer.json"), description).unwrap();
+    let asked = ["bench", "seismic", "--op", ".01x200", "--no-floor", "--runs", "1", "--peer", "few"];
+    let output = castile(checkout.path(), &asked);
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+    let results = results(checkout.path());
+    assert!(rows(&results, "castile") > 0 && rows(&results, "few") == 0, "{results}");
+    let warnings = results["warnings"].to_string();
     assert!(
-        (of("right")..of("right") + of("castile")).contains(&planned),
-        "{planned} s for {} rows: {told}",
-        rows.len()
+        warnings.contains("few was dropped, so it has no rows of seismic: found 0 quakes, expected "),
+        "{warnings}"
     );
 }
 
 #[test]
-fn a_peer_that_answers_wrongly_is_not_measured() {
+fn a_dry_run_counts_and_names_peers() {
     let checkout = checkout();
-    let output = castile(checkout.path(), &["bench", "benchmark1", "--op", "echoInts-1", "--peer", "wrong"]);
-    let told = text(&output.stderr);
-    assert!(!output.status.success());
-    assert!(told.contains("the peer wrong is not measured") && told.contains("status 404"), "{told}");
-    assert!(has_ended(checkout.path(), "wrong"));
+    let asked = ["bench", "benchmark1", "--profile", "standard", "--op", "echoInts-1", "--method", "closed"];
+    let output = castile(checkout.path(), &[&asked[..], &["--peer", "all", "--dry-run"]].concat());
+    let told = text(&output.stdout);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(
+        told.starts_with("benchmark1 right is warmed, 1s at least\nbenchmark1 wrong is warmed, 1s at least\n"),
+        "{told}"
+    );
+    assert!(told.contains(" against castile and right and wrong and floor\n"), "{told}");
+    assert!(told.contains(" in all beside 2 peers (right, wrong), and what ends"), "{told}");
+}
+
+/// Waits until something is so, for long enough on a busy machine.
+fn wait_until(holds: impl Fn() -> bool) -> bool {
+    let begun = Instant::now();
+    while !holds() && begun.elapsed() < Duration::from_secs(30) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    holds()
+}
+
+fn signal(process: u32, signal: &str) {
+    assert!(Command::new("kill").args([signal, &process.to_string()]).status().unwrap().success());
+}
+
+#[test]
+fn peers_end_with_a_bench_that_is_killed() {
+    let checkout = checkout();
+    let asked = ["bench", "benchmark1", "--op", "echoInts-1", "--duration", "60", "--peer", "right"];
+    let mut castile = Command::new(CASTILE);
+    castile.args(asked).current_dir(checkout.path()).stderr(Stdio::null());
+    let mut castile = castile.spawn().unwrap();
+    let id = checkout.path().join("peers/right/id");
+    assert!(wait_until(|| std::fs::read_to_string(&id).is_ok_and(|id| id.ends_with('\n'))));
+    assert!(!has_ended(checkout.path(), "right"));
+    signal(castile.id(), "-KILL");
+    castile.wait().unwrap();
+    assert!(wait_until(|| has_ended(checkout.path(), "right")));
+}
+
+#[test]
+fn an_interrupted_build_leaves_nothing_running() {
+    let checkout = checkout();
+    let build = "#!/bin/sh\nsleep 60 &\necho $! >\"$(dirname \"$0\")/id\"\nwait\n";
+    peer(checkout.path(), "slow", build, "#!/bin/sh\n");
+    let mut castile = Command::new(CASTILE);
+    castile.args(["peers", "build", "slow"]).current_dir(checkout.path()).stderr(Stdio::piped());
+    let castile = castile.spawn().unwrap();
+    let id = checkout.path().join("peers/slow/id");
+    assert!(wait_until(|| std::fs::read_to_string(&id).is_ok_and(|id| id.ends_with('\n'))));
+    signal(castile.id(), "-INT");
+    let output = castile.wait_with_output().unwrap();
+    assert!(!output.status.success() && text(&output.stderr).contains("interrupted"), "{}", text(&output.stderr));
+    assert!(wait_until(|| has_ended(checkout.path(), "slow")));
 }

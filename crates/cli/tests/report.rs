@@ -55,6 +55,20 @@ fn benches_are_compared_under_their_short_names() {
 }
 
 #[test]
+fn one_bench_is_printed_as_markdown() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    let output = report(&[RESULTS, "--markdown", "-o", out.to_str().unwrap()]);
+    assert!(output.status.success(), "{}", text(output.stderr));
+    let markdown = text(output.stdout);
+    assert!(markdown.starts_with("# Castile ") && markdown.contains("| echoInts-100 "), "{markdown}");
+    assert!(!out.exists(), "nothing is written");
+    let two = report(&[RESULTS, RESULTS, "--markdown"]);
+    assert_eq!(two.status.code(), Some(1));
+    assert!(text(two.stderr).contains("found 2 benches, expected one"));
+}
+
+#[test]
 fn what_is_no_bench_is_told() {
     let output = report(&[Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml").to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(1));

@@ -7,12 +7,19 @@ use castile_load::report::{Comparison, Spread};
 
 #[path = "../tests/support/sample.rs"]
 mod sample;
+#[path = "../tests/support/stacks.rs"]
+mod stacks;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let directory = std::env::args_os().nth(1).ok_or("expected a directory")?;
     let directory = Path::new(&directory);
     let first = sample::results();
     first.write(directory)?;
+    // Of many targets, beside.
+    let stacks = stacks::results();
+    std::fs::write(directory.join("stacks.html"), stacks.page()?)?;
+    std::fs::write(directory.join("stacks.md"), stacks.markdown())?;
+    println!("{}", stacks.table());
     let mut second = sample::results_of(11);
     // Some are faster, some slower, most are as they were.
     for (index, row) in second.suites.iter_mut().flat_map(|suite| &mut suite.cases).enumerate() {

@@ -5,8 +5,9 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::others::Others;
 use crate::recorder::nanoseconds;
-use crate::{Case, Endpoint, Error, ErrorKind, Outcome, Plan, Recorder, Timeline, usage};
+use crate::{Case, Endpoint, Error, ErrorKind, Outcome, Placement, Plan, Recorder, Timeline, usage};
 
 /// Whether it is installed.
 pub fn is_installed() -> bool {
@@ -14,7 +15,12 @@ pub fn is_installed() -> bool {
 }
 
 /// Drives one message over and over, for as many requests as the plan says.
-pub(crate) async fn run(case: &Case, endpoint: &Endpoint, plan: &Plan, server: Option<u32>) -> Result<Outcome, Error> {
+pub(crate) async fn run(
+    case: &Case,
+    endpoint: &Endpoint,
+    plan: &Plan,
+    server: Option<(u32, &Placement)>,
+) -> Result<Outcome, Error> {
     let [message] = case.messages() else {
         return Err(Error::new(ErrorKind::Input, format!("{}: ab can send one raw message only", case.name)));
     };
@@ -24,8 +30,9 @@ pub(crate) async fn run(case: &Case, endpoint: &Endpoint, plan: &Plan, server: O
     let percentiles = tempfile::NamedTempFile::new().map_err(machine)?;
     let requests = plan.stop.requests.unwrap_or(1).max(plan.connections as u64);
     let mut command = Command::new("ab");
-    // "-l" lets answers differ in length, which dates and the like make them do; without "-q" it tells of its progress.
-    command.args(["-q", "-l", "-n", &requests.to_string(), "-c", &plan.connections.to_string()]);
+    // "-l" lets answers differ in length, which dates and the like make them do; without "-q" it tells of its progress, and
+    // without "-r" a connection that breaks ends all.
+    command.args(["-q", "-l", "-r", "-n", &requests.to_string(), "-c", &plan.connections.to_string()]);
     if plan.keep_alive {
         command.arg("-k");
     }
@@ -33,11 +40,15 @@ pub(crate) async fn run(case: &Case, endpoint: &Endpoint, plan: &Plan, server: O
     command.arg("-H").arg(format!("SOAPAction: \"{}\"", message.action));
     command.arg("-p").arg(body.path()).arg("-e").arg(percentiles.path());
     command.arg(format!("http://{}{}", endpoint.authority, endpoint.path));
-    let before = server.and_then(usage::cpu_time);
+    let cpu_time = || server.and_then(|(process, _)| usage::cpu_time(process));
+    let before = cpu_time();
+    let others = server.map(|(process, placement)| Others::beside(process, false, placement));
+    let look = others.as_ref().map(Others::look);
     let output = tokio::task::spawn_blocking(move || command.output());
     let output = output.await.map_err(|error| Error::new(ErrorKind::Machine, "ab can't be run").because(error))?;
     let output = output.map_err(machine)?;
-    let server_cpu = server.and_then(usage::cpu_time).zip(before).map(|(after, before)| after.saturating_sub(before));
+    let others = others.zip(look).and_then(|(others, before)| others.share_since(&before));
+    let server_cpu = cpu_time().zip(before).map(|(after, before)| after.saturating_sub(before));
     if !output.status.success() {
         let message = String::from_utf8_lossy(&output.stderr);
         return Err(Error::new(ErrorKind::Machine, format!("ab failed: {}", message.trim())));
@@ -56,6 +67,7 @@ pub(crate) async fn run(case: &Case, endpoint: &Endpoint, plan: &Plan, server: O
         first_error: None,
         driver_cpu: None,
         server_cpu,
+        others,
     })
 }
 

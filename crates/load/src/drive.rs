@@ -174,6 +174,7 @@ impl<C: Clock> Thread<C> {
                     }
                     self.schedule.error(&message, now);
                     recorder.error(|| message);
+                    recorder.warmup_errors += u64::from(!self.counts(turn.due, now));
                     window.error(now);
                 }
             }

@@ -23,6 +23,8 @@ pub enum ErrorKind {
     Input,
     /// The server under test could not be started, or ended before its time.
     Server,
+    /// A client process could not be started, or didn't make its calls.
+    Client,
     /// The endpoint under test gave no right answer to the first request, so there is nothing to measure.
     Answer,
     /// The operating system refused something the driver needs: a thread, a timer, a core.

@@ -258,8 +258,8 @@ impl Exchange for TypedExchange {
     }
 }
 
-/// Sends every request of a case once and gives the bodies of the raw answers, or says what was wrong.
-pub(crate) async fn ask(case: &Case, endpoint: &Endpoint, plan: &Plan) -> Result<Vec<Bytes>, String> {
+/// Sends the first so many requests of a case once and gives the bodies of the raw answers, or says what was wrong.
+pub(crate) async fn ask(case: &Case, endpoint: &Endpoint, plan: &Plan, count: usize) -> Result<Vec<Bytes>, String> {
     let user = User { number: 0, endpoint: endpoint.clone(), source: None, timeout: plan.timeout };
     let mut bodies = Vec::new();
     match &case.requests {
@@ -267,7 +267,7 @@ pub(crate) async fn ask(case: &Case, endpoint: &Endpoint, plan: &Plan) -> Result
             let plan = Plan { keep_alive: false, ..plan.clone() };
             let requests = RawRequests::new(case, endpoint, &plan, &Expected::of(case));
             let mut exchange = RawExchange::new(Rc::new(requests), &user);
-            for number in 0..case.count() {
+            for number in 0..count {
                 exchange.send(number).await.map_err(|failure| failure.to_string())?;
                 exchange.judge(number, true)?;
                 bodies.push(exchange.body());
@@ -276,14 +276,14 @@ pub(crate) async fn ask(case: &Case, endpoint: &Endpoint, plan: &Plan) -> Result
         }
         Requests::Typed { connect, .. } => {
             let mut exchange = TypedExchange::new(connect.clone(), user, true);
-            for number in 0..case.count() {
+            for number in 0..count {
                 exchange.send(number).await.map_err(|failure| failure.to_string())?;
                 exchange.judge(number, true)?;
             }
         }
         Requests::Scripted { begin, .. } => {
             let mut exchange = ScriptedExchange::new(begin(&user), &user, true);
-            for number in 0..case.count() {
+            for number in 0..count {
                 exchange.send(number).await.map_err(|failure| failure.to_string())?;
                 exchange.judge(number, true)?;
                 exchange.rest().await;

@@ -15,7 +15,8 @@ impl Interrupt {
         self.0.send_replace(true);
     }
 
-    pub(crate) fn came(&self) -> bool {
+    /// Whether it is to end.
+    pub fn came(&self) -> bool {
         *self.0.borrow()
     }
 

@@ -74,6 +74,28 @@ impl Progress {
         self.label = format!("{suite} {case} · {target} · run {run}");
     }
 
+    /// The same of a lap that warms a target; one line tells of all of its cases.
+    pub(crate) fn warm_up(&mut self, suite: &str, case: &str, target: &str, lap: u32) {
+        let label = format!("{suite} · {target} · warming, lap {lap}");
+        if let Display::Lines = self.display
+            && !self.label.starts_with(&label)
+        {
+            let left = self.left(self.done).map(|left| format!(" ({left})")).unwrap_or_default();
+            eprintln!("{label}{left}");
+        }
+        self.label = format!("{label} · {case}");
+    }
+
+    /// Notes that so much of what was planned doesn't come.
+    pub fn leave_out(&mut self, time: Duration) {
+        self.total = self.total.saturating_sub(time);
+        if let Display::Live(bar) = &self.display
+            && !self.total.is_zero()
+        {
+            bar.set_length(milliseconds(self.total));
+        }
+    }
+
     /// Follows a run to its end, which is planned after `planned`, or comes with an interruption.
     pub(crate) async fn watch(&mut self, run: Run, planned: Duration, interrupt: &Interrupt) -> Result<Outcome, Error> {
         let start = Instant::now();

@@ -16,6 +16,8 @@ pub struct Recorder {
     pub requests: u64,
     /// Requests that were not.
     pub errors: u64,
+    /// Those of them that failed before the run was measured.
+    pub warmup_errors: u64,
     /// Answers whose content was decoded and compared with what was sent.
     pub verified: u64,
     /// The first few errors, in words.
@@ -49,6 +51,7 @@ impl Default for Recorder {
         Recorder {
             requests: 0,
             errors: 0,
+            warmup_errors: 0,
             verified: 0,
             messages: Vec::new(),
             bytes_out: 0,
@@ -100,6 +103,7 @@ impl Recorder {
     pub fn merge(&mut self, other: Recorder) {
         self.requests += other.requests;
         self.errors += other.errors;
+        self.warmup_errors += other.warmup_errors;
         self.verified += other.verified;
         self.messages.extend(other.messages);
         self.messages.truncate(KEPT_MESSAGES);

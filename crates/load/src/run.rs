@@ -12,11 +12,12 @@ use tokio::task::LocalSet;
 use crate::clock::{Clock, SystemClock};
 use crate::drive::Thread;
 use crate::exchange::{RawExchange, RawRequests, ScriptedExchange, TypedExchange};
+use crate::others::Others;
 use crate::schedule::Schedule;
 use crate::timeline::{self, Timeline};
 use crate::typed::User;
 use crate::usage::{self, Usage};
-use crate::{Case, End, Endpoint, Error, ErrorKind, Expected, Plan, Recorder, Requests};
+use crate::{Case, End, Endpoint, Error, ErrorKind, Expected, Placement, Plan, Recorder, Requests};
 
 /// What a run came to.
 #[derive(Clone, Debug)]
@@ -41,6 +42,9 @@ pub struct Outcome {
     pub driver_cpu: Option<Duration>,
     /// The same of the server's process, where it is observed.
     pub server_cpu: Option<Duration>,
+    /// The share of the server's or the driver's cores, the larger, that neither of them used but others did; `None` where
+    /// they have no cores of their own, or too little was seen.
+    pub others: Option<f64>,
 }
 
 impl Outcome {
@@ -56,7 +60,7 @@ pub struct Run {
     schedule: Arc<Schedule>,
     timeline: Arc<Timeline>,
     workers: Vec<oneshot::Receiver<Result<Recorder, Error>>>,
-    server: Option<(u32, usize)>,
+    server: Option<(u32, Placement)>,
 }
 
 impl Run {
@@ -93,9 +97,9 @@ impl Run {
         Ok(run)
     }
 
-    /// Measures what the server's process uses, of so many cores, while the run goes on.
-    pub fn observe(&mut self, process: u32, cores: usize) {
-        self.server = Some((process, cores));
+    /// Measures what the server's process uses of its cores while the run goes on, and what others use of them.
+    pub fn observe(&mut self, process: u32, placement: &Placement) {
+        self.server = Some((process, placement.clone()));
     }
 
     /// Counts while the run goes on.
@@ -105,21 +109,32 @@ impl Run {
 
     /// Waits for the end of the run.
     pub async fn finish(mut self) -> Result<Outcome, Error> {
-        let server = self.server;
+        let server = self.server.take();
+        let process = server.as_ref().map(|(process, _)| *process);
+        let others = server.as_ref().map(|(process, placement)| Others::beside(*process, true, placement));
+        let before = Cell::new(None);
+        let measured = self.schedule.measured;
+        let look = async {
+            tokio::time::sleep_until(measured.into()).await;
+            before.set(others.as_ref().map(Others::look));
+            std::future::pending::<Infallible>().await
+        };
         let observer = Observer {
             clock: SystemClock::default(),
             schedule: self.schedule.clone(),
             timeline: self.timeline.clone(),
-            cores: server.map_or(1, |(_, cores)| cores),
+            cores: server.as_ref().map_or(1, |(_, placement)| placement.server_cores()),
             driver: usage::own_cpu_time,
-            server: || Usage::of(server?.0),
+            server: || Usage::of(process?),
             begun: Cell::default(),
         };
         let record = tokio::select! {
             record = self.record() => record?,
             error = observer.clock.run() => return Err(no_event_loop(error)),
             never = observer.run() => match never {},
+            never = look => match never {},
         };
+        let others = others.as_ref().zip(before.take()).and_then(|(others, before)| others.share_since(&before));
         let elapsed = self.schedule.measured.elapsed();
         self.timeline.finish(self.schedule.length(elapsed));
         let (driver_cpu, server_cpu) = observer.used();
@@ -135,6 +150,7 @@ impl Run {
             first_error: self.schedule.first_error().map(str::to_owned),
             driver_cpu,
             server_cpu,
+            others,
         })
     }
 

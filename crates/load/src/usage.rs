@@ -49,23 +49,57 @@ pub(crate) fn cpu_time(process: u32) -> Option<Duration> {
     Some(own + descendants(process).into_iter().filter_map(of_one).sum::<Duration>())
 }
 
-/// The most memory a process, and each of those it started, has had resident, in bytes, since it began or since
-/// [`forget_peak_memory`]. What they share is counted for each.
+/// The most memory a process has had resident, in bytes, since it began or since [`forget_peak_memory`]. Of several, what they
+/// have now, with what they share counted once: the system knows no peak of that.
 #[cfg(target_os = "linux")]
 pub(crate) fn peak_memory(process: u32) -> Option<u64> {
-    of_all(process, "VmHWM:")
+    let started = descendants(process);
+    if started.is_empty() {
+        return status(process, "VmHWM:");
+    }
+    let peak = || of_all(process, &started, |process| status(process, "VmHWM:"));
+    of_all(process, &started, proportional_memory).or_else(peak)
 }
 
-/// The memory a process, and each of those it started, has resident, in bytes.
+/// The memory a process, and each of those it started, has resident, in bytes. What they share is counted for each: it is
+/// looked at often, and no more is to be had cheaply.
 #[cfg(target_os = "linux")]
 fn memory(process: u32) -> Option<u64> {
-    of_all(process, "VmRSS:")
+    of_all(process, &descendants(process), |process| status(process, "VmRSS:"))
+}
+
+/// The sum over a process, of which it must be known, and those it started.
+#[cfg(target_os = "linux")]
+fn of_all(process: u32, started: &[u32], of: impl Fn(u32) -> Option<u64>) -> Option<u64> {
+    Some(of(process)? + started.iter().filter_map(|process| of(*process)).sum::<u64>())
+}
+
+/// Resident memory, where of what several processes share each has its part; `None` where it is not for us to read.
+#[cfg(target_os = "linux")]
+fn proportional_memory(process: u32) -> Option<u64> {
+    field(&format!("/proc/{process}/smaps_rollup"), "Pss:")
+}
+
+/// How long these cores together had nothing to do, or served devices, since the machine began: nobody's time.
+#[cfg(target_os = "linux")]
+pub(crate) fn idle_time(cores: &[usize]) -> Option<Duration> {
+    idle_in(&std::fs::read_to_string("/proc/stat").ok()?, cores)
 }
 
 #[cfg(target_os = "linux")]
-fn of_all(process: u32, field: &str) -> Option<u64> {
-    let own = status(process, field)?;
-    Some(own + descendants(process).into_iter().filter_map(|process| status(process, field)).sum::<u64>())
+fn idle_in(stat: &str, cores: &[usize]) -> Option<Duration> {
+    /// Of a second: proc(5)'s USER_HZ, which is the same on every machine that matters here.
+    const TICKS: u64 = 100;
+    let of = |core: &usize| {
+        let name = format!("cpu{core}");
+        let mut line =
+            stat.lines().map(str::split_whitespace).find_map(|mut line| (line.next()? == name).then_some(line))?;
+        // proc(5): user nice system idle iowait irq softirq …
+        let mut next = |skipped| line.nth(skipped)?.parse::<u64>().ok();
+        Some(next(3)? + next(0)? + next(0)? + next(0)?)
+    };
+    let ticks = cores.iter().map(of).sum::<Option<u64>>()?;
+    Some(Duration::from_millis(ticks * 1000 / TICKS))
 }
 
 /// The processes that a process started, and that they started: some servers are several. Most are one, and a look at that takes
@@ -86,9 +120,14 @@ fn descendants(process: u32) -> Vec<u32> {
 
 /// A field of `/proc/PID/status` that is in kilobytes, as bytes.
 #[cfg(target_os = "linux")]
-fn status(process: u32, field: &str) -> Option<u64> {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix(field))?;
+fn status(process: u32, name: &str) -> Option<u64> {
+    field(&format!("/proc/{process}/status"), name)
+}
+
+#[cfg(target_os = "linux")]
+fn field(file: &str, name: &str) -> Option<u64> {
+    let text = std::fs::read_to_string(file).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kilobytes * 1024)
 }
@@ -122,6 +161,10 @@ mod unmeasured {
         None
     }
 
+    pub(crate) fn idle_time(_cores: &[usize]) -> Option<Duration> {
+        None
+    }
+
     pub(crate) fn peak_memory(_process: u32) -> Option<u64> {
         None
     }
@@ -149,6 +192,15 @@ mod tests {
     }
 
     #[test]
+    fn what_nobody_used_of_cores_is_read() {
+        let stat = "cpu  9 9 9 9 9 9 9 0 0 0\ncpu0 1 2 3 100 20 3 4 5 0 0\ncpu1 1 2 3 200 0 0 0 5 0 0\ncpu10 1 1 1 1 1 1 1 0 0 0\n";
+        assert_eq!(idle_in(stat, &[0]), Some(Duration::from_millis(1_270)));
+        assert_eq!(idle_in(stat, &[0, 1]), Some(Duration::from_millis(3_270)));
+        assert_eq!(idle_in(stat, &[2]), None);
+        assert!(idle_time(&[0]).unwrap() > Duration::ZERO);
+    }
+
+    #[test]
     fn what_a_process_started_counts_as_its_own() {
         // The shell has a child, which has one, both of them shells that wait for it.
         let mut shell = std::process::Command::new("sh");
@@ -161,6 +213,8 @@ mod tests {
         }
         assert_eq!(descendants(process).len(), 2);
         assert!(memory(process).unwrap() > status(process, "VmRSS:").unwrap());
+        // All of them are mostly the same pages, which count once.
+        assert!(peak_memory(process).unwrap() < memory(process).unwrap());
         // Its input ends, so all do.
         drop(shell.stdin.take());
         shell.wait().unwrap();

@@ -3,6 +3,8 @@
 
 #[path = "support/sample.rs"]
 mod sample;
+#[path = "support/stacks.rs"]
+mod stacks;
 
 use castile_load::report::{Comparison, FLOOR, Method, Results, Row, Spread};
 use castile_load::{Criterion, ErrorKind};
@@ -164,4 +166,103 @@ fn what_is_no_report_is_told() {
         results.rows().map(|row| (row.case.clone(), row.method, row.requests, row.curve.len())).collect()
     };
     assert_eq!(rows(&again), rows(&results));
+}
+
+#[test]
+fn bars_are_relative_to_any_of_many_targets() {
+    let results = stacks::results();
+    let page = results.page().unwrap();
+    for (index, target) in
+        ["HTTP floor"].into_iter().chain(results.targets.iter().map(|target| &*target.name)).enumerate()
+    {
+        assert!(page.contains(&format!("aria-label=\"{target} is 100 percent\"")), "{target}");
+        assert!(page.contains(&format!(".c{index}:checked ~ .p{index}")), "a style for the choice of {target}");
+    }
+}
+
+#[test]
+fn the_headline_is_about_castile_and_no_peer() {
+    let mut results = stacks::results();
+    let page = results.page().unwrap();
+    assert!(page.contains("All suites: castile") && page.contains("of castile had the right status"));
+    // What peers do changes the comparison, but nothing that is said of Castile alone.
+    let tiles = |page: &str| page[page.find("<dl class=\"tiles\"").unwrap()..page.find("</dl>").unwrap()].to_owned();
+    for row in results.suites.iter_mut().flat_map(|suite| &mut suite.cases).filter(|row| row.target == "larch") {
+        row.requests_per_second = Spread::of(vec![9e9]);
+        row.server_peak_rss_bytes = Some(9_000_000_000);
+        row.errors = 7;
+    }
+    assert_eq!(tiles(&results.page().unwrap()), tiles(&page));
+}
+
+#[test]
+fn markdown_has_all_targets_side_by_side() {
+    let results = stacks::results();
+    let text = results.markdown();
+    for known in results.targets.iter().flat_map(|target| [&target.name, target.versions.as_ref().unwrap()]) {
+        assert!(text.contains(known), "{known}");
+    }
+    for warning in &results.warnings {
+        assert!(text.contains(warning), "{warning}");
+    }
+    assert!(text.contains(&results.command) && text.contains(&results.machine.cpu));
+    for suite in &results.suites {
+        assert!(text.contains(&format!("\n## {}\n", suite.suite)));
+    }
+    // What one takes beside Castile is what the rows say, and the least of a case stands out.
+    let cpu = |target: &str| {
+        let row = results.rows().find(|row| (&*row.case, &*row.target) == ("EchoVoid", target)).unwrap();
+        row.server_cpu_us_per_request.unwrap()
+    };
+    let line = text.lines().find(|line| line.starts_with("| EchoVoid ") && line.contains("µs · ")).unwrap();
+    assert!(line.contains(&format!("**{:.1} µs**", cpu("castile"))), "{line}");
+    assert!(line.contains(&format!("{:.1} µs · {:.2}×", cpu("rowan"), cpu("rowan") / cpu("castile"))), "{line}");
+    // Signs behind figures are told below.
+    for (sign, meaning) in
+        [('ᵈ', "the driver was the limit"), ('ᵒ', "other processes"), ('ʳ', "still got faster"), ('ᵉ', "wrong")]
+    {
+        assert!(text.contains(&format!("{sign} ")) && text.contains(meaning), "{sign}");
+    }
+}
+
+#[test]
+fn markdown_tables_are_whole_whatever_names_are_in_them() {
+    let mut results = stacks::results();
+    let hostile = "a|b\n| c <b>*d*</b> `e` [f](http://g)";
+    for row in results.suites.iter_mut().flat_map(|suite| &mut suite.cases) {
+        row.case = format!("{hostile} {}", row.case);
+        if row.target == "yew" {
+            row.target = hostile.to_owned();
+        }
+    }
+    results.command = hostile.to_owned();
+    results.warnings.push(hostile.to_owned());
+    let text = results.markdown();
+    let mut tables = 0;
+    let mut columns = 0;
+    for line in text.lines() {
+        // The command is code, in which nothing means anything.
+        let shown = line.strip_prefix("    ").map_or(line, |_| "");
+        assert!(!shown.contains("<b>") && !shown.contains(" `e`") && !shown.contains(" [f]"), "{line}");
+        let bars = shown.replace("\\|", "").matches('|').count();
+        if bars == 0 {
+            columns = 0;
+        } else if columns == 0 {
+            (tables, columns) = (tables + 1, bars);
+        }
+        assert_eq!(bars, columns, "{line}");
+    }
+    assert!(tables > results.suites.len() * 3, "{tables} tables");
+}
+
+#[test]
+fn the_terminal_has_costs_side_by_side_for_several_targets_alone() {
+    let heading = "server CPU time per request in µs, × castile’s";
+    let text = stacks::results().table();
+    assert_eq!(text.matches(heading).count(), stacks::results().suites.len(), "{text}");
+    for mark in ["~ others used", "^ still got faster"] {
+        assert!(text.contains(mark), "{mark}");
+    }
+    assert!(!sample::results().table().contains(heading));
+    assert!(!sample::results().page().unwrap().contains("Side by side"));
 }

@@ -50,6 +50,14 @@ impl Service {
     }
 }
 
+/// How many quakes of the catalogue that is made up are in the right answers to a case; none if it is of another suite.
+pub fn matches(case: &str) -> Option<u64> {
+    let set = SETS.iter().find(|set| set.name == case)?;
+    let made = Service::default();
+    let found = set.queries().flat_map(|query| made.catalogue().find(&query));
+    Some(found.map(|found| found.quakes.len() as u64).sum())
+}
+
 /// What messages may take: the largest answers in SOAP encoding have 12 MiB.
 fn limits() -> Limits {
     let mut limits = Limits::default();

@@ -17,7 +17,7 @@ pub struct Suite {
     pub article: &'static str,
     /// What it measures, in the order of its publication, as messages that are written beforehand.
     pub cases: fn() -> Vec<Case>,
-    /// The same through generated clients; none where the article's clients sent messages as they were.
+    /// The same through generated clients, as far as the article's clients were such, or clients are compared.
     pub typed: fn() -> Vec<Case>,
     /// The same in other forms of the contract, which their style tells apart.
     pub forms: fn() -> Vec<Case>,
@@ -73,7 +73,7 @@ pub const SUITES: [Suite; 5] = [
         name: "wstest",
         article: "Microsoft: WSTest 1.1, comparing Web service performance (2005)",
         cases: wstest::cases,
-        typed: Vec::new,
+        typed: wstest::typed,
         forms: Vec::new,
         extras: Vec::new,
         methods: of_wstest,

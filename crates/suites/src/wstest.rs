@@ -1,12 +1,14 @@
 //! WSTest 1.1: the benchmark of Microsoft's report of 2005.
 
+use castile::codegen::{FromXml, ToXml};
 use castile::datatypes::DateTime;
-use castile::http::server::Options;
+use castile::soap::Options;
 use castile::xml::Limits;
-use castile::{Fault, Nillable};
-use castile_load::Case;
+use castile::{CallError, Fault, Nillable, http};
+use castile_load::{Case, Requests, User};
 
-use crate::case::{case, operation_named};
+use crate::case::{NOT_WHAT_WAS_SENT, TEXT_XML, body, message, operation_named};
+use crate::client::{self, Counting};
 
 /// The contract, generated.
 pub mod contract {
@@ -52,7 +54,7 @@ pub fn limits() -> Limits {
 
 /// The service with these limits.
 pub(crate) fn server() -> TestServiceSoapServer<Service> {
-    let mut options = Options::default();
+    let mut options = http::server::Options::default();
     options.limits = limits();
     TestServiceSoapServer::with_options(Service, options)
 }
@@ -67,11 +69,12 @@ fn order(order_id: i32, customer_id: i32) -> Order {
         state: format!("State {customer_id}"),
         zip: "12345".into(),
     };
+    let product_description = format!("Test Product {customer_id}");
     let line = |number| LineItem {
         order_id,
         item_id: number,
         product_id: number,
-        product_description: format!("Test Product {customer_id}"),
+        product_description: product_description.clone(),
         order_quantity: 1,
         unit_price: 5.0,
     };
@@ -105,27 +108,71 @@ const SIZES: [i32; 2] = [20, 100];
 
 /// What the benchmark measures.
 pub fn cases() -> Vec<Case> {
-    let operation = |name| operation_named(&TEST_SERVICE_SOAP_OPERATIONS, name);
-    let void = operation("EchoVoid");
-    let mut cases = vec![case("wstest", PATH, "EchoVoid".into(), void, &EchoVoid {}, |_: &EchoVoidResponse| true)];
-    for size in SIZES {
+    published().into_iter().map(|(raw, _)| raw).collect()
+}
+
+/// Of that, what clients are compared with: nothing, an array of 100 structs and an order.
+pub fn typed() -> Vec<Case> {
+    let compared = |case: &Case| ["EchoVoid", "EchoStruct100", "GetOrder"].contains(&&*case.name);
+    published().into_iter().map(|(_, typed)| typed).filter(compared).collect()
+}
+
+/// A case that is sent as it was written, and one that a client writes.
+type Pair = (Case, Case);
+
+type Client = TestServiceSoapClient<Counting>;
+
+/// What a right answer has in it; `None` is a wrong one.
+type Items = Option<usize>;
+
+fn published() -> Vec<Pair> {
+    let nothing = |_: &EchoVoidResponse| Some(0);
+    let mut pairs = vec![pair("EchoVoid".into(), "EchoVoid", EchoVoid {}, nothing, Client::echo_void)];
+    pairs.extend(SIZES.map(|size| {
         let array = COfTestStruct { l: (1..=size).map(test_struct).collect() };
         let request = EchoStruct { array: array.clone() };
-        let name = format!("EchoStruct{size}");
-        let is_right = move |response: &EchoStructResponse| response.echo_struct_result == array;
-        cases.push(case("wstest", PATH, name, operation("EchoStruct"), &request, is_right));
-    }
-    for size in SIZES {
+        let items = move |answer: &EchoStructResponse| -> Items {
+            (answer.echo_struct_result == array).then_some(array.l.len())
+        };
+        pair(format!("EchoStruct{size}"), "EchoStruct", request, items, Client::echo_struct)
+    }));
+    pairs.extend(SIZES.map(|size| {
         let list = test_list(size);
         let request = EchoList { list: list.clone() };
-        let name = format!("EchoList{size}");
-        let is_right = move |response: &EchoListResponse| response.echo_list_result == list;
-        cases.push(case("wstest", PATH, name, operation("EchoList"), &request, is_right));
-    }
+        let items = move |answer: &EchoListResponse| (answer.echo_list_result == list).then_some(size as usize);
+        pair(format!("EchoList{size}"), "EchoList", request, items, Client::echo_list)
+    }));
     let request = GetOrder { order_id: 1, customer_id: 2 };
-    let is_right = |response: &GetOrderResponse| response.get_order_result == order(1, 2);
-    cases.push(case("wstest", PATH, "GetOrder".into(), operation("GetOrder"), &request, is_right));
-    cases
+    let expected = order(1, 2);
+    let items = move |answer: &GetOrderResponse| {
+        (answer.get_order_result == expected).then_some(expected.line_items.line_item.len())
+    };
+    pairs.push(pair("GetOrder".into(), "GetOrder", request, items, Client::get_order));
+    pairs
+}
+
+fn pair<Q, R>(
+    name: String,
+    operation: &str,
+    request: Q,
+    items: impl Fn(&R) -> Items + Clone + Send + Sync + 'static,
+    call: impl AsyncFn(&Client, &Q) -> Result<R, CallError> + Send + Sync + 'static,
+) -> Pair
+where
+    Q: ToXml + Send + Sync + 'static,
+    R: FromXml + 'static,
+{
+    let judge = move |answer: &R| match items(answer) {
+        Some(items) => Ok(items as u64),
+        None => Err(NOT_WHAT_WAS_SENT.to_owned()),
+    };
+    let operation = operation_named(&TEST_SERVICE_SOAP_OPERATIONS, operation);
+    let options = Options::default();
+    let message = message(operation, TEXT_XML, body(operation, &request), &options, judge.clone());
+    let make = |user: &User, transport| Ok(Client::with_transport(&client::url(user), transport)?);
+    let connect = client::connect(make, async move |client: &Client, _| Ok(judge(&call(client, &request).await?)?));
+    let case = |requests| Case { suite: "wstest".into(), name: name.clone(), style: None, path: PATH.into(), requests };
+    (case(Requests::Raw(vec![message])), case(Requests::Typed { count: 1, connect }))
 }
 
 fn test_struct(i: i32) -> TestStructOrDerived {

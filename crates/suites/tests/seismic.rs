@@ -239,6 +239,23 @@ fn bounds_are_as_the_article_says() {
 }
 
 #[test]
+fn what_is_written_is_read_again() {
+    let lines = "2000-01-01 01:50:08 70 -7.679 123.604 59.6 2.5 MB 273 24\n\
+                 2003-08-31 23:07:59 999 1 0.1 0 8.25 MW 1 25\n";
+    let mut written = Vec::new();
+    Catalogue::read(lines.as_bytes()).unwrap().write(&mut written).unwrap();
+    assert_eq!(String::from_utf8(written).unwrap(), lines);
+
+    let mut written = Vec::new();
+    Service::default().catalogue().write(&mut written).unwrap();
+    let read = Catalogue::read(written.as_slice()).unwrap();
+    for set in SETS {
+        let found: usize = set.queries().map(|query| matches(&read, &query)).sum();
+        assert_eq!(Some(found as u64), seismic::matches(set.name), "{}", set.name);
+    }
+}
+
+#[test]
 fn lines_that_are_wrong_are_named() {
     let right = "2000-01-01 01:50:08 70 -7.679 123.604 59.6 2.5 MB 273 24\n";
     let cases = [

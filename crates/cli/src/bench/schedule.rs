@@ -3,53 +3,62 @@
 use std::fmt::Write;
 use std::time::Duration;
 
+use castile_load::Load;
 use castile_load::report::{Client, Method};
-use castile_load::{Against, Load, Network};
 
 use super::adjust::{client_of, method_of};
+use super::entrants::Entrants;
+use super::suites_of;
 
-/// A line for each load, and how long all take together, as far as that is planned.
-pub(crate) fn text(loads: &[Load], with_floor: bool, network: Option<Network>) -> String {
+/// A line for each load and for each target that is warmed, and how long all take together, as far as that is planned.
+pub(super) fn text(loads: &[Load], entrants: &Entrants) -> String {
     let mut text = String::new();
     let mut total = Duration::ZERO;
-    for load in loads {
-        let Some(targets) = targets(load, with_floor, network) else { continue };
-        let case = &load.case;
-        let style = case.style.iter().map(|style| format!(" {style}")).collect::<String>();
-        let client = match client_of(load) {
-            Client::Raw => "raw",
-            Client::Typed => "typed",
-            Client::Ab => "ab",
-        };
-        let each = load.planned();
-        total += each * targets.len() as u32;
-        let targets = targets.join(" and ");
-        // Writing to a string can't fail.
-        let _ = writeln!(
-            text,
-            "{} {}{style}, {client}, {}: {}; {} against {targets}",
-            case.suite,
-            case.name,
-            users(load),
-            runs(load),
-            time(each),
-        );
+    for loads in suites_of(loads) {
+        for (peer, least) in entrants.warmed(loads) {
+            // Writing to a string can't fail.
+            let _ = writeln!(text, "{} {} is warmed, {} at least", loads[0].case.suite, peer.name, time(least));
+        }
+        total += warming(loads, entrants);
+        for load in loads {
+            let targets = entrants.names(load);
+            if targets.is_empty() {
+                continue;
+            }
+            let case = &load.case;
+            let style = case.style.iter().map(|style| format!(" {style}")).collect::<String>();
+            let client = match client_of(load) {
+                Client::Raw => "raw",
+                Client::Typed => "typed",
+                Client::Ab => "ab",
+            };
+            let each = load.planned();
+            total += each * targets.len() as u32;
+            let _ = writeln!(
+                text,
+                "{} {}{style}, {client}, {}: {}; {} against {}",
+                case.suite,
+                case.name,
+                users(load),
+                runs(load),
+                time(each),
+                targets.join(" and "),
+            );
+        }
     }
-    let _ = writeln!(text, "{} in all, and what ends with its last request", time(total));
+    let peers: Vec<&str> = entrants.peers.iter().map(|peer| &*peer.name).collect();
+    let beside = match peers.len() {
+        0 => String::new(),
+        1 => format!(" beside 1 peer ({})", peers[0]),
+        many => format!(" beside {many} peers ({})", peers.join(", ")),
+    };
+    let _ = writeln!(text, "{} in all{beside}, and what ends with its last request", time(total));
     text
 }
 
-/// `None` where there is none.
-fn targets(load: &Load, with_floor: bool, network: Option<Network>) -> Option<Vec<String>> {
-    let across = network.map(|network| format!("castile across {network}"));
-    let servers = || std::iter::once("castile".to_owned()).chain(across.clone());
-    let floor = || std::iter::once("floor".to_owned());
-    match (load.against, with_floor && load.case.count() == 1) {
-        (Against::Floor, false) => None,
-        (Against::Floor, true) => Some(floor().collect()),
-        (Against::Servers, _) | (Against::All, false) => Some(servers().collect()),
-        (Against::All, true) => Some(servers().chain(floor()).collect()),
-    }
+/// How long the loads of a suite wait for targets that are warmed, at least.
+pub(super) fn warming(loads: &[Load], entrants: &Entrants) -> Duration {
+    entrants.warmed(loads).map(|(_, least)| least).sum()
 }
 
 fn users(load: &Load) -> String {

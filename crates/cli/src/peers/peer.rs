@@ -1,4 +1,5 @@
-//! A peer: a directory with the scripts `build` and `start PORT`, and `peer.json`, which says what it serves.
+//! A peer: a directory with `peer.json`, which says what it serves and calls, and the scripts `build`, `start PORT` where it serves
+//! something, `client URL CASE` where it calls something.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use castile_load::{Case, Placement, Server};
+use castile_load::{Case, Placement, Process, Server, report};
 use castile_suites::Suite;
 
 use crate::bench::selects;
@@ -30,8 +31,14 @@ struct Description {
     versions: String,
     language: String,
     /// Served at the paths that Castile serves them at.
+    #[serde(default)]
     suites: Vec<String>,
-    /// Cases of them that it can't serve, or all cases of an operation, each with the reason.
+    /// The suites whose cases its client calls.
+    #[serde(default)]
+    clients: Vec<String>,
+    /// What it speaks, where that isn't SOAP over HTTP: its client calls its own server.
+    protocol: Option<String>,
+    /// Cases of them that it can't serve, or all cases of an operation or a style, each with the reason.
     #[serde(default)]
     except: BTreeMap<String, String>,
     /// How long it gets faster under load, in seconds.
@@ -80,7 +87,8 @@ impl Peer {
         let file = directory.join(DESCRIPTION);
         let text = std::fs::read(&file).with_context(|| file.display().to_string())?;
         let description: Description = serde_json::from_slice(&text).with_context(|| file.display().to_string())?;
-        if let Some(suite) = description.suites.iter().find(|suite| castile_suites::suite(suite).is_none()) {
+        let Description { suites, clients, .. } = &description;
+        if let Some(suite) = suites.iter().chain(clients).find(|suite| castile_suites::suite(suite).is_none()) {
             let known = castile_suites::SUITES.map(|suite| suite.name).join(", ");
             bail!("{}: found suite {suite:?}, expected one of {known}", file.display());
         }
@@ -96,8 +104,28 @@ impl Peer {
     /// Whether it serves a case. Other forms of a contract are contracts of their own, which no peer serves.
     pub(crate) fn serves(&self, case: &Case) -> bool {
         let is_form = |suite: &Suite| (suite.forms)().iter().any(|form| form.path == case.path);
-        let excepted = || self.description.except.keys().any(|operation| selects(operation, &case.name));
+        let excepted = || self.description.except.keys().any(|what| leaves_out(what, case));
         self.suites().any(|suite| suite.name == case.suite && !is_form(suite)) && !excepted()
+    }
+
+    /// Whether it serves suites.
+    pub(crate) fn is_server(&self) -> bool {
+        !self.description.suites.is_empty()
+    }
+
+    /// The suites whose cases its client calls.
+    pub(crate) fn clients(&self) -> impl Iterator<Item = &'static Suite> {
+        self.description.clients.iter().filter_map(|suite| castile_suites::suite(suite))
+    }
+
+    /// The versions of what it consists of.
+    pub(crate) fn versions(&self) -> &str {
+        &self.description.versions
+    }
+
+    /// What its client and its server speak among themselves; `None` where it is SOAP over HTTP.
+    pub(crate) fn protocol(&self) -> Option<&str> {
+        self.description.protocol.as_deref()
     }
 
     /// How long it gets faster under load; figures of before are those of a cold one.
@@ -105,10 +133,33 @@ impl Peer {
         Duration::try_from_secs_f64(self.description.warmup_s).unwrap_or_default()
     }
 
-    /// Runs its script `build`, whose output is seen.
-    pub(crate) fn build(&self) -> anyhow::Result<()> {
-        let status = self.script("build")?.stdin(Stdio::null()).status();
-        let status = status.with_context(|| format!("{}: its script build can't be run", self.name))?;
+    /// What the report says of it. How fast it answers first isn't known yet.
+    pub(crate) fn target(&self) -> report::Target {
+        let Description { title, versions, language, .. } = self.description.clone();
+        report::Target {
+            name: self.name.clone(),
+            title: Some(title),
+            versions: Some(versions),
+            language: Some(language),
+            first_answer_ms: None,
+        }
+    }
+
+    /// Runs its script `build`, whose output is seen. Who doesn't wait for the end ends it, with all that it started.
+    pub(crate) async fn build(&self) -> anyhow::Result<()> {
+        /// How often is looked whether it has ended.
+        const LOOK: Duration = Duration::from_millis(20);
+
+        let mut command = Command::new(self.script("build")?);
+        let castile = std::env::current_exe().context("can't find this program for peers to ask it for their data")?;
+        command.env("CASTILE", castile).stdin(Stdio::null());
+        let mut process = Process::start(&format!("{}: its script build", self.name), command)?;
+        let status = loop {
+            match process.ended() {
+                Some(status) => break status,
+                None => tokio::time::sleep(LOOK).await,
+            }
+        };
         if !status.success() {
             bail!("{}: its script build failed ({status})", self.name);
         }
@@ -118,26 +169,56 @@ impl Peer {
     /// Runs its script `start` on a port that is free, and waits until it listens.
     pub(crate) fn start(&self, placement: &Placement) -> anyhow::Result<Server> {
         let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
-        let mut command = self.script("start")?;
+        let mut command = bound_to_us(&self.script("start")?);
         command.arg(port.to_string());
         Ok(Server::start(&format!("the peer {}", self.name), command, placement)?)
     }
 
-    /// A script by its whole path, since it is run wherever we are.
-    fn script(&self, name: &str) -> anyhow::Result<Command> {
-        let script = self.directory.join(name);
-        Ok(Command::new(script.canonicalize().with_context(|| script.display().to_string())?))
+    /// Its script `client` for a case at a URL.
+    pub(crate) fn client(&self, url: &str, case: &str) -> anyhow::Result<Command> {
+        let mut command = bound_to_us(&self.script("client")?);
+        command.args([url, case]);
+        Ok(command)
     }
+
+    /// A script by its whole path, since it is run wherever we are.
+    fn script(&self, name: &str) -> anyhow::Result<PathBuf> {
+        let script = self.directory.join(name);
+        script.canonicalize().with_context(|| script.display().to_string())
+    }
+}
+
+/// Whether an exception is about a case: by its name, its operation or its style.
+fn leaves_out(what: &str, case: &Case) -> bool {
+    selects(what, &case.name) || case.style.as_deref() == Some(what)
 }
 
 const DESCRIPTION: &str = "peer.json";
 
+/// A program that is asked to end when this process has ended, also by a signal that nobody hears: unlike Castile's own servers, those
+/// of peers don't watch their standard input. It is of Linux; elsewhere, a peer can outlive a bench that is killed.
+fn bound_to_us(program: &Path) -> Command {
+    if cfg!(not(target_os = "linux")) {
+        return Command::new(program);
+    }
+    // It becomes the program, so the process is the same.
+    let mut command = Command::new("setpriv");
+    command.args(["--pdeathsig", "TERM", "--"]).arg(program);
+    command
+}
+
 impl fmt::Display for Peer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Description { title, versions, language, suites, except, .. } = &self.description;
-        write!(f, "{:<9} {title}: {versions}; {language}; {}", self.name, suites.join(", "))?;
+        let Description { title, versions, language, suites, clients, except, .. } = &self.description;
+        write!(f, "{:<14} {title}: {versions}; {language}", self.name)?;
+        if !suites.is_empty() {
+            write!(f, "; {}", suites.join(", "))?;
+        }
+        if !clients.is_empty() {
+            write!(f, "; a client of {}", clients.join(", "))?;
+        }
         for (case, why) in except {
-            write!(f, "\n          without {case}: {why}")?;
+            write!(f, "\n{:<14} without {case}: {why}", "")?;
         }
         Ok(())
     }
@@ -154,15 +235,20 @@ mod tests {
     #[test]
     fn all_peers_have_scripts_and_serve_cases() {
         for peer in Peer::all(&peers()).unwrap() {
-            for script in ["build", "start"] {
-                peer.script(script).unwrap();
+            let Description { suites, clients, except, protocol, .. } = &peer.description;
+            assert!(!suites.is_empty() || !clients.is_empty(), "{peer}");
+            let serves = !suites.is_empty() || protocol.is_some();
+            for (script, expected) in [("build", true), ("start", serves), ("client", !clients.is_empty())] {
+                assert_eq!(peer.script(script).is_ok(), expected, "{}: {script}", peer.name);
             }
-            let Description { suites, except, .. } = &peer.description;
+            assert!(peer.clients().all(|suite| !(suite.typed)().is_empty()), "{peer}");
             let cases: Vec<Case> = suites.iter().flat_map(|suite| castile_suites::cases(suite)).collect();
             for left_out in except.keys() {
-                assert!(cases.iter().any(|case| selects(left_out, &case.name)), "{}: {left_out}", peer.name);
+                assert!(cases.iter().any(|case| leaves_out(left_out, case)), "{}: {left_out}", peer.name);
             }
-            assert!(cases.iter().any(|case| peer.serves(case)), "{peer}");
+            let is_left_out = |case: &Case| case.style.as_ref().is_some_and(|style| except.contains_key(style));
+            assert!(!cases.iter().any(|case| is_left_out(case) && peer.serves(case)), "{peer}");
+            assert!(cases.is_empty() || cases.iter().any(|case| peer.serves(case)), "{peer}");
         }
     }
 

@@ -3,13 +3,12 @@
 use std::time::{Duration, Instant};
 
 use crate::report::{Client, Latency, Results, Row};
-use crate::{Placement, Recorder};
+use crate::{Outcome, Recorder};
 
 /// Above this share of its cores, a side is at its limit.
 const BUSY: f64 = 0.9;
-/// Below this share on both sides, somebody else used the cores: with many connections, one side always has work.
-const IDLE: f64 = 0.8;
-const MANY_CONNECTIONS: usize = 8;
+/// Above this share of the cores of a side, what others used of them matters.
+const DISTURBED: f64 = 0.1;
 /// How many rows a warning names; the report marks all.
 const NAMED: usize = 4;
 /// Waking this late is of no importance,
@@ -41,8 +40,21 @@ pub(super) fn limit_of(
     matters.then(|| format!("the driver woke late to send: 1 % of requests by more than {:.1} ms", lag / 1e3))
 }
 
-/// What a reader must know before believing the figures.
-pub(super) fn warnings(results: &Results, placement: &Placement) -> Vec<String> {
+/// Whether others took so much of the cores in a run that its figures are not those of server and driver alone.
+pub(super) fn is_disturbed(outcome: &Outcome) -> bool {
+    outcome.others.is_some_and(|share| share > DISTURBED)
+}
+
+impl Results {
+    /// The same with what a reader must know before believing the figures, said once for all rows.
+    pub fn with_warnings(mut self) -> Self {
+        let warnings = warnings(&self);
+        self.warnings.extend(warnings);
+        self
+    }
+}
+
+fn warnings(results: &Results) -> Vec<String> {
     let mut warnings = Vec::new();
     let mut name = |holds: &dyn Fn(&Row) -> bool, text: &str| {
         let mut named: Vec<_> =
@@ -67,18 +79,13 @@ pub(super) fn warnings(results: &Results, placement: &Placement) -> Vec<String> 
         "The rate was not reached: requests were due but every connection was waiting for an answer",
     );
     name(&|row| row.dropped > 0, "The rate was not reached: requests were dropped since every connection was busy");
-    let apart = matches!(placement, Placement::Apart { .. });
-    let idle = |share: Option<f64>| share.is_some_and(|share| share < IDLE);
     name(
-        &|row| {
-            apart
-                && row.service_us.is_none()
-                && row.connections >= MANY_CONNECTIONS
-                && idle(row.server_cpu_share)
-                && idle(row.driver_cpu_share)
-        },
-        "Neither server nor driver was busy, most likely because other processes took their cores, \
-         so both can do more than measured",
+        &|row| row.disturbed.is_some(),
+        "Other processes used the cores of server or driver, so both can do more than measured",
+    );
+    name(
+        &|row| row.rising,
+        "The target still got faster when the time for its warm-up was over, so it can do more than measured",
     );
     // Of another driver, nothing is known on any system.
     if results.rows().any(|row| row.client != Client::Ab && row.driver_cpu_share.is_none()) {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-use super::limits::limit_of;
+use super::limits::{is_disturbed, limit_of};
 use super::{Driver, Load, Target};
 use crate::report::{Client, Interval, Lag, Latency, Method, Quantile, Row, Spread, Step};
 use crate::{Axis, End, Outcome, Pace, Placement, Plan, Recorder, Requests};
@@ -29,6 +29,7 @@ pub(super) struct Tally {
     users: usize,
     exit_reason: Option<String>,
     pub(super) peak_memory: Option<u64>,
+    disturbed: Option<f64>,
 }
 
 impl Tally {
@@ -55,6 +56,9 @@ impl Tally {
         self.elapsed.push(outcome.elapsed);
         self.server_cpu = sum(self.server_cpu, outcome.server_cpu);
         self.driver_cpu = sum(self.driver_cpu, outcome.driver_cpu);
+        if is_disturbed(&outcome) && outcome.others > self.disturbed {
+            self.disturbed = outcome.others;
+        }
         self.users = outcome.users;
         self.exit_reason = outcome.ended.map(|end| match (end, &outcome.first_error) {
             // What a stranger's server says may have any length, and lines.
@@ -91,7 +95,8 @@ impl Tally {
         let Load { case, driver, .. } = load;
         let elapsed = self.elapsed().as_secs_f64();
         let Tally { record, .. } = self;
-        let answered = (record.requests + record.errors).max(1) as f64;
+        // CPU time is that of the measured time alone.
+        let answered = (record.requests + record.errors - record.warmup_errors).max(1) as f64;
         let per_request = |cpu: Option<Duration>| cpu.map(|cpu| cpu.as_secs_f64() * 1e6 / answered);
         let share = |cpu: Option<Duration>, cores: usize| {
             let time = elapsed * cores.max(1) as f64;
@@ -152,6 +157,8 @@ impl Tally {
             lag_us: (!record.lag.is_empty()).then(|| lag(&record.lag)),
             driver_limited: limited_by.is_some(),
             limited_by,
+            disturbed: self.disturbed,
+            rising: target.rising,
             request_bytes: mean(record.bytes_out, record.requests),
             response_bytes: mean(record.bytes_in, record.requests),
             error_messages: record.messages,

@@ -6,7 +6,7 @@ use super::{Results, Row, Suite};
 /// A column: its name, which has the unit, and its text.
 type Column = (&'static str, fn(&Suite, &Row) -> String);
 
-const COLUMNS: [Column; 45] = [
+const COLUMNS: [Column; 47] = [
     ("suite", |suite, _| text(&suite.suite)),
     ("case", |_, row| text(&row.case)),
     ("target", |_, row| text(&row.target)),
@@ -50,6 +50,8 @@ const COLUMNS: [Column; 45] = [
     ("driver_lag_max_us", |_, row| number(row.lag_us.map(|lag| lag.max))),
     ("driver_limited", |_, row| row.driver_limited.to_string()),
     ("limited_by", |_, row| row.limited_by.as_deref().map(text).unwrap_or_default()),
+    ("disturbed", |_, row| number(row.disturbed)),
+    ("rising", |_, row| row.rising.to_string()),
     ("service_p50_us", |_, row| number(row.service_us.as_ref().map(|service| service.p50))),
     ("service_p99_us", |_, row| number(row.service_us.as_ref().map(|service| service.p99))),
     ("service_max_us", |_, row| number(row.service_us.as_ref().map(|service| service.max))),

@@ -1,5 +1,8 @@
 //! Numbers as a person reads them.
 
+/// What stands where there is no figure.
+pub(super) const NONE: &str = "–";
+
 /// A whole number with thin separators between thousands: `12,345`.
 pub(crate) fn count(number: f64) -> String {
     let digits = format!("{:.0}", number.abs());

@@ -50,7 +50,12 @@ impl Labels {
     pub(super) fn among<'a>(rows: impl Iterator<Item = &'a Row> + Clone) -> Self {
         let varies = |part: &Part| {
             let mut found: BTreeMap<&str, String> = BTreeMap::new();
-            let mut values = rows.clone().filter_map(|row| Some((&*row.case, part.of(row)?)));
+            let value = |row| match part {
+                // To have none is one of its own.
+                Part::Style => Some(part.of(row).unwrap_or_default()),
+                _ => part.of(row),
+            };
+            let mut values = rows.clone().filter_map(|row| Some((&*row.case, value(row)?)));
             values.any(|(case, value)| *found.entry(case).or_insert_with(|| value.clone()) != value)
         };
         Labels(PARTS.into_iter().filter(varies).collect())
@@ -65,7 +70,13 @@ impl Labels {
         }
     }
 
-    /// The same, where it says more than that Castile was measured.
+    /// The case, and the parts that vary beside the target: `echoVoid · typed`.
+    pub(super) fn of_case(&self, row: &Row) -> String {
+        let parts = self.0.iter().filter(|part| !matches!(part, Part::Target));
+        std::iter::once(row.case.clone()).chain(parts.filter_map(|part| part.of(row))).collect::<Vec<_>>().join(" · ")
+    }
+
+    /// The parts that vary, where they say more than that Castile was measured.
     pub(super) fn beside_case(&self, row: &Row) -> Option<String> {
         (!self.0.is_empty() || row.target != "castile").then(|| self.of(row))
     }
@@ -123,4 +134,21 @@ fn connections(connections: usize) -> String {
 
 fn keep_alive(row: &Row) -> &'static str {
     if row.keep_alive { "kept alive" } else { "one request each" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::Results;
+
+    #[test]
+    fn a_style_tells_a_row_from_one_without() {
+        let results: Results = serde_json::from_str(include_str!("../../tests/data/results.json")).unwrap();
+        let plain = Row { style: None, ..results.suites[0].cases[0].clone() };
+        let other = Row { style: Some("round2".to_owned()), ..plain.clone() };
+        let rows = [plain, other];
+        let labels = Labels::among(rows.iter());
+        let case = &rows[0].case;
+        assert_eq!(rows.each_ref().map(|row| labels.of_case(row)), [case.clone(), format!("{case} · round2")]);
+    }
 }

@@ -1,29 +1,35 @@
 //! The report: data first ([`Results`]), then what is made of them.
 //!
 //! `table` is for terminals, `page` for browsers (`block` is a suite's rows of one method, made of `material`: `bars`, `plot`
-//! and `axis` are its drawings, `detail` one case, `figures` the tables behind all; `templates/` say what it looks like), `csv` and `junit` for
-//! other programs. `compare` puts benches side by side, with the intervals of `student`; `judge` decides what counts as
-//! failed. `label` names rows by what tells them apart.
+//! and `axis` are its drawings, `detail` one case, `figures` the tables behind all, `stacks` those of targets side by side;
+//! `templates/` say what it looks like), `markdown` for documents, `csv` and `junit` for other programs. `versus` puts targets
+//! of a bench side by side, `compare` benches, with the intervals of `student`; `judge` decides what counts as failed. `label`
+//! names rows by what tells them apart, `measure` has the figure that a method is about.
 
+mod clients;
 mod compare;
 mod csv;
 pub(crate) mod format;
 mod judge;
 mod junit;
 pub(crate) mod label;
+mod markdown;
+mod measure;
 mod page;
 mod results;
 mod student;
 mod table;
+mod versus;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+pub use clients::{Called, ClientRow, Clients};
 pub use compare::Comparison;
 pub use judge::Failed;
 pub use results::{
     Client, FLOOR, Interval, Lag, Latency, Method, Pass, Published, PublishedFigure, Quantile, Results, Row, Spread,
-    Step, Suite,
+    Step, Suite, Target,
 };
 
 use serde::Serialize;

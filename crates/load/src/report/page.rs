@@ -11,6 +11,7 @@ mod figures;
 mod forest;
 mod material;
 mod plot;
+mod stacks;
 mod summary;
 
 use minijinja::Environment;
@@ -22,6 +23,7 @@ use self::figures::{Table, history};
 pub(super) use self::forest::Forest;
 use self::summary::Summary;
 use super::format::{bytes, count, figure, microseconds, percent, ratio};
+use super::versus::{Overall, Versus};
 use super::{Client, FLOOR, Method, Published, Results};
 use crate::{Error, ErrorKind};
 
@@ -55,25 +57,29 @@ pub(super) fn fill(name: &str, data: impl Serialize) -> Result<String, Error> {
 impl Results {
     /// The results as an HTML page of its own.
     pub fn page(&self) -> Result<String, Error> {
+        let versus = self.versus();
+        let overall = Overall::of(&versus);
+        let stacks = self.subject().filter(|_| versus.iter().any(Versus::has_others));
+        let suites = self.suites.iter().zip(&versus).enumerate().map(|(number, (suite, versus))| Section {
+            name: suite.suite.clone(),
+            stacks: versus.has_others().then(|| Stacks::of(versus)),
+            blocks: blocks(suite, number),
+            history: history(suite),
+            published: &suite.published,
+        });
+        let suites: Vec<_> = suites.collect();
         fill(
             "report.html",
             Page {
                 results: self,
-                summary: Summary::of(self),
+                choices: suites.iter().flat_map(|suite| &suite.blocks).map(Block::choices).max().unwrap_or(0),
+                summary: Summary::of(self, &versus, &overall),
+                targets: stacks.map(|subject| stacks::targets(self, subject, &overall)),
+                lost: overall.lost().map(|rival| rival.to_string()).collect(),
                 scheduled: self.rows().any(|row| row.method == Method::Open),
                 typed: self.rows().any(|row| row.client == Client::Typed),
                 has_floor: self.rows().any(|row| row.target == FLOOR),
-                suites: self
-                    .suites
-                    .iter()
-                    .enumerate()
-                    .map(|(number, suite)| Section {
-                        name: suite.suite.clone(),
-                        blocks: blocks(suite, number),
-                        history: history(suite),
-                        published: &suite.published,
-                    })
-                    .collect(),
+                suites,
             },
         )
     }
@@ -83,7 +89,13 @@ impl Results {
 #[derive(Serialize)]
 struct Page<'a> {
     results: &'a Results,
+    /// How many things the bars of a block can be relative to, at most.
+    choices: usize,
     summary: Summary,
+    /// Nothing where there is only one.
+    targets: Option<Table>,
+    /// The cases in which another takes less CPU time.
+    lost: Vec<String>,
     /// Whether any requests were due by the clock.
     scheduled: bool,
     /// Whether any answers were read by generated clients.
@@ -96,7 +108,25 @@ struct Page<'a> {
 #[derive(Serialize)]
 struct Section<'a> {
     name: String,
+    /// Where more than one target was measured.
+    stacks: Option<Stacks>,
     blocks: Vec<Block>,
     history: Vec<Table>,
     published: &'a [Published],
+}
+
+/// The targets of a suite side by side.
+#[derive(Serialize)]
+struct Stacks {
+    /// Nothing where no CPU time was measured.
+    costs: Option<Table>,
+    /// Nothing where all answers are equally long.
+    sizes: Option<Table>,
+}
+
+impl Stacks {
+    fn of(versus: &Versus<'_>) -> Self {
+        let some = |table: Table| Some(table).filter(|table| !table.is_empty());
+        Stacks { costs: some(stacks::costs(versus)), sizes: some(stacks::sizes(versus)) }
+    }
 }

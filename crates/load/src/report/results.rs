@@ -25,11 +25,33 @@ pub struct Results {
     pub runs: usize,
     /// What a reader must know before believing the figures.
     pub warnings: Vec<String>,
-    /// Whether the bench ended before all was measured; the first warning says why.
+    /// Whether not all was measured that was asked for; the first warnings say why.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub incomplete: bool,
+    /// What is known of the targets beside their rows, in the order they were first started.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<Target>,
     /// The suites in the order they were measured.
     pub suites: Vec<Suite>,
+}
+
+/// A target that was started for the bench.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Target {
+    /// Its name, as in [`Row::target`].
+    pub name: String,
+    /// What its makers call it: `Apache CXF`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Its version, and those of what it stands on, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub versions: Option<String>,
+    /// The programming language of its services.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
+    /// Milliseconds from the start of its process to its first right answer: the median of its starts, one for each suite.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_answer_ms: Option<f64>,
 }
 
 /// The rows of one suite.
@@ -182,6 +204,13 @@ pub struct Row {
     /// What of the driver was the limit, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limited_by: Option<String>,
+    /// The share of the server's or the driver's cores, the larger, that other processes used in a measured run: there where
+    /// it was more than a tenth, and still so when the run was repeated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disturbed: Option<f64>,
+    /// Whether the target still got faster when the time for its warm-up was over, so that it can do more than was measured.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rising: bool,
     /// Length of the body of a request.
     pub request_bytes: usize,
     /// Length of the body of an answer.
@@ -321,6 +350,27 @@ impl Results {
         self.rows().map(Row::wrong).sum()
     }
 
+    /// Takes in what was measured afterwards, in another part of the same bench.
+    pub fn append(&mut self, later: Results) {
+        let earlier = std::mem::take(&mut self.warnings);
+        // What is missing comes first.
+        let (first, then) = if later.incomplete { (later.warnings, earlier) } else { (earlier, later.warnings) };
+        self.warnings = first.into_iter().chain(then).collect();
+        self.incomplete |= later.incomplete;
+        if self.duration_s == 0.0 {
+            (self.warmup_s, self.duration_s, self.runs) = (later.warmup_s, later.duration_s, later.runs);
+        }
+        self.suites.extend(later.suites);
+        self.targets.extend(later.targets);
+    }
+
+    /// Notes, before all else, what was to be measured and was not.
+    pub fn lacks(&mut self, what: impl IntoIterator<Item = String>) {
+        let before = self.warnings.len();
+        self.warnings.splice(0..0, what);
+        self.incomplete |= self.warnings.len() > before;
+    }
+
     /// All rows of all suites.
     pub fn rows(&self) -> impl Iterator<Item = &Row> {
         self.suites.iter().flat_map(|suite| &suite.cases)
@@ -405,6 +455,22 @@ impl Spread {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parts_of_a_bench_are_one() {
+        let results = || serde_json::from_str::<Results>(include_str!("../../tests/data/results.json")).unwrap();
+        let (mut whole, mut later) = (results(), results());
+        let rows = whole.rows().count();
+        (whole.warnings, later.warnings) = (vec!["slow".into()], vec!["hot".into()]);
+        (whole.duration_s, later.duration_s) = (0.0, 2.0);
+        whole.lacks([]);
+        assert!(!whole.incomplete);
+        later.lacks(["axis was dropped".into()]);
+        whole.append(later);
+        assert!(whole.incomplete);
+        assert_eq!(whole.warnings, ["axis was dropped", "hot", "slow"]);
+        assert_eq!((whole.rows().count(), whole.duration_s), (rows * 2, 2.0));
+    }
 
     #[test]
     fn spread_is_of_a_sample() {

@@ -3,15 +3,13 @@
 use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 
 use super::compare::{Comparison, in_percent, verdict};
-use super::format::{bytes, count, figure, percent, ratio};
+use super::format::{NONE, bytes, count, figure, percent, ratio};
 use super::label::{Labels, driven};
+use super::versus::{Versus, times};
 use super::{FLOOR, Latency, Method, Results, Row, Suite};
 
 /// Numbers in columns need no lines between them.
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::new('─', '─', '─', '─'));
-
-/// Shown where there is no figure.
-const NONE: &str = "–";
 
 /// A column after the first, which holds the names of the cases.
 struct Column {
@@ -58,7 +56,11 @@ const COLUMNS: [Column; 29] = [
     column("service\np99 µs", 2, &[Method::Open], |row, _| {
         optional(row.service_us.as_ref().map(|service| service.p99), figure)
     }),
-    column("CPU/req\nµs", 0, ALL, |row, _| optional(row.server_cpu_us_per_request, figure)),
+    column("CPU/req\nµs", 0, ALL, |row, _| {
+        let marks = [(row.disturbed.is_some(), "~"), (row.rising, "^")];
+        let marks: String = marks.into_iter().filter(|(holds, _)| *holds).map(|(_, mark)| mark).collect();
+        format!("{marks}{}", optional(row.server_cpu_us_per_request, figure))
+    }),
     beside_floor("floor\nµs", 3, |_, floor| optional(floor.and_then(|floor| floor.server_cpu_us_per_request), figure)),
     beside_floor("×\nfloor", 0, |row, floor| optional(floor.and_then(|floor| row.cpu_ratio(floor)), ratio)),
     column("peak\nmemory", 2, ALL, |row, _| optional(row.server_peak_rss_bytes.map(|size| size as f64), bytes)),
@@ -106,6 +108,17 @@ impl Results {
             for way in self.ways(*method) {
                 text += &format!("{way}\n");
             }
+        }
+        for versus in self.versus().iter().filter(|versus| versus.has_others()) {
+            let table = widest(width, |rank| costs(versus, rank));
+            text +=
+                &format!("\n{}: server CPU time per request in µs, × {}’s\n{table}\n", versus.suite, versus.subject);
+        }
+        if self.rows().any(|row| row.disturbed.is_some()) {
+            text += "~ others used the cores of server or driver\n";
+        }
+        if self.rows().any(|row| row.rising) {
+            text += "^ still got faster when it was measured\n";
         }
         text.truncate(text.trim_end().len());
         text
@@ -157,6 +170,29 @@ impl Results {
     }
 }
 
+/// The targets of a suite as columns, of which the narrowest is of ratios alone.
+fn costs(versus: &Versus<'_>, rank: u8) -> Table {
+    let mut table = table("case", versus.targets.iter().copied());
+    let own = |place: usize| versus.targets[place] == versus.subject;
+    for line in versus.costs() {
+        let cells = line.rows.iter().zip(&line.ratios).enumerate().map(|(place, (row, ratio))| {
+            let cpu = row.and_then(|row| row.server_cpu_us_per_request).map(figure);
+            let multiple = ratio.filter(|_| !own(place)).map(times);
+            match (cpu, multiple) {
+                (Some(cpu), Some(multiple)) if rank > 0 => format!("{cpu} · {multiple}"),
+                (Some(_), Some(multiple)) => multiple,
+                (Some(cpu), None) if rank > 0 || own(place) => cpu,
+                _ => NONE.to_owned(),
+            }
+        });
+        table.add_row(std::iter::once(format!("  {}", line.name)).chain(cells));
+    }
+    let means = (0..versus.targets.len()).map(|place| versus.mean(place).map(|mean| times(mean.ratio)));
+    let means = means.map(Option::unwrap_or_default);
+    table.add_row(std::iter::once("  geometric mean".to_owned()).chain(means));
+    aligned(table)
+}
+
 /// A comparison as a table.
 pub(super) fn comparison(comparison: &Comparison) -> String {
     let names: Vec<&str> = comparison.names().collect();
@@ -206,11 +242,11 @@ fn widest(width: usize, table: impl Fn(u8) -> Table) -> Table {
     (1..=highest).rev().map(&table).find(fits).unwrap_or_else(|| table(0))
 }
 
-fn bold(text: &str) -> Cell {
+pub(super) fn bold(text: &str) -> Cell {
     Cell::new(text).add_attribute(Attribute::Bold)
 }
 
-fn table<'a>(first: &'a str, headings: impl Iterator<Item = &'a str>) -> Table {
+pub(super) fn table<'a>(first: &'a str, headings: impl Iterator<Item = &'a str>) -> Table {
     let mut table = Table::new();
     table.load_style(STYLE);
     table.set_content_arrangement(ContentArrangement::Disabled);
@@ -219,7 +255,7 @@ fn table<'a>(first: &'a str, headings: impl Iterator<Item = &'a str>) -> Table {
 }
 
 /// Names to the left, figures to the right.
-fn aligned(mut table: Table) -> Table {
+pub(super) fn aligned(mut table: Table) -> Table {
     for column in table.column_iter_mut() {
         column.set_padding((0, 1));
         if column.index > 0 {

@@ -8,11 +8,11 @@ use castile_load::report::{
 };
 
 /// Noise that is the same each time.
-struct Noise(u64);
+pub struct Noise(pub u64);
 
 impl Noise {
     /// About 1.
-    fn factor(&mut self, spread: f64) -> f64 {
+    pub fn factor(&mut self, spread: f64) -> f64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         1.0 + ((self.0 >> 33) as f64 / f64::from(1_u32 << 31) - 0.5) * 2.0 * spread
     }
@@ -30,6 +30,7 @@ pub fn results_of(seed: u64) -> Results {
         date: "2026-01-02T03:04:05Z".into(),
         command: "castile bench --profile standard".into(),
         incomplete: false,
+        targets: Vec::new(),
         machine: Machine {
             cpu: "A processor of the sample".into(),
             cores: 2,
@@ -56,7 +57,7 @@ pub fn results_of(seed: u64) -> Results {
 }
 
 /// A row of a closed load with this throughput and median latency.
-fn row(noise: &mut Noise, case: &str, target: &str, per_second: f64, cpu: f64) -> Row {
+pub fn row(noise: &mut Noise, case: &str, target: &str, per_second: f64, cpu: f64) -> Row {
     let runs: Vec<f64> = (0..4).map(|_| per_second * noise.factor(0.02)).collect();
     let p50 = 32.0 / per_second * 1e6 * 0.93;
     let at = |quantile: f64| p50 * (1.0 + 0.35 * (-(1.0 - quantile).log10()).powf(1.7));
@@ -122,6 +123,8 @@ fn row(noise: &mut Noise, case: &str, target: &str, per_second: f64, cpu: f64) -
         lag_us: None,
         driver_limited: false,
         limited_by: None,
+        disturbed: None,
+        rising: false,
         request_bytes: (cpu * 30.0) as usize,
         response_bytes: (cpu * 31.0) as usize,
         error_messages: Vec::new(),

@@ -1,5 +1,4 @@
-//! Queries and answers in few bytes, over HTTP without SOAP: what stands for the article's row of RMI. It shows what XML costs
-//! beside the same work.
+//! Queries and answers in few bytes, over HTTP without SOAP. It shows what XML costs beside the same work, as RMI did in the article.
 //!
 //! Messages are those of [postcard](https://postcard.jamesmunns.com/wire-format): numbers in as few bytes as they need, text
 //! behind its length, and no names.

@@ -1,14 +1,14 @@
 //! Quakes held in memory, by area and time, and what a query finds of them.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
 use serde::{Deserialize, Serialize};
 
 use super::regions::{AREAS, REGIONS};
-use super::time::seconds;
+use super::time::{moment, seconds};
 
 /// The most quakes that a file may have: some hundred times those of the article.
 const MOST: usize = 10_000_000;
@@ -196,11 +196,34 @@ impl Catalogue {
         Ok(catalogue)
     }
 
+    /// Writes a catalogue as [`read`](Self::read) reads it, area by area.
+    pub fn write(&self, mut lines: impl Write) -> io::Result<()> {
+        for (number, area) in (1_u16..).zip(&self.areas) {
+            for quake in &area.quakes {
+                let at = moment(quake.millis.div_euclid(1_000));
+                let Quake { latitude, longitude, depth, magnitude, region, .. } = quake;
+                writeln!(
+                    lines,
+                    "{:04}-{:02}-{:02} {:02}:{:02}:{:02} {} {latitude} {longitude} {depth} {magnitude} {} {region} {number}",
+                    at.year,
+                    at.month,
+                    at.day,
+                    at.hour,
+                    at.minute,
+                    at.second,
+                    quake.millis.rem_euclid(1_000),
+                    self.methods[usize::from(quake.method)],
+                )?;
+            }
+        }
+        Ok(())
+    }
+
     fn add_line(&mut self, line: &str) -> Result<(), String> {
         let mut fields = Fields(line.split_ascii_whitespace());
         let date = fields.next("a date")?;
         let time = fields.next("a time")?;
-        let whole = moment(date, time).ok_or_else(|| {
+        let whole = seconds_of(date, time).ok_or_else(|| {
             format!("found {:?}, expected a moment such as \"2000-01-01 01:50:08\"", format!("{date} {time}"))
         })?;
         let part: u16 = fields.number("milliseconds", |millis| *millis < 1_000)?;
@@ -265,7 +288,7 @@ impl<'a> Fields<'a> {
 }
 
 /// Whole seconds since 1970 of `2000-01-01` and `01:50:08`.
-fn moment(date: &str, time: &str) -> Option<i64> {
+fn seconds_of(date: &str, time: &str) -> Option<i64> {
     fn three<T: std::str::FromStr>(text: &str, separator: char) -> Option<[T; 3]> {
         let mut parts = text.split(separator).map(str::parse);
         let three = [parts.next()?.ok()?, parts.next()?.ok()?, parts.next()?.ok()?];

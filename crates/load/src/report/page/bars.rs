@@ -3,8 +3,10 @@
 use serde::Serialize;
 
 use super::axis::{Axis, Tick, plain, share, time};
-use super::material::{Case, Figure, Material, Measure};
-use crate::report::format::{figure, microseconds, percent, ratio, spread};
+use super::material::{Case, Material};
+use crate::report::format::{figure, microseconds, percent, ratio};
+use crate::report::measure::{Figure, Measure};
+use crate::report::versus::title;
 use crate::report::{FLOOR, Latency, Row};
 
 /// Bars of all cases on one axis.
@@ -65,6 +67,10 @@ pub(super) fn marks(row: &Row) -> Vec<Mark> {
     };
     mark(row.errors > 0, true, format!("{} wrong or missing", plain(row.errors as f64)));
     mark(row.driver_limited || row.limited_by.is_some(), false, limited(row));
+    if let Some(share) = row.disturbed {
+        mark(true, false, format!("others used {} of the server’s or the driver’s cores", percent(share)));
+    }
+    mark(row.rising, false, "still got faster".to_owned());
     mark(row.unsent > 0, false, format!("{} due but not sent", plain(row.unsent as f64)));
     mark(row.dropped > 0, false, format!("{} dropped", plain(row.dropped as f64)));
     marks
@@ -95,7 +101,7 @@ impl Baseline<'_> {
             Baseline::Target(target) => {
                 let alike = move |other: &&Row| {
                     other.target == *target
-                        && other.style == row.style
+                        && (&other.style, &other.network) == (&row.style, &row.network)
                         && (other.given_load(), other.keep_alive) == (row.given_load(), row.keep_alive)
                 };
                 let same = rows().filter(alike).find(|other| other.client == row.client);
@@ -106,8 +112,8 @@ impl Baseline<'_> {
     }
 }
 
-/// As many as there are styles for.
-const BASELINES: usize = 8;
+/// More than these nobody chooses among, and each has a copy of all bars.
+const BASELINES: usize = 32;
 
 /// The bars of the block's measure, once for each thing that they can be relative to, the floor first.
 pub(super) fn normalised(material: &Material<'_>) -> Vec<Chart> {
@@ -119,10 +125,11 @@ pub(super) fn normalised(material: &Material<'_>) -> Vec<Chart> {
         }
     }
     let measured: Vec<_> = material.series.iter().filter(|series| !series.is_floor).collect();
-    // Where rows of one target differ in other things, these are what people compare; else the series are the targets.
-    let by_series = measured.len() > 1 && material.series.len() > targets.len();
+    // Where rows of one target differ in other things, these are what people compare; else it is the targets.
+    let one_target = targets.iter().filter(|target| **target != FLOOR).count() == 1;
+    let by_series = one_target && measured.len() > 1;
     let targets = targets.into_iter().filter(|target| !by_series || *target == FLOOR);
-    let targets = targets.map(|target| (target_name(target), Baseline::Target(target)));
+    let targets = targets.map(|target| (title(target).to_owned(), Baseline::Target(target)));
     let series = measured.into_iter().filter(|_| by_series);
     let series = series.map(|series| (series.name.clone(), Baseline::Series(series.index)));
     if material.series.len() == 1 {
@@ -140,10 +147,6 @@ fn absolute(material: &Material<'_>) -> Chart {
         let (value, beside) = values(material, row, None);
         vec![bar(material, series, row, of(row).map(|figures| solid(&axis, figures)), value, beside)]
     })
-}
-
-fn target_name(target: &str) -> String {
-    if target == FLOOR { "HTTP floor".to_owned() } else { target.to_owned() }
 }
 
 fn relative<'a>(material: &Material<'a>, name: String, baseline: &Baseline<'_>) -> Chart {
@@ -177,12 +180,7 @@ fn quotient(own: Figure, base: Figure) -> Figure {
 }
 
 fn values(material: &Material<'_>, row: &Row, share: Option<Figure>) -> (String, Option<String>) {
-    let measure = &material.measure;
-    let value = match (measure.of)(row) {
-        None => "–".to_owned(),
-        Some((mean, None)) => (measure.text)(mean),
-        Some((mean, Some(deviation))) => spread(mean, deviation),
-    };
+    let value = material.measure.written(row).unwrap_or_else(|| "–".to_owned());
     let beside = share.map(|(share, spread)| match spread.map(|spread| spread * 100.0) {
         // As many digits as the spread leaves a meaning.
         Some(spread) if spread < 0.95 => format!("{:.1} ± {spread:.1} %", share * 100.0),

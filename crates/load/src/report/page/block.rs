@@ -54,6 +54,11 @@ pub(super) fn blocks(suite: &Suite, number: usize) -> Vec<Block> {
 }
 
 impl Block {
+    /// How many things its bars can be relative to.
+    pub(super) fn choices(&self) -> usize {
+        self.measured.len()
+    }
+
     fn of(suite: &Suite, method: Method, id: String) -> Self {
         let rows: Vec<&Row> = suite.cases.iter().filter(|row| row.method == method).collect();
         let mut ways: Vec<String> = Vec::new();

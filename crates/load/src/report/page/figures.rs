@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::material::{Material, Series};
-use crate::report::format::{bytes, count, figure, microseconds, percent, spread};
+use crate::report::format::{NONE, bytes, count, figure, microseconds, percent, spread};
 use crate::report::label::{Labels, client, driven};
 use crate::report::{FLOOR, Interval, Published, PublishedFigure, Row, Spread, Step, Suite};
 
@@ -16,23 +16,70 @@ pub(super) struct Table {
     lines: Vec<Line>,
 }
 
+impl Table {
+    pub(super) fn new<'a>(caption: String, headings: impl IntoIterator<Item = &'a str>, lines: Vec<Line>) -> Self {
+        Table { caption, headings: headings.into_iter().map(str::to_owned).collect(), lines }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// Without the columns in which there is nothing.
+    pub(super) fn without_empty(mut self) -> Self {
+        let tells = |cell: &Cell| !cell.text.is_empty() && cell.text != NONE;
+        let columns = self.headings.len().saturating_sub(1);
+        let kept: Vec<bool> =
+            (0..columns).map(|column| self.lines.iter().any(|line| tells(&line.cells[column]))).collect();
+        let mut keep = std::iter::once(true).chain(kept.iter().copied());
+        self.headings.retain(|_| keep.next().unwrap_or(true));
+        for line in &mut self.lines {
+            let mut keep = kept.iter().copied();
+            line.cells.retain(|_| keep.next().unwrap_or(true));
+        }
+        self
+    }
+}
+
 #[derive(Debug, Serialize)]
-struct Line {
+pub(super) struct Line {
     name: String,
     /// Whether the line stands below one of the same name and is less important.
     quiet: bool,
     cells: Vec<Cell>,
 }
 
-#[derive(Clone, Debug, Serialize)]
-struct Cell {
-    text: String,
-    bad: bool,
+impl Line {
+    pub(super) fn new(name: String, cells: impl IntoIterator<Item = Cell>) -> Self {
+        Line { name, quiet: false, cells: cells.into_iter().collect() }
+    }
+}
+
+#[derive(Clone, Debug, Default, Serialize)]
+pub(super) struct Cell {
+    pub(super) text: String,
+    /// Below the text, and of less weight.
+    pub(super) below: Option<String>,
+    pub(super) bad: bool,
+    pub(super) good: bool,
+    /// Whether it is to be read, and no figure to be compared with those above and below.
+    words: bool,
+}
+
+impl Cell {
+    /// A figure, or that there is none.
+    pub(super) fn of(figure: Option<String>) -> Self {
+        figure.unwrap_or_else(|| NONE.to_owned()).into()
+    }
+
+    pub(super) fn words(text: String) -> Self {
+        Cell { text, words: true, ..Cell::default() }
+    }
 }
 
 impl From<String> for Cell {
     fn from(text: String) -> Self {
-        Cell { text, bad: false }
+        Cell { text, ..Cell::default() }
     }
 }
 
@@ -40,11 +87,11 @@ impl From<String> for Cell {
 type Figure = (&'static str, fn(&Row) -> Option<Cell>);
 
 fn cell(text: String) -> Option<Cell> {
-    Some(Cell { text, bad: false })
+    Some(text.into())
 }
 
 /// All figures of a row. Where no row of a table has one, the table leaves it out.
-const FIGURES: [Figure; 39] = [
+const FIGURES: [Figure; 40] = [
     ("requests/s ± standard deviation", |row| cell(mean(&row.requests_per_second))),
     ("users at the peak", |row| cell(count(row.users_at_peak? as f64))),
     ("users at the exit", |row| cell(count(row.users_at_exit? as f64))),
@@ -65,8 +112,11 @@ const FIGURES: [Figure; 39] = [
     ("server CPU per request", |row| cell(format!("{} µs", figure(row.server_cpu_us_per_request?)))),
     ("server peak memory", |row| cell(bytes(row.server_peak_rss_bytes? as f64))),
     ("server busy", |row| cell(percent(row.server_cpu_share?))),
-    ("driver busy", |row| Some(Cell { text: percent(row.driver_cpu_share?), bad: row.driver_limited })),
+    ("driver busy", |row| {
+        Some(Cell { text: percent(row.driver_cpu_share?), bad: row.driver_limited, ..Cell::default() })
+    }),
     ("driver CPU per request", |row| cell(format!("{} µs", figure(row.driver_cpu_us_per_request?)))),
+    ("used by others", |row| Some(Cell { text: percent(row.disturbed?), bad: true, ..Cell::default() })),
     ("request", |row| cell(length(row.request_bytes)?)),
     ("response", |row| cell(length(row.response_bytes)?)),
     ("right answers", |row| cell(count(row.requests as f64))),
@@ -75,7 +125,7 @@ const FIGURES: [Figure; 39] = [
     ("dropped", |row| cell(count(Some(row.dropped).filter(|dropped| *dropped > 0)? as f64))),
     ("driver late p99", |row| cell(microseconds(row.lag_us?.p99))),
     ("driver late at most", |row| cell(microseconds(row.lag_us?.max))),
-    ("errors", |row| Some(Cell { text: count(row.errors as f64), bad: row.errors > 0 })),
+    ("errors", |row| Some(Cell { text: count(row.errors as f64), bad: row.errors > 0, ..Cell::default() })),
     ("client", |row| cell(client(row.client).to_owned()).filter(|_| row.target != FLOOR)),
     ("style", |row| cell(row.style.clone()?)),
     ("network", |row| cell(row.network.clone()?)),
@@ -87,7 +137,7 @@ const FIGURES: [Figure; 39] = [
 ];
 
 /// How many of the figures stand in wide tables; the others are words.
-const NUMBERS: usize = 31;
+const NUMBERS: usize = 32;
 
 fn answered(row: &Row) -> Option<&Row> {
     (row.requests > 0).then_some(row)
@@ -117,7 +167,7 @@ fn each_pass(row: &Row) -> Option<String> {
 }
 
 fn none() -> Cell {
-    Cell { text: "–".to_owned(), bad: false }
+    Cell::of(None)
 }
 
 /// All rows of a block, one line each.

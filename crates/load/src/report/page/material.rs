@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::report::format::{count, figure};
 use crate::report::label::Labels;
+use crate::report::measure::Measure;
 use crate::report::{FLOOR, Method, Row, Suite};
 
 /// All that charts of one block are made of.
@@ -58,62 +58,4 @@ pub(super) struct Series {
     /// What decides its colour.
     pub(super) index: usize,
     pub(super) is_floor: bool,
-}
-
-/// The figure that a method is about.
-#[derive(Debug)]
-pub(super) struct Measure {
-    pub(super) title: &'static str,
-    pub(super) less_is_better: bool,
-    pub(super) unit: &'static str,
-    pub(super) text: fn(f64) -> String,
-    pub(super) of: fn(&Row) -> Option<Figure>,
-}
-
-/// A mean and, where it was measured more than once, its standard deviation.
-pub(super) type Figure = (f64, Option<f64>);
-
-impl Measure {
-    /// What a method is about.
-    fn of_method(method: Method) -> Self {
-        let per_second = |row: &Row| {
-            let rate = &row.requests_per_second;
-            Some((rate.mean, (rate.runs.len() > 1).then_some(rate.stddev)))
-        };
-        match method {
-            Method::Closed | Method::Open => Measure {
-                title: "Requests per second",
-                less_is_better: false,
-                unit: "requests/s",
-                text: figure,
-                of: per_second,
-            },
-            Method::Users => Measure {
-                title: "Requests per second at the peak",
-                less_is_better: false,
-                unit: "requests/s",
-                text: figure,
-                of: per_second,
-            },
-            Method::Ramp => Measure {
-                title: "Users at the exit",
-                less_is_better: false,
-                unit: "users",
-                text: count,
-                of: |row| Some((row.users_at_exit? as f64, None)),
-            },
-            Method::Sequence => Measure {
-                title: "Time for the whole list",
-                less_is_better: true,
-                unit: "s",
-                text: figure,
-                // The runs differ in time as they do in its inverse.
-                of: |row| {
-                    let (elapsed, rate) = (row.elapsed_s?, &row.requests_per_second);
-                    let spread = rate.runs.len() > 1 && rate.mean > 0.0;
-                    Some((elapsed, spread.then(|| elapsed * rate.stddev / rate.mean)))
-                },
-            },
-        }
-    }
 }

@@ -1,0 +1,276 @@
+//! Who is measured beside each other: Castile, or another endpoint; peers; Castile across a network; the HTTP floor. Servers are
+//! started anew for each suite.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::Context;
+use bytes::Bytes;
+use castile_load::report::{self, FLOOR};
+use castile_load::{Against, Bench, Case, Driver, Load, Network, Placement, Plan, Progress, Server, Target, Warmup};
+
+use crate::peers::{Peer, check};
+use crate::process;
+
+/// Those who take part, as they were asked for.
+#[derive(Debug)]
+pub(super) struct Entrants {
+    /// Somebody else's endpoint in the place of Castile's server.
+    pub(super) url: Option<String>,
+    pub(super) peers: Vec<Peer>,
+    pub(super) network: Option<Network>,
+    pub(super) with_floor: bool,
+    /// Whether peers are warmed that get faster under load.
+    pub(super) warms: bool,
+    /// The quakes.
+    pub(super) data: Option<PathBuf>,
+}
+
+impl Entrants {
+    /// The names of those that answer a load, in the order in which they take turns first.
+    pub(super) fn names(&self, load: &Load) -> Vec<String> {
+        let mut names = Vec::new();
+        if load.against != Against::Floor {
+            names.push(self.url.clone().unwrap_or_else(|| CASTILE.to_owned()));
+            names.extend(self.peers.iter().filter(|peer| peer.serves(&load.case)).map(|peer| peer.name.clone()));
+            names.extend(self.network.map(|network| format!("{CASTILE} across {network}")));
+        }
+        if load.against != Against::Servers && self.with_floor && load.case.count() == 1 {
+            names.push(FLOOR.to_owned());
+        }
+        names
+    }
+
+    /// The peers that are warmed for the loads of a suite, each with the time that this takes at least.
+    pub(super) fn warmed<'a>(&'a self, loads: &'a [Load]) -> impl Iterator<Item = (&'a Peer, Duration)> {
+        let of = |peer: &'a Peer| Some((peer, self.warmup(peer)?.planned(served(peer, loads))));
+        self.peers.iter().filter_map(of).filter(|(_, time)| !time.is_zero())
+    }
+
+    fn warmup(&self, peer: &Peer) -> Option<Warmup> {
+        (self.warms && !peer.warmup().is_zero()).then(|| Warmup::of(peer.warmup()))
+    }
+
+    /// The peers that are measured before they are as fast as they get.
+    pub(super) fn cold(&self, loads: &[Load]) -> Vec<String> {
+        let is_cold = |peer: &&Peer| !self.warms && served(peer, loads).any(|load| load.plan.warmup < peer.warmup());
+        self.peers.iter().filter(is_cold).map(|peer| peer.name.clone()).collect()
+    }
+
+    /// Starts all for a bench, proves the answers of each right, and tells which peers take no part, with the reason.
+    pub(super) async fn start(
+        &self,
+        bench: &mut Bench,
+        floor: Option<&Floor<'_>>,
+        known: &mut Known,
+        progress: &mut Progress,
+    ) -> anyhow::Result<Vec<String>> {
+        let mut target = self.own(&bench.placement)?;
+        bench.ask_each(&mut target).await.context("there is nothing to measure")?;
+        let (name, versions) = match &self.url {
+            Some(url) => (url.clone(), None),
+            None => (CASTILE.to_owned(), Some(env!("CARGO_PKG_VERSION").to_owned())),
+        };
+        let title = versions.is_some().then(|| "Castile".to_owned());
+        let language = versions.is_some().then(|| LANGUAGE.to_owned());
+        known.note(report::Target { name, title, versions, language, first_answer_ms: None }, &target);
+        bench.targets.push(target);
+
+        let mut dropped = Vec::new();
+        for peer in &self.peers {
+            let served: Vec<&Load> = served(peer, &bench.loads).collect();
+            let Some(first) = served.first() else { continue };
+            match self.start_peer(peer, &served, bench).await {
+                Ok(target) => {
+                    known.note(peer.target(), &target);
+                    bench.targets.push(target);
+                }
+                Err(error) => {
+                    let suite = &first.case.suite;
+                    dropped.push(format!("{} was dropped, so it has no rows of {suite}: {error:#}", peer.name));
+                    let warmup = self.warmup(peer).map(|warmup| warmup.planned(served.iter().copied()));
+                    let runs: Duration = served.iter().map(|load| load.planned()).sum();
+                    progress.leave_out(runs + warmup.unwrap_or_default());
+                }
+            }
+        }
+        if let Some(network) = self.network {
+            let server = start_own(&bench.placement, "serve", Some(network), &self.data_arguments())?;
+            network.connect()?;
+            let mut target = Target::server(CASTILE, server).across(network.to_string());
+            bench.ask_each(&mut target).await.context("there is nothing to measure across the network")?;
+            bench.targets.push(target);
+        }
+        if let Some(floor) = floor {
+            let mut target = floor.start(&bench.placement)?;
+            bench.ask_each(&mut target).await.context("the floor is not as it should be")?;
+            let title = Some("HTTP alone".to_owned());
+            let language = Some(LANGUAGE.to_owned());
+            known.note(
+                report::Target { name: FLOOR.to_owned(), title, versions: None, language, first_answer_ms: None },
+                &target,
+            );
+            bench.targets.push(target);
+        }
+        Ok(dropped)
+    }
+
+    /// The server under test.
+    pub(super) fn own(&self, placement: &Placement) -> anyhow::Result<Target> {
+        match &self.url {
+            Some(url) => Ok(Target::url(url)?),
+            None => {
+                let server = start_own(placement, "serve", None, &self.data_arguments())?;
+                Ok(Target::server(CASTILE, server))
+            }
+        }
+    }
+
+    async fn start_peer(&self, peer: &Peer, served: &[&Load], bench: &Bench) -> anyhow::Result<Target> {
+        let cases = served.iter().map(|load| &load.case);
+        let target = Target::server(&peer.name, peer.start(&bench.placement)?).for_cases(cases).as_guest();
+        let mut target = match self.warmup(peer) {
+            Some(warmup) => target.warmed_by(warmup),
+            None => target,
+        };
+        // What our client reads is not kept, so the same is asked by messages, of which can be seen that nothing is left out.
+        let is_served =
+            |case: &Case| served.iter().any(|load| (&load.case.name, &load.case.style) == (&case.name, &case.style));
+        let suite = served.first().map(|load| castile_suites::cases(&load.case.suite));
+        let messages = suite.into_iter().flatten().filter(is_served).map(|case| Load::new(case, Plan::default()));
+        let loads = messages.chain(served.iter().copied().cloned()).collect();
+        check::ask(&mut target, loads, &bench.placement).await?;
+        Ok(target)
+    }
+
+    fn data_arguments(&self) -> Vec<OsString> {
+        self.data.iter().flat_map(|file| ["--data".into(), file.into()]).collect()
+    }
+}
+
+const CASTILE: &str = "castile";
+const LANGUAGE: &str = "Rust";
+
+/// The loads that are for a peer.
+fn served<'a>(peer: &'a Peer, loads: &'a [Load]) -> impl Iterator<Item = &'a Load> {
+    loads.iter().filter(|load| load.against != Against::Floor && peer.serves(&load.case))
+}
+
+/// Starts a command of this binary as a server on a free port of the loopback interface, or across a network.
+pub(crate) fn start_own(
+    placement: &Placement,
+    name: &str,
+    network: Option<Network>,
+    more: &[OsString],
+) -> anyhow::Result<Server> {
+    let binary = std::env::current_exe().context("can't find this program to start it as a server")?;
+    let mut command = Command::new(binary);
+    command.arg(name).args(process::Arguments::of_child(network)).args(more);
+    Ok(Server::start(&format!("castile {name}"), command, placement)?)
+}
+
+/// What is known of targets, from suite to suite.
+#[derive(Debug, Default)]
+pub(super) struct Known(Vec<(report::Target, Vec<f64>)>);
+
+impl Known {
+    fn note(&mut self, target: report::Target, started: &Target) {
+        let first_answer = started.first_answer().map(|time| time.as_secs_f64() * 1e3);
+        match self.0.iter_mut().find(|(known, _)| known.name == target.name) {
+            Some((_, times)) => times.extend(first_answer),
+            None => self.0.push((target, first_answer.into_iter().collect())),
+        }
+    }
+
+    pub(super) fn targets(self) -> Vec<report::Target> {
+        let with_median = |(target, times)| report::Target { first_answer_ms: median(times), ..target };
+        self.0.into_iter().map(with_median).collect()
+    }
+}
+
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    let upper = values.get(middle)?;
+    Some(if values.len() % 2 == 1 { *upper } else { (values[middle - 1] + upper) / 2.0 })
+}
+
+/// The files that the floor answers with: for each load that it takes part in, what the server under test answered.
+#[derive(Debug)]
+pub(super) struct Answers {
+    _directory: tempfile::TempDir,
+    files: Vec<Option<PathBuf>>,
+}
+
+/// The part of a suite.
+#[derive(Debug)]
+pub(super) struct Floor<'a>(&'a [Option<PathBuf>]);
+
+impl Answers {
+    /// The floor is driven for each load with one message; when it is spared once for all that are driven alike and move as many
+    /// bytes, for to the floor content is nothing but its length.
+    pub(super) fn of(loads: &[Load], answers: &[Vec<Bytes>], is_spared: bool) -> anyhow::Result<Self> {
+        let directory = tempfile::tempdir().context("no place for the answers of the floor")?;
+        let mut files = Vec::new();
+        let mut measured = Vec::new();
+        for (load, answers) in loads.iter().zip(answers) {
+            let ([message], [answer]) = (load.case.messages(), &answers[..]) else {
+                files.push(None);
+                continue;
+            };
+            let size = (message.body.len(), answer.len());
+            let alike =
+                (load.case.suite.clone(), load.plan.connections, load.plan.keep_alive, size, load.search.is_some());
+            let again = is_spared && measured.contains(&alike);
+            if again || load.against == Against::Servers || load.driver != Driver::Own {
+                files.push(None);
+                continue;
+            }
+            measured.push(alike);
+            let file = directory.path().join(files.len().to_string());
+            std::fs::write(&file, answer).with_context(|| file.display().to_string())?;
+            files.push(Some(file));
+        }
+        Ok(Answers { _directory: directory, files })
+    }
+
+    /// Whether the floor takes part in the load of this number.
+    pub(super) fn has(&self, load: usize) -> bool {
+        self.files.get(load).is_some_and(Option::is_some)
+    }
+
+    /// For these loads; `None` where it has no part in them.
+    pub(super) fn floor(&self, loads: std::ops::Range<usize>) -> Option<Floor<'_>> {
+        let files = self.files.get(loads)?;
+        files.iter().any(Option::is_some).then_some(Floor(files))
+    }
+}
+
+impl Floor<'_> {
+    fn start(&self, placement: &Placement) -> anyhow::Result<Target> {
+        let files = self.0.iter().flatten();
+        let more: Vec<OsString> = files.flat_map(|file| ["--answer".into(), file.into()]).collect();
+        let mut count = 0;
+        let numbers = self.0.iter().map(|file| {
+            file.as_ref()?;
+            count += 1;
+            Some(count - 1)
+        });
+        let numbers = numbers.collect();
+        Ok(Target::floor(start_own(placement, "floor", None, &more)?, numbers))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_is_in_the_middle() {
+        assert_eq!(median(vec![]), None);
+        assert_eq!(median(vec![9.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(vec![9.0, 1.0, 2.0, 4.0]), Some(3.0));
+    }
+}

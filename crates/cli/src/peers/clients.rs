@@ -1,0 +1,271 @@
+//! `castile peers clients`: clients of others and ours make the same calls, in turn, and what that takes is compared.
+
+use std::path::Path;
+use std::process::Command;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use castile_load::report::{Called, ClientRow, Clients};
+use castile_load::{Caller, Case, Lap, Machine, Placement, Server, Warmup};
+
+use super::Peer;
+use crate::{bench, client};
+
+/// Which clients are compared, and for how long.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Whose clients beside ours [default: all that have one]
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    /// Only this case; may be repeated
+    #[arg(long = "case", value_name = "CASE")]
+    cases: Vec<String>,
+    /// How long they are measured
+    #[arg(long, value_enum, default_value_t)]
+    profile: Profile,
+    /// Write JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// How much time it takes, and what the figures are worth.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Profile {
+    /// A moment for each client; those that get faster under load are cold
+    #[default]
+    Quick,
+    /// Figures worth quoting: each is warmed until its rate stops rising
+    Standard,
+}
+
+impl Profile {
+    /// How long a lap is, about.
+    fn lap(self) -> Duration {
+        match self {
+            Profile::Quick => Duration::from_millis(300),
+            Profile::Standard => Duration::from_secs(2),
+        }
+    }
+}
+
+/// How often each client is measured: in rounds, another one begins each.
+const ROUNDS: usize = 3;
+/// How many laps that is at most for those that need no time.
+const MOST_LAPS: u32 = 10;
+/// How long a lap may take beyond what is expected: the first one begins with the start of a JVM.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// Measures and prints. Whoever answers wrongly is left out, and told in the end.
+pub(super) async fn run(directory: &Path, arguments: &Arguments) -> anyhow::Result<()> {
+    let mut peers = Peer::named(directory, &arguments.names)?;
+    if let Some(peer) = peers.iter().find(|peer| !arguments.names.is_empty() && peer.clients().next().is_none()) {
+        bail!("the peer {} has no client", peer.name);
+    }
+    peers.retain(|peer| peer.clients().next().is_some());
+    let cases = cases(arguments, &peers)?;
+    let placement = Placement::apart();
+    let mut measured = Measured { profile: arguments.profile, placement, warnings: Vec::new(), dropped: Vec::new() };
+    let mut called = Vec::new();
+    for case in &cases {
+        called.push(measured.case(case, &peers).await?);
+    }
+    let Measured { placement, warnings, dropped, .. } = measured;
+    let clients = Clients {
+        castile: env!("CARGO_PKG_VERSION").to_owned(),
+        command: bench::own_command(),
+        machine: Machine::this(placement.cores()),
+        placement: placement.to_string(),
+        warnings,
+        cases: called,
+    };
+    match arguments.json {
+        true => println!("{}", serde_json::to_string_pretty(&clients).context("can't write JSON")?),
+        false => {
+            println!("{}\n{}", clients.table(), clients.placement);
+            clients.warnings.iter().for_each(|warning| println!("! {warning}"));
+        }
+    }
+    match dropped.is_empty() {
+        true => Ok(()),
+        false => bail!("not measured: {}", dropped.join(", ")),
+    }
+}
+
+/// The cases that are asked for, of those that some peer's client calls.
+fn cases(arguments: &Arguments, peers: &[Peer]) -> anyhow::Result<Vec<Case>> {
+    let calls = |case: &Case| peers.iter().any(|peer| peer.clients().any(|suite| suite.name == case.suite));
+    let all: Vec<Case> = client::cases().filter(calls).collect();
+    if let Some(unknown) = arguments.cases.iter().find(|name| all.iter().all(|case| case.name != **name)) {
+        let known: Vec<&str> = all.iter().map(|case| &*case.name).collect();
+        bail!("found case {unknown:?}, expected one of {}", known.join(", "));
+    }
+    let asked = |case: &Case| arguments.cases.is_empty() || arguments.cases.contains(&case.name);
+    Ok(all.into_iter().filter(asked).collect())
+}
+
+struct Measured {
+    profile: Profile,
+    placement: Placement,
+    warnings: Vec<String>,
+    /// Clients that ended or answered wrongly, each with the case.
+    dropped: Vec<String>,
+}
+
+impl Measured {
+    /// Has all clients make the calls of a case.
+    async fn case(&mut self, case: &Case, peers: &[Peer]) -> anyhow::Result<Called> {
+        eprintln!("{} {}", case.suite, case.name);
+        let server = Rc::new(bench::start_own(&self.placement, "serve", None, &[])?);
+        let own = Runner::of_castile(case, &server, &self.placement)?;
+        let mut runners = vec![own.ready(None, self.profile).await?];
+        let expected = runners[0].items;
+        for peer in peers.iter().filter(|peer| peer.clients().any(|suite| suite.name == case.suite)) {
+            let ready = async {
+                let runner = Runner::of_peer(peer, case, &server, &self.placement)?;
+                runner.ready(Some(expected), self.profile).await
+            };
+            match ready.await {
+                Ok(runner) => runners.push(runner),
+                Err(error) => self.leave_out(&peer.name, case, &error),
+            }
+        }
+        for round in 0..ROUNDS {
+            let count = runners.len();
+            let mut failed = Vec::new();
+            for place in (0..count).map(|turn| (turn + round) % count) {
+                let runner = &mut runners[place];
+                match runner.lap(self.profile.lap()).await {
+                    Ok(lap) => runner.laps.push(lap),
+                    Err(error) => failed.push((place, error)),
+                }
+            }
+            failed.sort_by_key(|(place, _)| std::cmp::Reverse(*place));
+            for (place, error) in failed {
+                if place == 0 {
+                    return Err(error);
+                }
+                self.leave_out(&runners.remove(place).name, case, &error);
+            }
+        }
+        let cold: Vec<&str> = runners.iter().filter(|runner| runner.cold).map(|runner| &*runner.name).collect();
+        if !cold.is_empty() {
+            let (case, cold) = (&case.name, cold.join(", "));
+            self.warnings.push(format!("{case}: still getting faster, so they can do more than measured: {cold}"));
+        }
+        let clients = runners.iter().map(Runner::row).collect();
+        let mut called = Called { suite: case.suite.clone(), case: case.name.clone(), clients };
+        called.compare();
+        Ok(called)
+    }
+
+    fn leave_out(&mut self, name: &str, case: &Case, error: &anyhow::Error) {
+        eprintln!("  {name} is left out: {error:#}");
+        self.dropped.push(format!("{name} ({})", case.name));
+    }
+}
+
+/// A client that runs.
+struct Runner {
+    name: String,
+    versions: String,
+    protocol: Option<String>,
+    caller: Caller,
+    server: Rc<Server>,
+    /// How long it is warmed at least.
+    warmup: Duration,
+    /// How many calls the case is in full, and the items of their answers.
+    pass: u64,
+    items: u64,
+    /// Calls in a second, when it was last seen.
+    rate: f64,
+    laps: Vec<Lap>,
+    cold: bool,
+}
+
+impl Runner {
+    fn of_castile(case: &Case, server: &Rc<Server>, placement: &Placement) -> anyhow::Result<Self> {
+        let mut command = Command::new(std::env::current_exe().context("can't find this program to start it")?);
+        command.args(["client", &url(server, case), &case.name]);
+        let caller = Caller::start("castile client", command, placement)?;
+        Ok(Runner::new("castile", env!("CARGO_PKG_VERSION"), case, caller, server.clone()))
+    }
+
+    /// The client of a peer that calls our server, or its own where that speaks something else.
+    fn of_peer(peer: &Peer, case: &Case, ours: &Rc<Server>, placement: &Placement) -> anyhow::Result<Self> {
+        let server = match peer.protocol() {
+            None => ours.clone(),
+            Some(_) => Rc::new(peer.start(placement)?),
+        };
+        let command = peer.client(&url(&server, case), &case.name)?;
+        let caller = Caller::start(&format!("the client of {}", peer.name), command, placement)?;
+        let protocol = peer.protocol().map(str::to_owned);
+        let runner = Runner::new(&peer.name, peer.versions(), case, caller, server);
+        Ok(Runner { protocol, warmup: peer.warmup(), ..runner })
+    }
+
+    fn new(name: &str, versions: &str, case: &Case, caller: Caller, server: Rc<Server>) -> Self {
+        Runner {
+            name: name.to_owned(),
+            versions: versions.to_owned(),
+            protocol: None,
+            caller,
+            server,
+            warmup: Duration::ZERO,
+            pass: case.count() as u64,
+            items: 0,
+            rate: 0.0,
+            laps: Vec::new(),
+            cold: false,
+        }
+    }
+
+    /// Goes through the case once, which must give as many items as expected, and then on until the rate stops rising.
+    async fn ready(mut self, expected: Option<u64>, profile: Profile) -> anyhow::Result<Self> {
+        let first = self.caller.call(self.pass, &self.server, LIMIT).await?;
+        if let Some(expected) = expected.filter(|expected| *expected != first.items) {
+            bail!("found {} items in the answers to {} calls, expected {expected}", first.items, self.pass);
+        }
+        (self.items, self.rate) = (first.items, first.rate());
+        let begun = Instant::now();
+        let least = if profile == Profile::Quick { Duration::ZERO } else { self.warmup };
+        let most = least.max(profile.lap() * MOST_LAPS / Warmup::PATIENCE) * Warmup::PATIENCE;
+        let mut best = 0.0;
+        loop {
+            let lap = self.lap(profile.lap()).await?;
+            // A lap that was short because of a first guess tells little.
+            let rises = lap.rate() > best * Warmup::RISE || lap.time < profile.lap() / 2;
+            best = lap.rate().max(best);
+            let warmed = begun.elapsed();
+            if warmed >= most || (warmed >= least && !rises) {
+                self.cold = rises || warmed < self.warmup;
+                return Ok(self);
+            }
+        }
+    }
+
+    /// Calls for about so long, going through the case in full.
+    async fn lap(&mut self, time: Duration) -> anyhow::Result<Lap> {
+        let passes = (self.rate * time.as_secs_f64() / self.pass as f64).ceil().max(1.0) as u64;
+        let lap = self.caller.call(passes * self.pass, &self.server, time + LIMIT).await?;
+        let expected = passes * self.items;
+        if lap.items != expected {
+            bail!("found {} items in the answers to {} calls, expected {expected}", lap.items, lap.calls);
+        }
+        self.rate = lap.rate();
+        Ok(lap)
+    }
+
+    fn row(&self) -> ClientRow {
+        ClientRow {
+            protocol: self.protocol.clone(),
+            peak_rss_bytes: self.caller.peak_memory(),
+            cold: self.cold,
+            ..ClientRow::of(&self.name, &self.versions, &self.laps)
+        }
+    }
+}
+
+fn url(server: &Server, case: &Case) -> String {
+    format!("http://{}{}", server.endpoint().authority, case.path)
+}

@@ -1,0 +1,191 @@
+//! Load before the first figures, for targets that get faster under load.
+
+use std::time::{Duration, Instant};
+
+use super::{Bench, Driver, Load, Target};
+use crate::{Endpoint, Error, Expected, Interrupt, Pace, Plan, Progress, Requests, Run, Start, Stop};
+
+/// More connections than this warm nothing more.
+const MOST_CONNECTIONS: usize = 32;
+
+/// How a target is warmed: in laps over all that it serves, for a time at least, and then until nothing was answered faster by more
+/// than a twentieth than in the laps before; at most four times as long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Warmup {
+    least: Duration,
+}
+
+/// What came of it.
+#[derive(Debug, Default)]
+struct Warmed {
+    laps: u32,
+    /// Whether it still got faster in the end.
+    rising: bool,
+    errors: u64,
+    /// The first error, in words.
+    message: Option<String>,
+}
+
+impl Warmup {
+    /// Who answers this many times as fast as in the best lap before still gets faster.
+    pub const RISE: f64 = 1.05;
+    /// How many times the least time it may take until nothing gets faster.
+    pub const PATIENCE: u32 = 4;
+
+    /// For this time at least.
+    pub fn of(least: Duration) -> Self {
+        Warmup { least }
+    }
+
+    /// How long it takes at least for a target that answers these loads.
+    pub fn planned<'a>(&self, loads: impl IntoIterator<Item = &'a Load>) -> Duration {
+        match cases(loads.into_iter().map(|load| (load, ()))).len() {
+            0 => Duration::ZERO,
+            cases => self.least.max(self.slice(cases) * self.laps(cases) * cases as u32),
+        }
+    }
+
+    /// How long each case is driven in a lap of so many: short enough for some laps in the least time, but with few cases no
+    /// longer than a twelfth of it, and with many no shorter than a sixtieth, which is a second of a minute.
+    fn slice(&self, cases: usize) -> Duration {
+        let quarter = self.least / (4 * cases.max(1) as u32);
+        quarter.clamp(self.least / 60, self.least / 12)
+    }
+
+    /// How many laps there are at least: two, since one lap shows no rise.
+    fn laps(&self, cases: usize) -> u32 {
+        let lap = self.slice(cases).as_secs_f64() * cases as f64;
+        // What is rounded is never a lap more.
+        let laps = (self.least.as_secs_f64() / lap.max(f64::MIN_POSITIVE) - 1e-3).ceil();
+        (laps as u32).max(2)
+    }
+}
+
+impl Bench {
+    /// Warms all targets that ask for it, and says what there is to know of that.
+    pub(super) async fn warm(&mut self, progress: &mut Progress) -> Result<Vec<String>, Error> {
+        let Bench { loads, targets, interrupt, .. } = self;
+        let mut warnings = Vec::new();
+        for target in targets {
+            let Some(warmup) = target.warmup else { continue };
+            let answered =
+                loads.iter().enumerate().filter_map(|(index, load)| Some((load, target.endpoint(index, load)?)));
+            let cases = cases(answered);
+            let Some((first, _)) = cases.first() else { continue };
+            let suite = first.case.suite.clone();
+            let result = warmup.warm(target, &cases, interrupt, progress).await;
+            let Some(warmed) = target.survives(result, &suite)? else { continue };
+            target.rising = warmed.rising;
+            if warmed.errors > 0 {
+                let Warmed { errors, message, .. } = &warmed;
+                let message = message.as_deref().unwrap_or_default();
+                warnings.push(format!(
+                    "{} gave {errors} wrong or missing answers while it was warmed for {suite}: {message}",
+                    target.name
+                ));
+            }
+        }
+        Ok(warnings)
+    }
+}
+
+impl Warmup {
+    async fn warm(
+        &self,
+        target: &mut Target,
+        cases: &[(&Load, Endpoint)],
+        interrupt: &Interrupt,
+        progress: &mut Progress,
+    ) -> Result<Warmed, Error> {
+        let slice = self.slice(cases.len());
+        let least = self.laps(cases.len());
+        let most = (self.least * Self::PATIENCE).max(slice * cases.len() as u32 * 3);
+        let begun = Instant::now();
+        let expected: Vec<Expected> = cases.iter().map(|(load, _)| Expected::of(&load.case)).collect();
+        let mut best = vec![0.0; cases.len()];
+        let mut warmed = Warmed { rising: true, ..Warmed::default() };
+        while warmed.rising && begun.elapsed() < most {
+            warmed.laps += 1;
+            let mut rising = warmed.laps < least;
+            for (((load, endpoint), expected), best) in cases.iter().zip(&expected).zip(&mut best) {
+                if interrupt.came() || begun.elapsed() >= most {
+                    return Ok(warmed);
+                }
+                progress.warm_up(&load.case.suite, &load.case.name, &target.name, warmed.laps);
+                let planned = if warmed.laps <= least { slice } else { Duration::ZERO };
+                let run = Run::start(&load.case, endpoint, &plan(load, slice), expected)?;
+                let outcome = progress.watch(run, planned, interrupt).await?;
+                if let Some(server) = &mut target.server {
+                    server.check_running()?;
+                }
+                let rate = outcome.requests_per_second();
+                rising |= rises(rate, best);
+                warmed.errors += outcome.record.errors;
+                warmed.message = warmed.message.take().or(outcome.first_error);
+            }
+            warmed.rising = rising;
+        }
+        Ok(warmed)
+    }
+}
+
+/// Whether a rate is more than the best of the laps before, which it is from now on if it is higher.
+fn rises(rate: f64, best: &mut f64) -> bool {
+    let rises = rate > *best * Warmup::RISE;
+    *best = best.max(rate);
+    rises
+}
+
+/// As many users as the load has, who never rest.
+fn plan(load: &Load, slice: Duration) -> Plan {
+    Plan {
+        pace: Pace::Closed,
+        start: Start::Together,
+        warmup: Duration::ZERO,
+        stop: Stop::after(slice),
+        connections: load.plan.connections.clamp(1, MOST_CONNECTIONS),
+        ..load.plan.clone()
+    }
+}
+
+/// What loads ask of a server, each case once, with what goes with it: as messages where there are some, since a client of its own
+/// gives the server less to do.
+fn cases<'a, T>(loads: impl Iterator<Item = (&'a Load, T)>) -> Vec<(&'a Load, T)> {
+    let rank = |load: &Load| {
+        let is_typed = matches!(load.case.requests, Requests::Typed { .. });
+        (is_typed, load.driver != Driver::Own, !load.plan.keep_alive, load.plan.pace != Pace::Closed)
+    };
+    let mut cases: Vec<(&Load, T)> = Vec::new();
+    for (load, with) in loads {
+        let name = |load: &Load| (load.case.path.clone(), load.case.name.clone());
+        match cases.iter_mut().find(|(known, _)| name(known) == name(load)) {
+            Some(known) if rank(load) < rank(known.0) => *known = (load, with),
+            Some(_) => {}
+            None => cases.push((load, with)),
+        }
+    }
+    cases
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn laps_fill_the_least_time_and_are_two_at_least() {
+        let warmup = Warmup::of(Duration::from_secs(60));
+        for (cases, slice, laps) in
+            [(1, 5_000, 12), (3, 5_000, 4), (6, 2_500, 4), (15, 1_000, 4), (30, 1_000, 2), (90, 1_000, 2)]
+        {
+            assert_eq!((warmup.slice(cases).as_millis(), warmup.laps(cases)), (slice, laps), "{cases} cases");
+        }
+    }
+
+    #[test]
+    fn a_rate_rises_above_the_best_before() {
+        let mut best = 0.0;
+        let rates = [100.0, 104.0, 106.0, 90.0, 100.0, 112.0];
+        let risen: Vec<bool> = rates.iter().map(|rate| rises(*rate, &mut best)).collect();
+        assert_eq!(risen, [true, false, false, false, false, true]);
+    }
+}

@@ -1,0 +1,91 @@
+//! Whether others took the cores of server or driver while a run was measured. Known on Linux, where both have cores of their own.
+
+use std::time::{Duration, Instant};
+
+use crate::{Placement, usage};
+
+/// A shorter time tells nothing, since the system counts in hundredths of a second.
+const SHORTEST: Duration = Duration::from_millis(200);
+
+/// The cores of one side, and what it has used itself.
+struct Side<'a> {
+    cores: &'a [usize],
+    used: Box<dyn Fn() -> Option<Duration> + 'a>,
+}
+
+/// Looks at the cores of server and driver.
+pub(crate) struct Others<'a>(Vec<Side<'a>>);
+
+/// What was seen at one time: for each side the time in which its cores had nothing to do, and what it used itself.
+#[derive(Debug)]
+pub(crate) struct Look {
+    at: Instant,
+    sides: Vec<Option<(Duration, Duration)>>,
+}
+
+impl<'a> Others<'a> {
+    /// Beside a server's process, with all that it started, and beside this process if that is the driver.
+    pub(crate) fn beside(server: u32, is_driver: bool, placement: &'a Placement) -> Self {
+        let Placement::Apart { server: servers, driver: drivers } = placement else { return Others(Vec::new()) };
+        let mut sides = vec![Side { cores: servers, used: Box::new(move || usage::cpu_time(server)) }];
+        if is_driver {
+            sides.push(Side { cores: drivers, used: Box::new(usage::own_cpu_time) });
+        }
+        Others(sides)
+    }
+
+    pub(crate) fn look(&self) -> Look {
+        let of = |side: &Side| usage::idle_time(side.cores).zip((side.used)());
+        Look { at: Instant::now(), sides: self.0.iter().map(of).collect() }
+    }
+
+    /// The share of its cores that others have used of a side since an earlier look: that of the side with more of them.
+    pub(crate) fn share_since(&self, before: &Look) -> Option<f64> {
+        let now = self.look();
+        let elapsed = now.at - before.at;
+        if elapsed < SHORTEST {
+            return None;
+        }
+        let shares = self.0.iter().zip(before.sides.iter().zip(now.sides)).filter_map(|(side, (before, now))| {
+            let ((idle_before, used_before), (idle, used)) = (*before).zip(now)?;
+            let all = elapsed * side.cores.len() as u32;
+            let own = idle.saturating_sub(idle_before) + used.saturating_sub(used_before);
+            Some(all.saturating_sub(own).as_secs_f64() / all.as_secs_f64())
+        });
+        shares.max_by(f64::total_cmp)
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    /// A process that does nothing beside one that does nothing but use a core.
+    #[test]
+    fn who_takes_a_core_is_seen() {
+        let placement = Placement::apart();
+        let Placement::Apart { server, .. } = &placement else {
+            println!("SKIPPED: server and driver have no cores of their own here");
+            return;
+        };
+        let core = server[0].to_string();
+        let start = |script: &str| {
+            let mut command = std::process::Command::new("sh");
+            command.args(["-c", script, "sh", &core]);
+            crate::Process::start("sh", command).unwrap()
+        };
+        let idle = start("exec sleep 60");
+        let busy = start("taskset -cp \"$1\" $$ >/dev/null && while :; do :; done");
+        let share_beside = |process: &crate::Process| {
+            let others = Others::beside(process.id(), false, &placement);
+            let before = others.look();
+            std::thread::sleep(SHORTEST * 3);
+            others.share_since(&before).unwrap()
+        };
+        // Whoever else runs here takes some of it from one and gives it to the other.
+        assert!(share_beside(&idle) > 0.8);
+        assert!(share_beside(&busy) < share_beside(&idle) - 0.1);
+        let others = Others::beside(idle.id(), false, &placement);
+        assert_eq!(others.share_since(&others.look()), None, "too short");
+    }
+}

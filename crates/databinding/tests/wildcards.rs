@@ -42,6 +42,27 @@ fn an_element_of_no_namespace_says_so() {
     assert_eq!(found, expected);
 }
 
+/// An element that holds only text is kept by a shorter way, which a colon inside rules out.
+#[test]
+fn a_leaf_is_kept_as_any_other_element_is() {
+    const COLON: &str = "<!--:-->";
+    for around in ["", "xmlns='urn:t' xmlns:q='urn:q'", "xmlns:q='urn:q&lt;'", "xmlns='urn:t' xmlns:r='urn:r'"] {
+        for start in ["<a>", "<p:a>", "<p:a >", "<a b='q'>", "<a xmlns='urn:o'>", "<p:a xmlns:p='urn:other'>"] {
+            for text in ["", "x", " x\n", "1 &lt; 2", "&#113;", "<![CDATA[<q>]]>", "<!-- q -->", "<?q?>"] {
+                let name = if start.starts_with("<p:") { "p:a" } else { "a" };
+                let kept = |inside: &str| {
+                    let document = format!("<p:root xmlns:p='urn:p' {around}>{start}{text}{inside}</{name}></p:root>");
+                    let decoded = common::decode_with::<Anything>(&document, Limits::default(), Memory::default());
+                    decoded.unwrap().0.0.remove(0)
+                };
+                let (short, long) = (kept(""), kept(COLON));
+                assert_eq!(short.xml(), long.xml().replace(COLON, ""), "{around} {start}{text}");
+                assert_eq!(short.name(), long.name());
+            }
+        }
+    }
+}
+
 /// Many small elements under a long declaration would take it each.
 #[test]
 fn what_is_copied_is_bounded() {

@@ -30,7 +30,7 @@ pub struct Reader<'a> {
     /// The next byte to be read.
     at: usize,
     limits: Limits,
-    memory: Memory,
+    memory: Box<Buffers>,
     stage: Stage,
     /// An empty-element tag was read, its end was not yet told.
     end_is_due: bool,
@@ -71,7 +71,12 @@ pub struct Reader<'a> {
 
 /// The buffers of a reader, to be handed from one document to the next: a warm reader allocates nothing.
 #[derive(Debug, Default)]
-pub struct Memory {
+pub struct Memory(Option<Box<Buffers>>);
+
+/// What grows, and what was learned. It has a place of its own: a reader is moved several times for a message, and would be more
+/// than twice as large with it.
+#[derive(Debug, Default)]
+struct Buffers {
     open: Vec<Open>,
     namespaces: Namespaces,
     attributes: Vec<RawAttribute>,
@@ -146,7 +151,7 @@ struct Span {
 enum Source {
     /// The text that is being read.
     Input,
-    /// [`Memory::values`].
+    /// [`Buffers::values`].
     Values,
     /// A default: `start` is the number of the attribute's declaration.
     Default,
@@ -192,7 +197,8 @@ impl<'a> Reader<'a> {
         Ok(Self::over(text, limits, std::mem::take(memory), true))
     }
 
-    fn over(input: &'a str, limits: Limits, mut memory: Memory, is_decoded: bool) -> Self {
+    fn over(input: &'a str, limits: Limits, memory: Memory, is_decoded: bool) -> Self {
+        let mut memory = memory.0.unwrap_or_default();
         memory.open.clear();
         memory.namespaces.clear();
         memory.attributes.clear();
@@ -231,7 +237,7 @@ impl<'a> Reader<'a> {
         self.memory.values.shrink_to(KEPT_VALUES);
         self.memory.text.clear();
         self.memory.text.shrink_to(KEPT_VALUES);
-        self.memory
+        Memory(Some(self.memory))
     }
 
     /// The document.

@@ -16,8 +16,9 @@ const MOST_OTHERS: usize = 2;
 impl Memory {
     /// Keeps the buffers of another reader of the same document, unless there are many.
     pub fn keep_other(&mut self, other: Memory) {
-        if self.others.len() < MOST_OTHERS {
-            self.others.push(other);
+        let others = &mut self.0.get_or_insert_default().others;
+        if others.len() < MOST_OTHERS {
+            others.push(other);
         }
     }
 }

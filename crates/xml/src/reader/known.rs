@@ -10,7 +10,7 @@ use crate::{escape, scan};
 
 use super::elsewhere::holds_outside;
 use super::foresight::Foresight;
-use super::{Memory, Open, Reader, Stage, end_of_white_space};
+use super::{Buffers, Open, Reader, Stage, end_of_white_space};
 
 impl<'a> Reader<'a> {
     // ---- beginnings and ends ----
@@ -21,7 +21,7 @@ impl<'a> Reader<'a> {
         if self.stage != Stage::Start || self.document.is_some() {
             return None;
         }
-        let Memory { preambles, open, namespaces, .. } = &mut self.memory;
+        let Buffers { preambles, open, namespaces, .. } = &mut *self.memory;
         let preamble = preambles.find(self.input.as_bytes(), self.limits, self.is_decoded)?;
         let last = preamble.open.last()?;
         let name = &self.input[last.name as usize..(last.name + last.name_length) as usize];
@@ -47,7 +47,7 @@ impl<'a> Reader<'a> {
         if self.document.is_some() || self.tag_end != self.at || self.attributes().next().is_some() {
             return;
         }
-        let Memory { preambles, open, namespaces, .. } = &mut self.memory;
+        let Buffers { preambles, open, namespaces, .. } = &mut *self.memory;
         if let Some(preamble) = preambles.keep(&self.input.as_bytes()[..self.at], self.limits, self.is_decoded) {
             preamble.open.clone_from(open);
             preamble.namespaces.copy_from(namespaces);
@@ -65,7 +65,7 @@ impl<'a> Reader<'a> {
         if !self.begins_as_known || self.end_is_due {
             return false;
         }
-        let Memory { preambles, open, namespaces, .. } = &mut self.memory;
+        let Buffers { preambles, open, namespaces, .. } = &mut *self.memory;
         let rest = &self.input.as_bytes()[self.at..];
         let known = preambles.first().is_some_and(|preamble| preamble.is_rest(open, rest));
         if known {
@@ -84,7 +84,7 @@ impl<'a> Reader<'a> {
     /// What `read` says.
     pub fn remember_rest<E>(&mut self, read: impl FnOnce(&mut Self) -> Result<(), E>) -> Result<(), E> {
         let offset = self.at;
-        let Memory { preambles, open, .. } = &mut self.memory;
+        let Buffers { preambles, open, .. } = &mut *self.memory;
         let is_left = preambles.first().is_some_and(|preamble| preamble.is_left(open));
         let whole = self.begins_as_known && !self.end_is_due;
         read(self)?;
@@ -295,7 +295,7 @@ impl<'a> Reader<'a> {
         if !self.layout_holds || self.memory.open.len() >= self.limits.depth {
             return None;
         }
-        let Memory { layouts, text, .. } = &mut self.memory;
+        let Buffers { layouts, text, .. } = &mut *self.memory;
         let slot = layouts.slot(known)?;
         let start = slot.start.end_of_match(self.input.as_bytes(), self.at)?;
         let end = resolve(self.input, start, self.limits.name_length, text)?;

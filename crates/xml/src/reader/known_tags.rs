@@ -8,7 +8,7 @@ use crate::scan;
 use crate::token::StartTag;
 
 use super::elsewhere::holds_outside;
-use super::{Memory, Open, Prefix, RawAttribute, Reader, Source, Span, end_of_white_space};
+use super::{Buffers, Open, Prefix, RawAttribute, Reader, Source, Span, end_of_white_space};
 
 impl<'a> Reader<'a> {
     /// Reads the start tag of the element at `known`, if it is as one with attributes that was learned, or as an
@@ -58,7 +58,7 @@ impl<'a> Reader<'a> {
     /// The same for the tags of the slot `id`, from this number on.
     pub(super) fn known_tag_of(&mut self, place: Place, id: u64, mut number: u16) -> Option<StartTag<'a>> {
         let bytes = self.input.as_bytes();
-        let Memory { layouts, spare, .. } = &mut self.memory;
+        let Buffers { layouts, spare, .. } = &mut *self.memory;
         let (tag, end) = loop {
             let (tag, next) = layouts.tag(id, number)?;
             if let Some(end) = end_of_tag(tag, bytes, self.at, spare) {

@@ -6,7 +6,7 @@ use crate::token::{Attribute, StartTag, Token};
 use crate::{Limits, NamespaceId};
 
 use super::frames::Frames;
-use super::{Memory, Reader, Stage, too_large};
+use super::{Buffers, Memory, Reader, Stage, too_large};
 
 /// A reader of a document that comes in pieces: what has come is tokenised as far as it is complete, and forgotten.
 ///
@@ -49,7 +49,7 @@ pub struct Pieces {
 #[derive(Debug)]
 struct State {
     limits: Limits,
-    memory: Memory,
+    memory: Box<Buffers>,
     stage: Stage,
     end_is_due: bool,
     is_standalone: bool,
@@ -90,7 +90,7 @@ impl Pieces {
             decoder: Decoder::new(charset),
             state: State {
                 limits,
-                memory: Memory::default(),
+                memory: Box::default(),
                 stage: Stage::Start,
                 end_is_due: false,
                 is_standalone: false,

@@ -12,7 +12,7 @@ use http_body::{Body, Frame, SizeHint};
 use crate::error::shown;
 use crate::source::Source;
 use crate::store::{Kept, Store};
-use crate::{ContentId, Error, ErrorKind, Limits, PartHead};
+use crate::{ContentId, Error, ErrorKind, PartHead};
 
 /// How many Content-IDs an error tells.
 const MOST_SHOWN: usize = 5;
@@ -23,8 +23,15 @@ const MOST_SHOWN: usize = 5;
 /// it once the next one is asked for is passed over. Dropping all of them gives up the body.
 #[derive(Debug)]
 pub struct Attachments {
-    /// Where more come from; nothing for a message without a package.
-    source: Option<Source>,
+    /// Most messages come without a package, and are handed on with no more than this.
+    package: Option<Box<Package>>,
+}
+
+/// What is left of a package.
+#[derive(Debug)]
+struct Package {
+    /// Where more come from.
+    source: Source,
     /// Those that came before they were wanted.
     kept: VecDeque<(PartHead, Kept)>,
     store: Store,
@@ -47,11 +54,11 @@ enum Content {
 impl Attachments {
     /// No attachments.
     pub fn none() -> Self {
-        Attachments { source: None, kept: VecDeque::new(), store: Store::new(Limits::default()) }
+        Attachments { package: None }
     }
 
     pub(crate) fn new(source: Source, kept: VecDeque<(PartHead, Kept)>, store: Store) -> Self {
-        Attachments { source: Some(source), kept, store }
+        Attachments { package: Some(Box::new(Package { source, kept, store })) }
     }
 
     /// The next attachment; `None` if there are no more.
@@ -59,34 +66,36 @@ impl Attachments {
     /// # Errors
     /// What is wrong with the body up to there.
     pub async fn next(&mut self) -> Result<Option<Attachment>, Error> {
-        if let Some((head, kept)) = self.kept.pop_front() {
+        let Some(package) = &mut self.package else { return Ok(None) };
+        if let Some((head, kept)) = package.kept.pop_front() {
             return Ok(Some(Attachment { head, content: Content::Kept(kept) }));
         }
-        self.coming().await
+        package.coming().await
     }
 
     /// The attachment that a reference in the message names: a `cid:` URL (RFC 2392), or the URL of a Content-Location
     /// (RFC 2557 §4), which must be written alike.
     ///
-    /// Attachments that come before it are kept, within [`Limits::stored`], and stay to be asked for.
+    /// Attachments that come before it are kept, within [`Limits::stored`](crate::Limits::stored), and stay to be asked for.
     ///
     /// # Errors
     /// [`ErrorKind::Missing`] if there is none, or none any more; [`ErrorKind::Limit`] if too much comes before it; or
     /// what is wrong with the body up to there.
     pub async fn by_url(&mut self, url: &str) -> Result<Attachment, Error> {
+        let Some(package) = &mut self.package else { return Err(missing(url, &[])) };
         let wanted = Reference::new(url);
-        if let Some(index) = self.kept.iter().position(|(head, _)| wanted.names(head))
-            && let Some((head, kept)) = self.kept.remove(index)
+        if let Some(index) = package.kept.iter().position(|(head, _)| wanted.names(head))
+            && let Some((head, kept)) = package.kept.remove(index)
         {
             return Ok(Attachment { head, content: Content::Kept(kept) });
         }
-        while let Some(attachment) = self.coming().await? {
+        while let Some(attachment) = package.coming().await? {
             if wanted.names(&attachment.head) {
                 return Ok(attachment);
             }
-            self.keep(attachment).await?;
+            package.keep(attachment).await?;
         }
-        Err(self.missing(url))
+        Err(missing(url, &package.source.content_ids()))
     }
 
     /// All attachments that are left, in memory.
@@ -121,12 +130,13 @@ impl Attachments {
         }
         Ok(())
     }
+}
 
+impl Package {
     /// The next attachment that was not kept.
     async fn coming(&mut self) -> Result<Option<Attachment>, Error> {
-        let Some(source) = &self.source else { return Ok(None) };
-        let head = source.part().await?;
-        Ok(head.map(|head| Attachment { head, content: Content::Coming(source.clone()) }))
+        let head = self.source.part().await?;
+        Ok(head.map(|head| Attachment { head, content: Content::Coming(self.source.clone()) }))
     }
 
     async fn keep(&mut self, mut attachment: Attachment) -> Result<(), Error> {
@@ -137,13 +147,6 @@ impl Attachments {
         }
         self.kept.push_back((attachment.head, self.store.end(keeping).await?));
         Ok(())
-    }
-
-    #[cold]
-    fn missing(&self, url: &str) -> Error {
-        let ids = self.source.as_ref().map(Source::content_ids).unwrap_or_default();
-        let message = format!("no attachment is named by {}, {}", shown(url.as_bytes()), among(&ids));
-        Error::new(ErrorKind::Missing, message)
     }
 }
 
@@ -266,6 +269,12 @@ impl Gathered {
     pub(crate) fn into_bytes(self) -> Bytes {
         if self.all.is_empty() { self.first } else { self.all.freeze() }
     }
+}
+
+#[cold]
+fn missing(url: &str, ids: &[ContentId]) -> Error {
+    let message = format!("no attachment is named by {}, {}", shown(url.as_bytes()), among(ids));
+    Error::new(ErrorKind::Missing, message)
 }
 
 /// Which Content-IDs there were, for messages of errors.

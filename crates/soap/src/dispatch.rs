@@ -339,7 +339,8 @@ impl Payload<'_> {
                 let mut attachments = Attachments::none();
                 if let Some(mut package) = package {
                     let wrong = |error: Error| reply::of_fault::<NoDetail>(version, exchange, &error.into());
-                    match package.fetch(A::TAKES).await {
+                    // Boxed, so that messages without a package don't have the room for it.
+                    match Box::pin(package.fetch(A::TAKES)).await {
                         Ok(false) => {}
                         Ok(true) => match package.read_again(operation, &operation.request) {
                             Ok(read) => (request, header) = read,

@@ -211,10 +211,11 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
         B: http_body::Body<Data = Bytes>,
         B::Error: Into<BoxError>,
     {
-        let Options { limits, body_read_timeout, request_timeout, .. } = self.options;
-        let message = within(body_read_timeout, body::read(body, limits.message_size))
+        // Referred to: what is copied here makes the future of each request larger.
+        let Options { limits, body_read_timeout, request_timeout, .. } = &self.options;
+        let message = within(*body_read_timeout, body::read(body, limits.message_size))
             .await
-            .map_err(|_| Refusal::BodyTimeout { limit: body_read_timeout })?
+            .map_err(|_| Refusal::BodyTimeout { limit: *body_read_timeout })?
             .map_err(|failure| Refusal::of_body(failure, limits.message_size))?;
         let MessageType { version, charset, action: in_media_type } = message_type;
         let action = match in_media_type {
@@ -224,9 +225,9 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
         let mut request = castile_soap::Request::new(version, message).with_action(action).with_charset(charset);
         request.extensions = asked.extensions;
         request.accepts_mtom = asked.accepts_mtom;
-        within(request_timeout, self.service.call(request, &self.reading))
+        within(*request_timeout, self.service.call(request, &self.reading))
             .await
-            .map_err(|_| Refusal::HandlerTimeout { limit: request_timeout })
+            .map_err(|_| Refusal::HandlerTimeout { limit: *request_timeout })
     }
 }
 

@@ -366,9 +366,9 @@ fn the_guide_tells_the_truth() {
             line if is_shell => {
                 let command = line.strip_prefix("castile load ").unwrap();
                 let command = command.replace("http://127.0.0.1:8080", &castile.url());
-                // The longer the better for figures, but here it is the commands that are tried.
+                // The longer the better for figures; here it is the commands that are tried, while other tests run.
                 let ends = ["--requests", "--dry-run", "--stage"].iter().any(|flag| command.contains(flag));
-                let command = if ends { command } else { format!("{command} --duration 100ms") };
+                let command = if ends { command } else { format!("{command} --duration 500ms") };
                 let words = server::words(&command);
                 let mut castile = Command::new(env!("CARGO_BIN_EXE_castile"));
                 let output = castile.current_dir(directory.path()).arg("load").args(&words).output().unwrap();

@@ -98,20 +98,28 @@ impl Drop for Process {
         group::force_to_end(self.child.id());
         let _ = self.child.kill();
         let _ = self.child.wait();
+        // Others of the group heard it, too, and come to it when they get a processor.
+        is_gone_within(STOP_LIMIT, self.child.id());
     }
 }
 
 /// Ends what is left of a group whose leader is gone.
 fn end_group(id: u32) {
-    let start = Instant::now();
-    let mut is_left = group::ask_to_end(id);
-    while is_left && start.elapsed() < STOP_LIMIT {
-        std::thread::sleep(LOOK);
-        is_left = group::is_left(id);
-    }
-    if is_left {
+    if group::ask_to_end(id) && !is_gone_within(STOP_LIMIT, id) {
         group::force_to_end(id);
+        is_gone_within(STOP_LIMIT, id);
     }
+}
+
+fn is_gone_within(limit: Duration, id: u32) -> bool {
+    let start = Instant::now();
+    while group::is_left(id) {
+        if start.elapsed() >= limit {
+            return false;
+        }
+        std::thread::sleep(LOOK);
+    }
+    true
 }
 
 /// Signals to all of the group that a process leads; whether there was any to hear them.

@@ -4,10 +4,12 @@ pub(crate) mod check;
 mod clients;
 mod peer;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 
+use self::peer::INSTALL;
 pub(crate) use self::peer::Peer;
 use crate::process;
 
@@ -65,12 +67,7 @@ async fn act(arguments: Arguments) -> anyhow::Result<()> {
                 println!("{peer}");
             }
         }
-        Action::Build { names } => {
-            for peer in Peer::named(&peers, &names)? {
-                eprintln!("{}", peer.name);
-                peer.build().await?;
-            }
-        }
+        Action::Build { names } => build(&Peer::named(&peers, &names)?).await?,
         Action::Check { names } => {
             let mut wrong = Vec::new();
             for peer in Peer::named(&peers, &names)? {
@@ -89,4 +86,26 @@ async fn act(arguments: Arguments) -> anyhow::Result<()> {
         Action::Clients(arguments) => clients::run(&peers, &arguments).await?,
     }
     Ok(())
+}
+
+/// Builds all that can be built. Those that can't are told, and in the end what installs all that they miss.
+async fn build(peers: &[Peer]) -> anyhow::Result<()> {
+    let mut failed = Vec::new();
+    let mut missing = BTreeSet::new();
+    for peer in peers {
+        eprintln!("{}", peer.name);
+        if let Err(error) = peer.build(&mut missing).await {
+            eprintln!("{error:#}");
+            failed.push(&*peer.name);
+        }
+    }
+    if failed.is_empty() {
+        return Ok(());
+    }
+    let failed = failed.join(", ");
+    if missing.is_empty() {
+        bail!("not built: {failed}");
+    }
+    let packages: Vec<String> = missing.into_iter().collect();
+    bail!("not built: {failed}; what is missing{INSTALL}{}", packages.join(" "))
 }

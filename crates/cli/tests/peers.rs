@@ -70,13 +70,37 @@ fn the_list_has_all_peers_and_what_they_serve() {
 }
 
 #[test]
-fn building_runs_the_script_and_shows_what_is_missing() {
+fn what_cannot_be_built_is_told_and_the_rest_is_built() {
     let checkout = checkout();
+    let lacking = "#!/bin/sh\necho 'mvn is missing: apt-get install maven gcc' >&2\nexit 1\n";
+    peer(checkout.path(), "another", lacking, "#!/bin/sh\n");
+    peer(checkout.path(), "broken", "#!/bin/sh\nexit 7\n", "#!/bin/sh\n");
     let output = castile(checkout.path(), &["peers", "build"]);
     assert!(checkout.path().join("peers/right/built").exists());
+    assert_eq!(output.status.code(), Some(1));
+    let expected = "another\n\
+                    mvn is missing: apt-get install maven gcc\n\
+                    another: its script build failed (exit status: 1)\n\
+                    broken\n\
+                    broken: its script build failed (exit status: 7)\n\
+                    right\n\
+                    wrong\n\
+                    cc is missing: apt-get install gcc\n\
+                    wrong: its script build failed (exit status: 1)\n\
+                    error: not built: another, broken, wrong; what is missing: apt-get install gcc maven\n";
+    assert_eq!(text(&output.stderr), expected);
+}
+
+#[test]
+fn where_nothing_is_missing_nothing_is_to_be_installed() {
+    let checkout = checkout();
+    let output = castile(checkout.path(), &["peers", "build", "right"]);
+    assert!(output.status.success());
+    assert_eq!(text(&output.stderr), "right\n");
+    peer(checkout.path(), "broken", "#!/bin/sh\nexit 7\n", "#!/bin/sh\n");
+    let output = castile(checkout.path(), &["peers", "build", "broken"]);
     let told = text(&output.stderr);
-    assert!(!output.status.success());
-    assert!(told.contains("apt-get install gcc") && told.contains("wrong: its script build failed"), "{told}");
+    assert!(!output.status.success() && told.ends_with("error: not built: broken\n"), "{told}");
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! A peer: a directory with `peer.json`, which says what it serves and calls, and the scripts `build`, `start PORT` where it serves
 //! something, `client URL CASE` where it calls something.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::io::{BufRead, BufReader, PipeReader};
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -11,6 +12,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use castile_load::{Case, Placement, Process, Server, report};
 use castile_suites::Suite;
+use tokio::sync::oneshot;
 
 use crate::bench::selects;
 
@@ -145,22 +147,27 @@ impl Peer {
         }
     }
 
-    /// Runs its script `build`, whose output is seen. Who doesn't wait for the end ends it, with all that it started.
-    pub(crate) async fn build(&self) -> anyhow::Result<()> {
+    /// Runs its script `build`, whose output is seen. When it fails, the packages that it says it lacks are added to `missing`. Who doesn't
+    /// wait for the end ends it, with all that it started.
+    pub(super) async fn build(&self, missing: &mut BTreeSet<String>) -> anyhow::Result<()> {
         /// How often is looked whether it has ended.
         const LOOK: Duration = Duration::from_millis(20);
 
         let mut command = Command::new(self.script("build")?);
         let castile = std::env::current_exe().context("can't find this program for peers to ask it for their data")?;
-        command.env("CASTILE", castile).stdin(Stdio::null());
+        let (said, says) = std::io::pipe().context("can't listen to its script build")?;
+        command.env("CASTILE", castile).stdin(Stdio::null()).stderr(says);
         let mut process = Process::start(&format!("{}: its script build", self.name), command)?;
+        let packages = listen(said);
         let status = loop {
             match process.ended() {
                 Some(status) => break status,
                 None => tokio::time::sleep(LOOK).await,
             }
         };
+        let packages = packages.await?;
         if !status.success() {
+            missing.extend(packages);
             bail!("{}: its script build failed ({status})", self.name);
         }
         Ok(())
@@ -194,6 +201,31 @@ fn leaves_out(what: &str, case: &Case) -> bool {
 }
 
 const DESCRIPTION: &str = "peer.json";
+
+/// What stands before the packages where a build says what it lacks.
+pub(super) const INSTALL: &str = ": apt-get install ";
+
+/// Shows what a build says, line by line. Gives the packages that it says are missing, when it has no more to say.
+fn listen(said: PipeReader) -> oneshot::Receiver<Vec<String>> {
+    let (send, receive) = oneshot::channel();
+    std::thread::spawn(move || {
+        let mut packages = Vec::new();
+        for line in BufReader::new(said).split(b'\n').map_while(Result::ok) {
+            let line = String::from_utf8_lossy(&line);
+            eprintln!("{line}");
+            packages.extend(missing(&line).map(str::to_owned));
+        }
+        // Nobody waits any more when the build was interrupted.
+        let _ = send.send(packages);
+    });
+    receive
+}
+
+/// The packages of a line `PROGRAM is missing: apt-get install PACKAGE…`; none of another one.
+fn missing(line: &str) -> impl Iterator<Item = &str> {
+    let told = line.split_once(INSTALL).filter(|(what, _)| what.ends_with("is missing"));
+    told.into_iter().flat_map(|(_, packages)| packages.split_whitespace())
+}
 
 /// A program that is asked to end when this process has ended, also by a signal that nobody hears: unlike Castile's own servers, those
 /// of peers don't watch their standard input. It is of Linux; elsewhere, a peer can outlive a bench that is killed.
@@ -249,6 +281,25 @@ mod tests {
             let is_left_out = |case: &Case| case.style.as_ref().is_some_and(|style| except.contains_key(style));
             assert!(!cases.iter().any(|case| is_left_out(case) && peer.serves(case)), "{peer}");
             assert!(cases.is_empty() || cases.iter().any(|case| peer.serves(case)), "{peer}");
+        }
+    }
+
+    #[test]
+    fn packages_are_missing_where_a_build_says_so() {
+        let found = |line| missing(line).collect::<Vec<_>>();
+        assert_eq!(found("wsdl2h is missing: apt-get install gsoap g++"), ["gsoap", "g++"]);
+        assert_eq!(found("wsdl2h is missing"), [""; 0]);
+        assert_eq!(found("E: you could try: apt-get install gsoap"), [""; 0]);
+    }
+
+    #[test]
+    fn all_builds_say_alike_what_is_missing() {
+        let builds = Peer::all(&peers()).unwrap().into_iter().map(|peer| peer.script("build").unwrap());
+        for script in builds.chain([peers().join("java.sh")]) {
+            let text = std::fs::read_to_string(&script).unwrap();
+            for line in text.lines().filter(|line| line.contains("apt-get install")) {
+                assert!(missing(line).next().is_some(), "{}: {line}", script.display());
+            }
         }
     }
 

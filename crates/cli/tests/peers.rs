@@ -122,12 +122,18 @@ fn every_case_that_a_peer_serves_is_asked_and_judged() {
 }
 
 #[test]
-fn wrong_answers_are_told_with_what_was_expected() {
+fn wrong_answers_are_told_with_what_was_expected_and_the_rest_is_checked() {
     let checkout = checkout();
+    peer(checkout.path(), "absent", "#!/bin/sh\n", "#!/bin/sh\necho 'this peer is not built' >&2\nexit 1\n");
     let output = castile(checkout.path(), &["peers", "check"]);
     let told = text(&output.stdout);
-    assert!(!output.status.success());
-    assert!(text(&output.stderr).contains("wrong or missing answers: wrong"), "{}", text(&output.stderr));
+    assert_eq!(output.status.code(), Some(1));
+    let summary = "wrong or missing answers: absent, wrong";
+    assert!(text(&output.stderr).contains(summary), "{}", text(&output.stderr));
+    assert!(
+        told.starts_with("absent: not checked: the peer absent ended before its time (exit status: 1)\n"),
+        "{told}"
+    );
     assert!(
         told.contains("  benchmark1 echoInts-1 (message): WRONG: ") && told.contains("status 404, expected 200"),
         "{told}"

@@ -285,6 +285,9 @@ fn loads(arguments: &Arguments, suites: &[&Suite], threads: usize) -> anyhow::Re
     if loads.is_empty() {
         bail!("nothing is left to measure: no method of the profile is as the options say");
     }
+    if let Some(method) = arguments.adjust.unused_method(&loads) {
+        bail!("nothing of what is measured is driven by the method {method}");
+    }
     for load in &mut loads {
         load.plan.threads = threads;
     }

@@ -87,6 +87,25 @@ fn one_case_with_its_own_way_of_driving() {
 }
 
 #[test]
+fn several_methods_have_rows_each() {
+    let directory = tempfile::tempdir().unwrap();
+    let cases = ["wstest", "seismic", "--op", "EchoVoid", "--op", ".01x200", "--client", "raw", "--no-floor"];
+    let methods = ["--runs", "1", "--method", "closed", "--method", "sequence"];
+    let output = bench(&[&cases[..], &methods].concat(), directory.path());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let results = results(directory.path());
+    let methods = |suite| kinds(&rows(&results, suite), &["method"]).concat();
+    assert_eq!(methods("wstest"), ["closed"], "and no users");
+    assert_eq!(methods("seismic"), ["sequence"; 3], "three styles");
+
+    let schedule = |methods: &[&str]| {
+        let output = bench(&[&cases[..], methods, &["--dry-run"]].concat(), directory.path());
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert_eq!(schedule(&["--method", "users,closed,sequence"]), schedule(&[]));
+}
+
+#[test]
 fn typed_clients_have_the_raw_driver_beside_them() {
     let directory = tempfile::tempdir().unwrap();
     let output = bench(&["wspex", "--op", "echoStruct"], directory.path());
@@ -280,6 +299,9 @@ fn wrong_arguments_and_absent_endpoints_are_told() {
         (&["--url", "http://127.0.0.1:1/"], 2, "--url"),
         (&["wstest", "--network", "100Mbit"], 2, "expected seismic alone"),
         (&["seismic", "--network", "100"], 2, "expected a rate from 1Mbit to 10Gbit"),
+        (&["wstest", "--method", "closed,all"], 2, "expected closed, open, users, ramp or sequence"),
+        (&["wstest", "--method", "ramp"], 2, "nothing is left to measure"),
+        (&["wstest", "--method", "closed,ramp"], 2, "nothing of what is measured is driven by the method ramp"),
         (&["wstest", "--fail-if", "p99>1h"], 2, "expected a time in us, ms or s"),
         (&["wstest", "--op", "EchoVoid", "--url", "http://127.0.0.1:1/"], 3, "no connection"),
     ];

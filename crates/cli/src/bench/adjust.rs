@@ -37,9 +37,9 @@ pub(crate) struct Arguments {
     /// Only what this client sends
     #[arg(long, value_name = "CLIENT", value_parser = client)]
     client: Option<Client>,
-    /// Only what is driven by this method: closed, open, users, ramp or sequence
-    #[arg(long, value_name = "METHOD", value_parser = method)]
-    method: Option<Method>,
+    /// Only what is driven by this method: closed, open, users, ramp or sequence; may be repeated
+    #[arg(long = "method", value_name = "METHOD", value_delimiter = ',', value_parser = method)]
+    methods: Vec<Method>,
 }
 
 impl Arguments {
@@ -49,7 +49,7 @@ impl Arguments {
         for mut load in loads {
             self.change(&mut load);
             let wanted = self.client.is_none_or(|client| client == client_of(&load))
-                && self.method.is_none_or(|method| method == method_of(&load));
+                && (self.methods.is_empty() || self.methods.contains(&method_of(&load)));
             // What differed in what was changed is the same now.
             let again = applied.iter().any(|other| {
                 let what = |load: &Load| {
@@ -64,6 +64,13 @@ impl Arguments {
             }
         }
         applied
+    }
+
+    /// A method that was asked for and drives none of these loads.
+    pub(crate) fn unused_method(&self, loads: &[Load]) -> Option<&'static str> {
+        let is_unused = |method: Method| !loads.iter().any(|load| method_of(load) == method);
+        let found = METHODS.iter().find(|(_, method)| self.methods.contains(method) && is_unused(*method));
+        found.map(|(name, _)| *name)
     }
 
     fn change(&self, load: &mut Load) {
@@ -122,15 +129,17 @@ fn client(text: &str) -> Result<Client, String> {
     }
 }
 
+const METHODS: [(&str, Method); 5] = [
+    ("closed", Method::Closed),
+    ("open", Method::Open),
+    ("users", Method::Users),
+    ("ramp", Method::Ramp),
+    ("sequence", Method::Sequence),
+];
+
 fn method(text: &str) -> Result<Method, String> {
-    match text {
-        "closed" => Ok(Method::Closed),
-        "open" => Ok(Method::Open),
-        "users" => Ok(Method::Users),
-        "ramp" => Ok(Method::Ramp),
-        "sequence" => Ok(Method::Sequence),
-        _ => Err("expected closed, open, users, ramp or sequence".to_owned()),
-    }
+    let known = METHODS.iter().find(|(name, _)| *name == text);
+    known.map(|(_, method)| *method).ok_or_else(|| "expected closed, open, users, ramp or sequence".to_owned())
 }
 
 fn rate(text: &str) -> Result<f64, String> {

@@ -252,8 +252,9 @@ impl<'a> Walk<'a, '_> {
             Some(Foreseen::End) => {
                 assert!(self.open.last().is_some_and(|open| self.reader.is_at_known_end(Schema::known(open.number))));
             }
-            Some(Foreseen::Tag(tag, identity)) => {
+            Some(Foreseen::Tag(tag, identity, look)) => {
                 let name = schema.names[identity - 1].clone();
+                assert_eq!(look, castile::xml::look(&name.1));
                 self.known_tag(tag, name, identity - 1);
                 return true;
             }
@@ -265,23 +266,23 @@ impl<'a> Walk<'a, '_> {
         if let Some((number, name)) = next {
             let known = Schema::known(number);
             let announced = self.reader.is_at_known_start(known);
-            if let Some((text, content)) = self.reader.known_element(known, plain_text) {
-                assert!(announced);
-                self.start(name, Vec::new(), content);
-                self.text(text, content + text.len());
-                self.end(self.reader.offset());
-                self.note(number);
-                return true;
-            }
-            assert_eq!(self.reader.offset(), before, "something was read, and nothing recognised");
-            if self.reader.known_empty(known, || Some(())).is_some() {
+            // An empty element is read as a whole, or as its tag and its end.
+            if before.is_multiple_of(2) && self.reader.known_empty(known, || Some(())).is_some() {
                 self.start(name, Vec::new(), self.reader.offset());
                 self.end(self.reader.offset());
                 self.note(number);
                 return true;
             }
-            let resolved = self.reader.known_element_with_references(known, |text| Some(text.to_owned()));
-            if let Some(text) = resolved {
+            assert_eq!(self.reader.offset(), before, "something was read, and nothing recognised");
+            if self.reader.known_empty_start(known) {
+                assert!(self.reader.is_plain() && self.reader.foresees_another(castile::xml::look(&name.1)));
+                self.start(name, Vec::new(), self.reader.offset());
+                self.note(number);
+                self.open.push(Open { number, last: None });
+                return true;
+            }
+            let read = self.reader.known_element(known, plain_text, |text| Some(text.to_owned()));
+            if let Some(text) = read {
                 assert!(announced);
                 let input = self.reader.input();
                 let content = before + input[before..].find('>').map_or(0, |at| at + 1);
@@ -323,6 +324,7 @@ impl<'a> Walk<'a, '_> {
         self.start(name, attributes, self.reader.offset());
         self.note(number);
         self.open.push(Open { number, last: None });
+        self.reader.foresee_end_of_empty();
     }
 
     fn note(&mut self, child: usize) {
@@ -362,7 +364,7 @@ impl<'a> Walk<'a, '_> {
 }
 
 /// A text that stands for itself, up to a tag.
-fn plain_text(input: &str, at: usize) -> Option<((&str, usize), usize)> {
+fn plain_text(input: &str, at: usize) -> Option<(String, usize)> {
     let end = scan::end_of_character_data(input.as_bytes(), at);
-    (input.as_bytes().get(end) == Some(&b'<')).then(|| ((&input[at..end], at), end))
+    (input.as_bytes().get(end) == Some(&b'<')).then(|| (input[at..end].to_owned(), end))
 }

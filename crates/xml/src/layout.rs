@@ -82,6 +82,8 @@ pub(crate) struct Slot {
     pub(crate) end: Pattern,
     /// The number of the first of its start tags with attributes and empty-element tags.
     pub(crate) tags: u16,
+    /// Whether one of them was an empty-element tag without attributes.
+    pub(crate) may_be_empty: bool,
     /// Where in the start tag its name lies.
     pub(crate) name_at: u8,
     pub(crate) name_length: u8,
@@ -191,6 +193,7 @@ impl Layouts {
         let name = &bytes[usize::from(tag.name_at)..][..usize::from(tag.name_length)];
         let Some(index) = self.slot_for(known, name, tag.local.into(), tag.namespace) else { return 0 };
         let slot = &mut self.current.slots[index];
+        slot.may_be_empty |= tag.is_empty && tag.attributes.is_empty();
         slot.tags = self.current.tags.keep(slot.id, slot.tags, tag);
         slot.id
     }

@@ -14,7 +14,7 @@ pub fn end_of_character_data(bytes: &[u8], at: usize) -> usize {
         let end = at + hits.trailing_zeros() as usize;
         if hits == 0 {
             from += WIDTH;
-        } else if bytes.get(end) == Some(&b'<') {
+        } else if matches!(bytes.get(end), Some(b'<' | b'&')) {
             return end;
         }
     }

@@ -35,17 +35,29 @@ pub(super) struct Placed {
     present: u64,
     /// Their numbers in the tag.
     numbers: [u8; PLACES],
+    /// The number of `xsi:nil` in the tag, if it is there.
+    nil: Option<u32>,
+    /// That of `xsi:type`.
+    type_name: Option<u32>,
 }
 
 impl Placed {
-    pub(super) const NONE: Placed =
-        Placed { table: &Attributes::NONE, offset: 0, others: false, present: 0, numbers: [0; PLACES] };
+    pub(super) const NONE: Placed = Placed {
+        table: &Attributes::NONE,
+        offset: 0,
+        others: false,
+        present: 0,
+        numbers: [0; PLACES],
+        nil: None,
+        type_name: None,
+    };
 
     fn begin(&mut self, table: &'static Attributes, offset: usize) {
         self.table = table;
         self.offset = offset;
         self.others = false;
         self.present = 0;
+        (self.nil, self.type_name) = (None, None);
     }
 
     /// Notes that `table[index]` has this number in the tag.
@@ -66,14 +78,16 @@ impl Placed {
         self.begin(table, offset);
         self.others = placement.others;
         self.present = placement.present;
+        (self.nil, self.type_name) = (placement.nil, placement.type_name);
         self.numbers[..Placement::MOST].copy_from_slice(&placement.numbers);
     }
 
     /// What is to be kept of it, if it is about `table` and that is not too large.
-    fn placement(&self, table: &'static Attributes, qualified: bool) -> Option<Placement> {
+    fn placement(&self, table: &'static Attributes) -> Option<Placement> {
         let fits = std::ptr::eq(self.table, table) && table.declared.len() <= Placement::MOST;
-        let (present, others, numbers) = (self.present, self.others, *self.numbers.first_chunk()?);
-        fits.then_some(Placement { table: address(table), present, numbers, others, qualified })
+        let Placed { present, others, nil, type_name, .. } = *self;
+        let numbers = *self.numbers.first_chunk()?;
+        fits.then_some(Placement { table: address(table), present, numbers, others, nil, type_name })
     }
 
     /// The number of `table[index]` in the tag, if it is there; `None` if that isn't known for this table and tag.
@@ -84,6 +98,16 @@ impl Placed {
         }
         let number = *self.numbers.get(index)?;
         Some((self.present >> index & 1 == 1).then_some(number.into()))
+    }
+
+    /// Notes an attribute of the reader's own, that of this local name.
+    fn put_own(&mut self, name: &str, number: usize) {
+        let number = u32::try_from(number).ok();
+        match name {
+            "nil" => self.nil = number,
+            "type" => self.type_name = number,
+            _ => {}
+        }
     }
 
     /// Whether this is about the tag that ends at `offset`, and this table.
@@ -307,8 +331,8 @@ impl Decoder<'_> {
 
     /// The same, as one of `types`; their number stands for a type that is none of them.
     fn said_type_of(&self, types: &'static [TypeName]) -> Result<Option<usize>, Error> {
-        if let Some(found) = self.reader.qualified_attribute(XSI_NAMESPACE, "type")
-            && let Some((prefix, local)) = found.value.split_once(':')
+        if let Some((value, _)) = self.type_attribute()
+            && let Some((prefix, local)) = value.split_once(':')
             && let Some(namespace) = self.reader.resolve(prefix)
             && let Some(index) = index_of(types, namespace, local)
         {
@@ -321,8 +345,8 @@ impl Decoder<'_> {
 
     /// The same, as namespace and local name.
     fn said_type(&self) -> Result<Option<(&str, &str)>, Error> {
-        let Some(found) = self.reader.qualified_attribute(XSI_NAMESPACE, "type") else { return Ok(None) };
-        let text = found.value.trim_matches([' ', '\t', '\n', '\r']);
+        let Some((value, offset)) = self.type_attribute() else { return Ok(None) };
+        let text = value.trim_matches([' ', '\t', '\n', '\r']);
         let (prefix, local) = text.split_once(':').unwrap_or(("", text));
         let wrong = match self.reader.resolve(prefix) {
             // No type has such a name, but a value of an unknown type would keep it, to be written again.
@@ -331,7 +355,15 @@ impl Decoder<'_> {
             None => ": its prefix is not declared",
         };
         let message = format!("{} is not a valid xs:QName for xsi:type{wrong}", quoted(text));
-        Err(Error::new(ErrorKind::Lexical, found.offset, message))
+        Err(Error::new(ErrorKind::Lexical, offset, message))
+    }
+
+    /// The value of `xsi:type` and where it stands, if it is there.
+    fn type_attribute(&self) -> Option<(&str, usize)> {
+        if self.placed.offset == self.reader.offset() {
+            return self.reader.attribute_value(self.placed.type_name? as usize);
+        }
+        self.reader.qualified_attribute(XSI_NAMESPACE, "type").map(|found| (found.value, found.offset))
     }
 
     pub(super) fn refuse_other_type(
@@ -370,29 +402,30 @@ impl Decoder<'_> {
             return Ok(());
         }
         let offset = self.reader.offset();
-        let qualified = match self.reader.placement(address(attributes)) {
-            Some(placement) => {
-                self.placed.restore(attributes, offset, placement);
-                placement.qualified
-            }
+        match self.reader.placement(address(attributes)) {
+            Some(placement) => self.placed.restore(attributes, offset, placement),
             None => self.place_attributes(element, attributes, offset)?,
-        };
-        self.nil = qualified && self.is_said_nil()?;
+        }
+        if let Some(number) = self.placed.nil {
+            self.nil = self.is_said_nil(number)?;
+        }
         Ok(())
     }
 
-    /// Finds out which attributes of the start tag that was read last are those of a table. Returns whether others are in a
-    /// namespace.
+    /// Finds out which attributes of the start tag that was read last are those of a table.
     fn place_attributes(
         &mut self,
         element: &'static Element,
         attributes: &'static Attributes,
         offset: usize,
-    ) -> Result<bool, Error> {
+    ) -> Result<(), Error> {
         self.placed.begin(attributes, offset);
         // Most stand in the order of the table, so each is looked for from behind the one before it.
-        let (mut unknown, mut qualified, mut next) = (false, false, 0);
+        let (mut unknown, mut next) = (false, 0);
         for (number, namespace, name) in self.reader.attribute_names() {
+            if namespace == XSI_NAMESPACE {
+                self.placed.put_own(name, number);
+            }
             match attributes.position(namespace, name, next) {
                 Some(index) => {
                     self.placed.put(index, number);
@@ -400,29 +433,28 @@ impl Decoder<'_> {
                 }
                 None => {
                     self.placed.others = true;
-                    qualified |= !namespace.is_empty();
                     unknown |= !is_ours(namespace) && !attributes.allows(namespace);
                 }
             }
         }
         if unknown {
             // What is wrong with the value of a known one comes first.
-            if qualified {
-                self.is_said_nil()?;
+            if let Some(number) = self.placed.nil {
+                self.is_said_nil(number)?;
             }
             self.unknown_attributes(element, attributes)?;
-        } else if let Some(placement) = self.placed.placement(attributes, qualified) {
+        } else if let Some(placement) = self.placed.placement(attributes) {
             self.reader.keep_placement(placement);
         }
-        Ok(qualified)
+        Ok(())
     }
 
-    /// Whether the start tag that was read last says that it is nil.
-    fn is_said_nil(&self) -> Result<bool, Error> {
-        let Some(attribute) = self.reader.qualified_attribute(XSI_NAMESPACE, "nil") else { return Ok(false) };
-        bool::parse(attribute.value).map_err(|_| {
-            let message = format!("{} is not a valid xs:boolean for xsi:nil", quoted(attribute.value));
-            Error::new(ErrorKind::Lexical, attribute.offset, message)
+    /// Whether the start tag that was read last says that it is nil, by the attribute of this number.
+    fn is_said_nil(&self, number: u32) -> Result<bool, Error> {
+        let Some((value, offset)) = self.reader.attribute_value(number as usize) else { return Ok(false) };
+        bool::parse(value).map_err(|_| {
+            let message = format!("{} is not a valid xs:boolean for xsi:nil", quoted(value));
+            Error::new(ErrorKind::Lexical, offset, message)
         })
     }
 

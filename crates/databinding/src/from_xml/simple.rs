@@ -125,17 +125,17 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// The same in one step for an element whose tags are known and whose text is plain. Otherwise reads nothing.
+    /// The same in one step for an element whose tags are known and whose text is plain or has references in it. Otherwise
+    /// reads nothing.
     #[inline]
     pub(crate) fn known_simple<T: SimpleType>(&mut self, element: &'static Element) -> Option<Result<T, Error>> {
         if !element.is_bare() {
             return None;
         }
-        self.reader.known_element(element.known(), T::parse_prefix).map(Ok)
+        self.reader.known_element(element.known(), T::parse_prefix, |text| T::parse(text).ok()).map(Ok)
     }
 
-    /// The same for an element with facets, without content or with references in its text. What is wrong is found the long
-    /// way.
+    /// The same for an element with facets or without content. What is wrong is found the long way.
     pub(crate) fn known_restricted<T: SimpleType>(&mut self, element: &'static Element) -> Option<Result<T, Error>> {
         if T::HAS_NAMES || element.constraint.is_some() {
             return None;
@@ -146,19 +146,16 @@ impl<'a> Decoder<'a> {
             element.facets.is_none_or(|facets| facets.check(text, &value).is_ok()).then_some(value)
         };
         if let Some(facets) = element.facets {
-            let value = self.reader.known_element(known, |input, at| {
+            let plain = |input: &str, at| {
                 let (value, end) = T::parse_prefix(input, at)?;
                 facets.check(&input[at..end], &value).ok()?;
                 Some((value, end))
-            });
-            if let Some(value) = value {
+            };
+            if let Some(value) = self.reader.known_element(known, plain, parse) {
                 return Some(Ok(value));
             }
         }
-        match self.reader.known_empty(known, || parse("")) {
-            Some(value) => Some(Ok(value)),
-            None => self.reader.known_element_with_references(known, parse).map(Ok),
-        }
+        self.reader.known_empty(known, || parse("")).map(Ok)
     }
 
     /// The same for one of the many types that a contract brings, with facets or not: what depends on the type is small.

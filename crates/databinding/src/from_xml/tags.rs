@@ -5,6 +5,30 @@ use castile_xml::{Foreseen, StartTag, Token};
 use super::{Decoder, Error, ErrorKind, Next, Piece, quoted};
 use crate::schema::{Attributes, Element};
 
+/// The place of a start tag that is known.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Recognised {
+    /// The [identity](Element::identity) of its element, 0 if it is not known.
+    identity: usize,
+    /// The look of its local name.
+    look: u32,
+}
+
+impl Recognised {
+    pub(super) const NOTHING: Recognised = Recognised { identity: 0, look: 0 };
+
+    #[inline]
+    pub(super) fn is(self, element: &'static Element) -> bool {
+        self.identity == element.identity()
+    }
+
+    /// Whether it is known and has another local name than `element`.
+    #[inline]
+    pub(super) fn is_another(self, element: &'static Element) -> bool {
+        self.identity != 0 && self.look != element.look()
+    }
+}
+
 impl<'a> Decoder<'a> {
     /// Reads the start tag of `element` if it is the one that stood here before.
     #[inline]
@@ -21,14 +45,14 @@ impl<'a> Decoder<'a> {
     #[inline]
     pub(super) fn foresee(&mut self) -> Option<Foreseen<'a>> {
         if self.is_at_end_of_empty() {
-            self.recognised = 0;
+            self.recognised = Recognised::NOTHING;
             self.next = Some(Next::End { offset: self.inside(self.reader.offset()) });
             return Some(Foreseen::End);
         }
         let foreseen = self.reader.foresee();
-        if let Some(Foreseen::Tag(tag, identity)) = foreseen {
+        if let Some(Foreseen::Tag(tag, identity, look)) = foreseen {
             self.next = Some(Next::Start(tag));
-            self.recognised = identity;
+            self.recognised = Recognised { identity, look };
         }
         foreseen
     }
@@ -51,7 +75,7 @@ impl<'a> Decoder<'a> {
             Some(tag) => {
                 self.reader.learn_next(known, false);
                 self.next = Some(Next::Start(tag));
-                self.recognised = element.identity();
+                self.recognised = Recognised { identity: element.identity(), look: element.look() };
                 true
             }
         }
@@ -60,17 +84,23 @@ impl<'a> Decoder<'a> {
     /// Reads the start tag of `element`.
     pub(super) fn start(&mut self, element: &'static Element, attributes: &'static Attributes) -> Result<(), Error> {
         if self.next.is_none() {
+            if self.reader.known_empty_start(element.known()) {
+                self.nil = false;
+                return Ok(());
+            }
             if self.known_start(element) {
                 return Ok(());
             }
             if self.reader.known_tag(element.known()).is_some() {
+                self.reader.foresee_end_of_empty();
                 return self.attributes(element, attributes);
             }
         }
         loop {
             match self.peek()? {
-                Next::Start(_) if self.recognised == element.identity() => {
+                Next::Start(_) if self.recognised.is(element) => {
                     self.next = None;
+                    self.reader.foresee_end_of_empty();
                     return self.attributes(element, attributes);
                 }
                 Next::Start(tag) if self.is(&tag, element) => {
@@ -138,7 +168,7 @@ impl<'a> Decoder<'a> {
     /// Reads a tag, which is next then, or what stands between tags.
     pub(super) fn piece(&mut self) -> Result<Piece<'a>, Error> {
         let offset = self.reader.offset();
-        self.recognised = 0;
+        self.recognised = Recognised::NOTHING;
         self.next = Some(match self.reader.next()? {
             Token::StartTag(tag) => Next::Start(tag),
             // An end that took no bytes is that of an empty-element tag.

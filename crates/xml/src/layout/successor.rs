@@ -28,6 +28,12 @@ impl Place {
         Place(slot | END)
     }
 
+    /// The end tag of the same slot.
+    #[inline]
+    pub(crate) fn of_end(self) -> Place {
+        Place(self.0 | END)
+    }
+
     /// The number of the slot; for [`NOWHERE`](Self::NOWHERE) one that there is not.
     #[inline]
     pub(crate) fn slot(self) -> usize {

@@ -49,8 +49,10 @@ pub struct Placement {
     pub numbers: [u8; Placement::MOST],
     /// Whether there are attributes that are not of the table.
     pub others: bool,
-    /// Whether one of the others is in a namespace.
-    pub qualified: bool,
+    /// The number of `xsi:nil` in the tag, if it is there.
+    pub nil: Option<u32>,
+    /// That of `xsi:type`.
+    pub type_name: Option<u32>,
 }
 
 impl Placement {

@@ -265,12 +265,14 @@ impl<'a> Reader<'a> {
 
     /// Reads a whole element without children that stands at `known`, if both its tags are as learned and `value`
     /// makes something of what lies between. `value` gets the document and the offset behind the start tag and returns
-    /// the value and the offset of the end tag; it answers for every character in between. Otherwise nothing is read.
+    /// the value and the offset of the end tag; it answers for every character in between. Where it says nothing, `meant` gets
+    /// the text that is meant, if there are references in it. Otherwise nothing is read.
     #[inline]
     pub fn known_element<T>(
         &mut self,
         known: Known,
         value: impl FnOnce(&'a str, usize) -> Option<(T, usize)>,
+        meant: impl FnOnce(&str) -> Option<T>,
     ) -> Option<T> {
         if !self.layout_holds || self.memory.open.len() >= self.limits.depth {
             return None;
@@ -278,7 +280,9 @@ impl<'a> Reader<'a> {
         let slot = self.memory.layouts.slot(known)?;
         let bytes = self.input.as_bytes();
         let content = slot.start.end_of_match(bytes, self.at)?;
-        let (value, end) = value(self.input, content)?;
+        let Some((value, end)) = value(self.input, content) else {
+            return self.known_element_with_references(known, content, meant);
+        };
         self.at = slot.end.end_of_match(bytes, end)?;
         self.previous_tag_end = end;
         self.tag_end = self.at;
@@ -286,18 +290,16 @@ impl<'a> Reader<'a> {
         Some(value)
     }
 
-    /// The same for a text that has references in it: `value` gets the text that is meant.
-    pub fn known_element_with_references<T>(
+    /// The same for a text that begins at `start` and may have references in it.
+    #[inline(never)]
+    fn known_element_with_references<T>(
         &mut self,
         known: Known,
+        start: usize,
         value: impl FnOnce(&str) -> Option<T>,
     ) -> Option<T> {
-        if !self.layout_holds || self.memory.open.len() >= self.limits.depth {
-            return None;
-        }
         let Buffers { layouts, text, .. } = &mut *self.memory;
         let slot = layouts.slot(known)?;
-        let start = slot.start.end_of_match(self.input.as_bytes(), self.at)?;
         let end = resolve(self.input, start, self.limits.name_length, text)?;
         let behind = slot.end.end_of_match(self.input.as_bytes(), end)?;
         let value = value(text)?;

@@ -29,7 +29,12 @@ impl<'a> Reader<'a> {
         if !self.layout_holds || self.memory.open.len() >= self.limits.depth {
             return None;
         }
-        let end = self.end_of_known_empty(self.memory.layouts.slot(known)?)?;
+        let slot = self.memory.layouts.slot(known)?;
+        let end = match self.foreseen_empty(known) {
+            Some((0, _)) => return None,
+            Some((_, end)) => end,
+            None => self.known_empty_of(slot)?.1,
+        };
         if end - self.at > self.limits.markup_length {
             return None;
         }
@@ -40,8 +45,45 @@ impl<'a> Reader<'a> {
         Some(value)
     }
 
-    /// Where the empty-element tag without attributes ends that was learned for a slot, if it comes next.
-    pub(super) fn end_of_known_empty(&self, slot: &Slot) -> Option<usize> {
+    /// Reads the start tag of the element at `known`, if it was [foreseen](Self::foresee) as an empty-element tag without
+    /// attributes.
+    #[inline]
+    pub fn known_empty_start(&mut self, known: Known) -> bool {
+        match self.foreseen_empty(known) {
+            None | Some((0, _)) => false,
+            Some((number, end)) => self.empty_start(known, number, end),
+        }
+    }
+
+    /// Reads the start tag with this number, which ends at `end`.
+    fn empty_start(&mut self, known: Known, number: u16, end: usize) -> bool {
+        let Buffers { layouts, open, namespaces, attributes, .. } = &mut *self.memory;
+        let is_usual =
+            self.layout_holds && open.len() < self.limits.depth && end - self.at <= self.limits.markup_length;
+        if is_usual
+            && let Some(slot) = layouts.slot(known)
+            && let Some((tag, _)) = layouts.tag(slot.id, number)
+        {
+            open.push(Open {
+                name: (self.at + usize::from(tag.name_at)) as u32,
+                name_length: tag.name_length.into(),
+                local: tag.local.into(),
+                namespaces: namespaces.len() as u32,
+                learned: slot.id,
+            });
+            attributes.clear();
+            self.at = end;
+            (self.end_is_due, self.layout_holds) = (true, false);
+            self.note_tag();
+            self.last_place = Place::start(known.slot);
+            self.foresee_end_of_empty();
+            return true;
+        }
+        false
+    }
+
+    /// The number of the empty-element tag without attributes that was learned for a slot, if it comes next, and where it ends.
+    pub(super) fn known_empty_of(&self, slot: &Slot) -> Option<(u16, usize)> {
         let mut number = slot.tags;
         loop {
             let (tag, next) = self.memory.layouts.tag(slot.id, number)?;
@@ -49,7 +91,7 @@ impl<'a> Reader<'a> {
                 && tag.attributes.is_empty()
                 && let Some(end) = tag.first.end_of_match(self.input.as_bytes(), self.at)
             {
-                return Some(end);
+                return Some((number, end));
             }
             number = next;
         }

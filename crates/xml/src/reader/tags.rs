@@ -120,6 +120,8 @@ impl<'a> Reader<'a> {
         self.closed = open.learned;
         self.memory.namespaces.truncate(open.namespaces as usize);
         self.layout_holds = self.layout_scope == Some(self.memory.namespaces.len());
+        // The end of an empty-element tag has no bytes: what was foreseen here was that.
+        self.foresight.forget();
         if self.memory.open.is_empty() {
             self.stage = Stage::Epilog;
         }

@@ -300,14 +300,14 @@ mod learned {
         let input =
             "<p:r xmlns:p='u' xmlns:q='u'>\n <p:i>one</p:i>\n <p:i>two</p:i>\n <p:i></p:i></p:r>  <!-- room -->";
         let mut reader = at_payload(input, Memory::default());
-        assert_eq!(reader.known_element(ITEM, text), None, "nothing was learned yet");
+        assert_eq!(reader.known_element(ITEM, text, |_| None), None, "nothing was learned yet");
         learn(&mut reader);
-        assert_eq!(reader.known_element(ITEM, text), Some("two"));
-        assert_eq!(reader.known_element(ITEM, text), Some(""));
-        assert_eq!(reader.known_element(ITEM, text), None);
+        assert_eq!(reader.known_element(ITEM, text, |_| None), Some("two"));
+        assert_eq!(reader.known_element(ITEM, text, |_| None), Some(""));
+        assert_eq!(reader.known_element(ITEM, text, |_| None), None);
         assert!(matches!(reader.next(), Ok(Token::EndTag(_))));
         let mut again = at_payload(input, reader.into_memory());
-        assert_eq!(again.known_element(ITEM, text), Some("one"), "across documents");
+        assert_eq!(again.known_element(ITEM, text, |_| None), Some("one"), "across documents");
     }
 
     #[test]
@@ -317,7 +317,7 @@ mod learned {
         learn(&mut reader);
         let bad = "<p:r xmlns:p='u' xmlns:q='u'><q:i>1</p:i></p:r>                ";
         let mut reader = at_payload(bad, reader.into_memory());
-        assert_eq!(reader.known_element(ITEM, text), None);
+        assert_eq!(reader.known_element(ITEM, text, |_| None), None);
         reader.next().unwrap();
         reader.learn_start(ITEM);
         reader.next().unwrap();
@@ -330,9 +330,9 @@ mod learned {
         let mut reader = at_payload("<r xmlns='u'><i>1</i></r>                ", Memory::default());
         learn(&mut reader);
         let mut other = at_payload("<r xmlns='v'><i>1</i></r>                ", reader.into_memory());
-        assert_eq!(other.known_element(ITEM, text), None);
+        assert_eq!(other.known_element(ITEM, text, |_| None), None);
         let mut same = at_payload("<r xmlns='u'><i>1</i></r>                ", other.into_memory());
-        assert_eq!(same.known_element(ITEM, text), Some("1"));
+        assert_eq!(same.known_element(ITEM, text, |_| None), Some("1"));
     }
 
     #[test]
@@ -342,9 +342,9 @@ mod learned {
         let inside = "<r xmlns='u'><g xmlns='v'><i>1</i></g><i>2</i></r>                ";
         let mut reader = at_payload(inside, reader.into_memory());
         reader.next().unwrap();
-        assert_eq!(reader.known_element(ITEM, text), None, "<i> means v:i here");
+        assert_eq!(reader.known_element(ITEM, text, |_| None), None, "<i> means v:i here");
         reader.skip_element().unwrap();
-        assert_eq!(reader.known_element(ITEM, text), Some("2"));
+        assert_eq!(reader.known_element(ITEM, text, |_| None), Some("2"));
     }
 
     #[test]
@@ -356,7 +356,7 @@ mod learned {
         let mut reader = Reader::with_memory(input.as_bytes(), limits, &mut reader.into_memory()).unwrap();
         reader.next().unwrap();
         reader.begin_layout();
-        assert_eq!(reader.known_element(ITEM, text), None);
+        assert_eq!(reader.known_element(ITEM, text, |_| None), None);
         assert_eq!(reader.next().unwrap_err().kind(), ErrorKind::Limit);
     }
 
@@ -374,7 +374,7 @@ mod learned {
         let mut reader = read(short.leak(), Memory::default());
         learn(&mut reader);
         let mut reader = read(long.leak(), reader.into_memory());
-        assert_eq!(reader.known_element(ITEM, text), None);
+        assert_eq!(reader.known_element(ITEM, text, |_| None), None);
         reader.next().unwrap();
         assert_eq!(reader.next().unwrap_err().kind(), ErrorKind::Limit);
     }
@@ -540,9 +540,9 @@ mod learned {
             let mut reader = at_payload(&input, Memory::default());
             learn(&mut reader);
             let before = reader.offset();
-            let refused = reader.known_element_with_references(ITEM, |_| None::<()>);
+            let refused = reader.known_element(ITEM, |_, _| None, |_| None::<()>);
             assert_eq!((refused, reader.offset()), (None, before), "{content:?}");
-            let found = reader.known_element_with_references(ITEM, |text| Some(text.to_owned()));
+            let found = reader.known_element(ITEM, |_, _| None, |text| Some(text.to_owned()));
             assert_eq!(found.as_deref(), expected, "{content:?}");
             if expected.is_none() {
                 assert_eq!(reader.offset(), before, "{content:?}");
@@ -612,10 +612,10 @@ mod foreseen {
         assert!(reader.known_start(G));
         assert!(matches!(reader.foresee(), Some(Foreseen::Start(1, _))));
         assert!(reader.foresees_another(crate::look("b")) && !reader.foresees_another(crate::look("a")));
-        assert!(reader.known_element(A, text).is_some());
+        assert!(reader.known_element(A, text, |_| None).is_some());
         assert!(!reader.foresees_another(crate::look("a")), "that was at another place");
         assert!(matches!(reader.foresee(), Some(Foreseen::Start(2, _))));
-        assert!(reader.known_element(B, text).is_some());
+        assert!(reader.known_element(B, text, |_| None).is_some());
         assert!(matches!(reader.foresee(), Some(Foreseen::End)));
         assert!(reader.foresees_another(crate::look("a")) && reader.foresees_another(crate::look("b")));
         assert!(reader.known_end(G));
@@ -648,7 +648,7 @@ mod foreseen {
         let mut memory = learn(&input.replace("<x>y</x>", ""));
         for is_overlooked in [false, true] {
             let mut reader = at_payload(input, &mut memory);
-            assert!(reader.known_start(G) && reader.known_element(A, text).is_some());
+            assert!(reader.known_start(G) && reader.known_element(A, text, |_| None).is_some());
             assert!(reader.foresee().is_none(), "<b> came here");
             reader.next().unwrap();
             reader.skip_element().unwrap();
@@ -665,7 +665,7 @@ mod foreseen {
         let input = "<r><g><a x='1'>1</a><b/></g><g><a x='2'>2</a><b/></g></r>                ";
         let mut reader = at_payload(input, &mut learn(&input.replace("</g><g><a x='2'>2</a><b/>", "")));
         assert!(reader.known_start(G));
-        let Some(Foreseen::Tag(tag, 1)) = reader.foresee() else { panic!("<a> came here") };
+        let Some(Foreseen::Tag(tag, 1, _)) = reader.foresee() else { panic!("<a> came here") };
         assert_eq!((tag.name.local(), reader.attributes().next().unwrap().value), ("a", "1"));
         assert!(reader.foresee().is_none(), "a text follows");
         reader.skip_element().unwrap();

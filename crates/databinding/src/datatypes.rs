@@ -49,6 +49,9 @@ pub trait SimpleType: Sized + PartialEq + 'static {
     /// How values are made of bytes, and bytes of values, for types whose values may be beside the document
     /// ([`xop`](crate::xop)): `xs:base64Binary`.
     const BINARY: Option<Binary<Self>> = None;
+    /// Whether texts consist of characters that stand for themselves in attributes as they do in content: those of numbers,
+    /// moments and booleans do.
+    const IS_PLAIN: bool = false;
 
     /// Whether the type is one of a contract, which may have thousands: there is less code for each of these than for
     /// the built-in ones, and no [`parse_prefix`](Self::parse_prefix).

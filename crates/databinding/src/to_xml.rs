@@ -140,6 +140,7 @@ impl Encoder {
     // ---- attributes ----
 
     /// Writes an attribute, whose name is taken as it is.
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn attribute<T: SimpleType>(&mut self, name: &str, value: &T) {
         if T::HAS_NAMES {
             return self.attribute_with_names(name, value);
@@ -147,12 +148,16 @@ impl Encoder {
         self.raw(" ");
         self.raw(name);
         self.raw("=\"");
+        self.attribute_value(value);
+    }
+
+    fn attribute_value<T: SimpleType>(&mut self, value: &T) {
         let start = self.out.len();
         if !value.write(&mut self.out) {
             self.fail();
         }
         // Text may have what an attribute can't: a carriage return is a reference already.
-        if self.out[start..].iter().any(|byte| matches!(byte, b'"' | b'\t' | b'\n')) {
+        if !T::IS_PLAIN && self.out[start..].iter().any(|byte| matches!(byte, b'"' | b'\t' | b'\n')) {
             let text = self.out.split_off(start);
             for byte in text {
                 match byte {
@@ -167,6 +172,7 @@ impl Encoder {
     }
 
     /// Writes an attribute if there is a value.
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn optional_attribute<T: SimpleType>(&mut self, name: &str, value: &Option<T>) {
         if let Some(value) = value {
             self.attribute(name, value);

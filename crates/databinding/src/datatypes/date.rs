@@ -32,6 +32,7 @@ macro_rules! part {
 
         impl SimpleType for $type {
             const NAME: &'static str = $name;
+            const IS_PLAIN: bool = true;
 
             fn parse(text: &str) -> Result<Self, Option<String>> {
                 let mut $cursor = Cursor(collapse(text).as_bytes());

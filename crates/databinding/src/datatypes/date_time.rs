@@ -1,4 +1,4 @@
-use super::calendar::{Cursor, FARTHEST_ZONE, days_in, write_field, write_fraction, write_year, write_zone};
+use super::calendar::{Cursor, FARTHEST_ZONE, days_in, write_fraction, write_year, write_zone};
 use super::{SimpleType, collapse, text_form, time_line};
 
 /// `xs:dateTime` (XSD Part 2 §3.2.7): a moment with or without a time zone.
@@ -79,6 +79,7 @@ time_line!(DateTime, |moment| moment.instant());
 
 impl SimpleType for DateTime {
     const NAME: &'static str = "xs:dateTime";
+    const IS_PLAIN: bool = true;
 
     fn parse(text: &str) -> Result<Self, Option<String>> {
         let mut text = Cursor(collapse(text).as_bytes());
@@ -99,11 +100,12 @@ impl SimpleType for DateTime {
             return false;
         }
         write_year(out, self.year);
-        for (before, value) in
-            [(b'-', self.month), (b'-', self.day), (b'T', self.hour), (b':', self.minute), (b':', self.second)]
-        {
-            write_field(out, before, value);
+        let mut fields = *b"-00-00T00:00:00";
+        for (at, value) in [(1, self.month), (4, self.day), (7, self.hour), (10, self.minute), (13, self.second)] {
+            fields[at] += value / 10;
+            fields[at + 1] += value % 10;
         }
+        out.extend_from_slice(&fields);
         write_fraction(out, self.nanosecond);
         write_zone(out, self.offset_minutes);
         true

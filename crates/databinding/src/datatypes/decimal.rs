@@ -230,6 +230,7 @@ impl fmt::Debug for Decimal {
 
 impl SimpleType for Decimal {
     const NAME: &'static str = "xs:decimal";
+    const IS_PLAIN: bool = true;
 
     fn parse(text: &str) -> Result<Self, Option<String>> {
         let (is_negative, digits) = sign(collapse(text));

@@ -36,6 +36,7 @@ impl Integer {
 
 impl SimpleType for Integer {
     const NAME: &'static str = "xs:integer";
+    const IS_PLAIN: bool = true;
 
     fn parse(text: &str) -> Result<Self, Option<String>> {
         let (is_negative, digits) = sign(collapse(text));
@@ -133,6 +134,7 @@ macro_rules! bounded {
 
         impl SimpleType for $type {
             const NAME: &'static str = $name;
+            const IS_PLAIN: bool = true;
 
             fn parse(text: &str) -> Result<Self, Option<String>> {
                 Integer::parse(text)?.try_into().map_err(|_| Some($bound.to_owned()))

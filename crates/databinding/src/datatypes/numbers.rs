@@ -6,6 +6,7 @@ macro_rules! integer {
     ($($type:ty, $name:literal;)*) => {$(
         impl SimpleType for $type {
             const NAME: &'static str = $name;
+            const IS_PLAIN: bool = true;
 
             fn parse(text: &str) -> Result<Self, Option<String>> {
                 let text = collapse(text);
@@ -62,6 +63,7 @@ macro_rules! float {
     ($($type:ty, $name:literal;)*) => {$(
         impl SimpleType for $type {
             const NAME: &'static str = $name;
+            const IS_PLAIN: bool = true;
 
             fn parse(text: &str) -> Result<Self, Option<String>> {
                 match collapse(text) {

@@ -29,6 +29,7 @@ impl SimpleType for String {
 
 impl SimpleType for bool {
     const NAME: &'static str = "xs:boolean";
+    const IS_PLAIN: bool = true;
 
     fn parse(text: &str) -> Result<Self, Option<String>> {
         match super::collapse(text) {

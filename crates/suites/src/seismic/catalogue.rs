@@ -114,6 +114,13 @@ pub struct Found<'a> {
     pub quakes: Vec<&'a Quake>,
 }
 
+impl Found<'_> {
+    /// Which of the regions a quake was in.
+    pub(super) fn region_of(&self, quake: &Quake) -> Option<usize> {
+        self.regions.binary_search(&quake.region).ok()
+    }
+}
+
 impl Catalogue {
     /// An empty one.
     pub(super) fn new() -> Self {
@@ -123,6 +130,8 @@ impl Catalogue {
     /// Adds quakes of an area, which there must be. They may come in any order; those of one moment stay in theirs.
     pub(super) fn extend(&mut self, area: u16, quakes: impl IntoIterator<Item = Quake>) {
         let area = &mut self.areas[usize::from(area) - 1];
+        let quakes = quakes.into_iter();
+        area.quakes.reserve(quakes.size_hint().0);
         for quake in quakes {
             widen(&mut area.latitude, quake.latitude);
             widen(&mut area.longitude, quake.longitude);

@@ -46,14 +46,16 @@ fn set(methods: &[Token], found: Found) -> QuakeSet {
         ident: Id::try_from(ident(*number)).ok(),
         index: Some(i32::from(*number)),
     };
-    let element = |found: &catalogue::Quake| {
-        let method = methods.get(usize::from(found.method)).cloned();
-        quake(found, method, Idref::try_from(ident(found.region)).ok())
+    let references: Vec<Option<Idref>> =
+        found.regions.iter().map(|number| Idref::try_from(ident(*number)).ok()).collect();
+    let element = |one: &&catalogue::Quake| {
+        let method = methods.get(usize::from(one.method)).cloned();
+        quake(one, method, found.region_of(one).and_then(|at| references[at].clone()))
     };
     QuakeSet {
         area_name: names.area(found.area).to_owned(),
         regions: Regions { count: count(found.regions.len()), region: found.regions.iter().map(region).collect() },
-        quakes: Quakes { count: count(found.quakes.len()), quake: found.quakes.into_iter().map(element).collect() },
+        quakes: Quakes { count: count(found.quakes.len()), quake: found.quakes.iter().map(element).collect() },
     }
 }
 

@@ -37,19 +37,20 @@ pub fn request(asked: &catalogue::Query) -> ProcessRequest {
 
 fn set(catalogue: &Catalogue, found: Found) -> QuakeSet {
     let names = Names::published();
-    let region = |number: u16| Region {
-        ident: Some(ident(number)),
-        index: Some(i32::from(number)),
-        name: Some(names.region(number).name.to_owned()),
+    let region = |number: &u16| Region {
+        ident: Some(ident(*number)),
+        index: Some(i32::from(*number)),
+        name: Some(names.region(*number).name.to_owned()),
     };
-    let element = |found: &catalogue::Quake| {
-        let method = catalogue.methods().get(usize::from(found.method)).cloned();
-        quake(found, method, Some(ident(found.region)))
+    let references: Vec<String> = found.regions.iter().map(|number| ident(*number)).collect();
+    let element = |one: &&catalogue::Quake| {
+        let method = catalogue.methods().get(usize::from(one.method)).cloned();
+        quake(one, method, found.region_of(one).map(|at| references[at].clone()))
     };
     QuakeSet {
         area_name: Some(names.area(found.area).to_owned()),
-        regions: Some(found.regions.into_iter().map(region).collect()),
-        quakes: Some(found.quakes.into_iter().map(element).collect()),
+        regions: Some(found.regions.iter().map(region).collect()),
+        quakes: Some(found.quakes.iter().map(element).collect()),
     }
 }
 

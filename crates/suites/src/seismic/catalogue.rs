@@ -164,11 +164,12 @@ impl Catalogue {
     /// What a query asks for, by area in ascending order, without areas that have none of it.
     pub fn find(&self, query: &Query) -> Vec<Found<'_>> {
         let areas = (1_u16..).zip(&self.areas);
-        let found = areas.map(|(number, area)| {
+        let found = areas.filter_map(|(number, area)| {
             let quakes = area.find(query);
-            Found { area: number, regions: regions_of(&quakes), quakes }
+            // Small queries find nothing in most areas.
+            (!quakes.is_empty()).then(|| Found { area: number, regions: regions_of(&quakes), quakes })
         });
-        found.filter(|found| !found.quakes.is_empty()).collect()
+        found.collect()
     }
 
     /// Reads a catalogue from a file of lines, which may be packed by gzip.
@@ -275,7 +276,7 @@ fn regions_of(quakes: &[&Quake]) -> Vec<u16> {
     for quake in quakes {
         hit[usize::from(quake.region)] = true;
     }
-    (0_u16..).zip(hit).filter(|(_, hit)| *hit).map(|(number, _)| number).collect()
+    (0_u16..).zip(&hit).filter(|(_, hit)| **hit).map(|(number, _)| number).collect()
 }
 
 fn widen(range: &mut Option<(f32, f32)>, value: f32) {

@@ -661,6 +661,28 @@ mod foreseen {
     }
 
     #[test]
+    fn the_end_of_an_empty_element_is_foreseen_until_it_is_read() {
+        let input = "<r><g><a/><b x='1'/><a/></g></r>                ";
+        let mut reader = at_payload(input, &mut learn(input));
+        assert!(reader.known_start(G) && !reader.known_empty_start(A), "it was not looked for");
+        assert!(matches!(reader.foresee(), Some(Foreseen::Start(1, _))));
+        assert!(!reader.known_empty_start(B), "another one comes");
+        assert!(reader.known_empty_start(A) && reader.is_plain());
+        assert!(reader.foresees_another(crate::look("a")) && reader.foresees_another(crate::look("b")));
+        assert!(reader.end_of_empty());
+        reader.learn_end(A, true);
+        assert!(!reader.foresees_another(crate::look("b")), "what comes behind the end was not looked for");
+
+        assert!(matches!(reader.foresee(), Some(Foreseen::Tag(_, 2, look)) if look == crate::look("b")));
+        assert!(!reader.foresees_another(crate::look("a")), "the tag was read, and may not be used yet");
+        reader.foresee_end_of_empty();
+        assert!(reader.foresees_another(crate::look("a")));
+        assert_eq!(reader.next().unwrap(), Token::EndTag(QName::new("b", 0)));
+        reader.learn_end(B, true);
+        assert!(matches!(reader.foresee(), Some(Foreseen::Start(1, _))));
+    }
+
+    #[test]
     fn tags_with_attributes_are_read_when_they_are_foreseen() {
         let input = "<r><g><a x='1'>1</a><b/></g><g><a x='2'>2</a><b/></g></r>                ";
         let mut reader = at_payload(input, &mut learn(&input.replace("</g><g><a x='2'>2</a><b/>", "")));

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// With short runs, where the arguments don't say how long.
 fn bench(arguments: &[&str], out: &Path) -> Output {
-    let short = [("--warmup", "20ms"), ("--duration", "0.05"), ("--runs", "2")];
+    let short = [("--warmup", "20ms"), ("--duration", "0.1"), ("--runs", "2")];
     let short = short.into_iter().filter(|(name, _)| !arguments.contains(name)).flat_map(|(name, value)| [name, value]);
     Command::new(env!("CARGO_BIN_EXE_castile"))
         .args(["bench", "--out"])

@@ -148,7 +148,7 @@ fn peers_are_measured_beside_for_what_they_serve() {
         "--warmup",
         "20ms",
         "--duration",
-        "0.05",
+        "0.1",
         "--runs",
         "2",
         "--no-floor",
@@ -222,7 +222,7 @@ fn servers_are_started_anew_for_each_suite() {
     peer(checkout.path(), "both", "#!/bin/sh\n", &start);
     let description = r#"{"title": "Both", "versions": "7", "language": "Rust", "suites": ["benchmark1", "wstest"]}"#;
     std::fs::write(checkout.path().join("peers/both/peer.json"), description).unwrap();
-    let short = ["--warmup", "0", "--duration", "0.05", "--runs", "1", "--method", "closed", "--client", "raw"];
+    let short = ["--warmup", "0", "--duration", "0.1", "--runs", "1", "--method", "closed", "--client", "raw"];
     let asked = ["bench", "wstest", "benchmark1", "--op", "EchoVoid", "--op", "echoInts-1", "--peer", "both"];
     let output = castile(checkout.path(), &[&asked[..], &short].concat());
     assert!(output.status.success(), "{}", text(&output.stderr));
@@ -246,7 +246,7 @@ fn servers_are_started_anew_for_each_suite() {
 fn a_peer_that_answers_wrongly_or_cannot_start_is_dropped_and_the_rest_goes_on() {
     let checkout = checkout();
     peer(checkout.path(), "absent", "#!/bin/sh\n", "#!/bin/sh\necho 'this peer is not built' >&2\nexit 1\n");
-    let short = ["--warmup", "0", "--duration", "0.05", "--runs", "1", "--method", "closed", "--client", "raw"];
+    let short = ["--warmup", "0", "--duration", "0.1", "--runs", "1", "--method", "closed", "--client", "raw"];
     let asked = ["bench", "benchmark1", "--op", "echoInts-1", "--peer", "all"];
     let output = castile(checkout.path(), &[&asked[..], &short].concat());
     let told = text(&output.stderr);

@@ -144,19 +144,8 @@ fn wrong_answers_are_told_with_what_was_expected_and_the_rest_is_checked() {
 #[test]
 fn peers_are_measured_beside_for_what_they_serve() {
     let checkout = checkout();
-    let short = [
-        "--warmup",
-        "20ms",
-        "--duration",
-        "0.1",
-        "--runs",
-        "2",
-        "--no-floor",
-        "--method",
-        "closed",
-        "--client",
-        "raw",
-    ];
+    let short =
+        ["--warmup", "20ms", "--duration", "0.1", "--runs", "2", "--no-floor", "--method", "closed", "--client", "raw"];
     let asked = ["bench", "wspex", "benchmark1", "--op", "echoVoid", "--op", "echoInts-1", "--peer", "right"];
     let output = castile(checkout.path(), &[&asked[..], &short].concat());
     assert!(output.status.success(), "{}", text(&output.stderr));

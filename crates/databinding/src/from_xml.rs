@@ -27,7 +27,7 @@ use attributes::Placed;
 use encoded::Graph;
 use lenient::Lenient;
 use simple::is_fixed;
-use tags::{Recognised, list};
+use tags::list;
 
 /// What all vectors of a document may reserve so, in bytes for each byte of it: many may have one item only.
 const RESERVE_PER_BYTE: usize = 4;
@@ -88,8 +88,8 @@ pub struct Decoder<'a> {
     includes: Option<&'a dyn Includes>,
     /// A tag that was read to see what comes, and not yet used.
     next: Option<Next<'a>>,
-    /// What the start tag which is next was recognised as.
-    recognised: Recognised,
+    /// The [identity](Element::identity) of the element that the start tag which is next was recognised as, 0 if it wasn't.
+    recognised: usize,
     /// Whether the start tag that was used last said `xsi:nil="true"`.
     nil: bool,
     /// Which of its attributes are where.
@@ -137,7 +137,7 @@ impl<'a> Decoder<'a> {
             reader,
             includes: None,
             next: None,
-            recognised: Recognised::NOTHING,
+            recognised: 0,
             nil: false,
             placed: Placed::NONE,
             parent: None,

@@ -286,7 +286,7 @@ impl<'a> Decoder<'a> {
         match self.peek()? {
             Next::Start(tag) => {
                 self.next = None;
-                let is_known = self.recognised.is(element);
+                let is_known = self.recognised == element.identity();
                 self.said(tag.offset, element, type_name, type_is_fixed, is_known)
             }
             Next::End { offset } => Err(self.ends_early(offset, element)),

@@ -100,7 +100,7 @@ impl<'a> Decoder<'a> {
         if self.next.is_none() {
             match self.foresee() {
                 Some(Foreseen::End) => return Ok(false),
-                Some(Foreseen::Start(identity, _) | Foreseen::Tag(_, identity, _)) if is_first(first, identity) => {
+                Some(Foreseen::Start(identity, _) | Foreseen::Tag(_, identity)) if is_first(first, identity) => {
                     return Ok(true);
                 }
                 Some(Foreseen::Start(..)) if self.foresees_none(first) => return Ok(false),
@@ -127,7 +127,7 @@ impl<'a> Decoder<'a> {
         if self.next.is_none() {
             match self.foresee() {
                 Some(Foreseen::End) => return Ok(None),
-                Some(Foreseen::Start(identity, _) | Foreseen::Tag(_, identity, _)) => {
+                Some(Foreseen::Start(identity, _) | Foreseen::Tag(_, identity)) => {
                     let mut known = Element::position(table, identity);
                     if known.is_none() && self.next.is_none() {
                         // Two places may have tags of one name.

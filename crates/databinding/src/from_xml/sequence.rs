@@ -74,11 +74,7 @@ impl Decoder<'_> {
         if self.reader.foresees_another(table[index].look()) {
             return Ok(None);
         }
-        let known = match self.next {
-            None => T::known(self, &table[index]),
-            Some(_) if self.recognised.is_another(&table[index]) => return Ok(None),
-            Some(_) => None,
-        };
+        let known = if self.next.is_none() { T::known(self, &table[index]) } else { None };
         let value = match known {
             Some(value) => value,
             None => match self.comes(table, index, T::NILLABLE) {
@@ -228,7 +224,7 @@ impl Decoder<'_> {
                         return Ok(true);
                     }
                 }
-                Some(Foreseen::Tag(tag, identity, _)) => {
+                Some(Foreseen::Tag(tag, identity)) => {
                     return Ok(identity == element.identity() || self.is(&tag, element));
                 }
                 None => {

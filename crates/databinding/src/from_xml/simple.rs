@@ -129,7 +129,7 @@ impl<'a> Decoder<'a> {
     /// reads nothing.
     #[inline]
     pub(crate) fn known_simple<T: SimpleType>(&mut self, element: &'static Element) -> Option<Result<T, Error>> {
-        if !element.is_bare() {
+        if T::HAS_NAMES || !element.is_bare() {
             return None;
         }
         self.reader.known_element(element.known(), T::parse_prefix, |text| T::parse(text).ok()).map(Ok)

@@ -5,30 +5,6 @@ use castile_xml::{Foreseen, StartTag, Token};
 use super::{Decoder, Error, ErrorKind, Next, Piece, quoted};
 use crate::schema::{Attributes, Element};
 
-/// The place of a start tag that is known.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Recognised {
-    /// The [identity](Element::identity) of its element, 0 if it is not known.
-    identity: usize,
-    /// The look of its local name.
-    look: u32,
-}
-
-impl Recognised {
-    pub(super) const NOTHING: Recognised = Recognised { identity: 0, look: 0 };
-
-    #[inline]
-    pub(super) fn is(self, element: &'static Element) -> bool {
-        self.identity == element.identity()
-    }
-
-    /// Whether it is known and has another local name than `element`.
-    #[inline]
-    pub(super) fn is_another(self, element: &'static Element) -> bool {
-        self.identity != 0 && self.look != element.look()
-    }
-}
-
 impl<'a> Decoder<'a> {
     /// Reads the start tag of `element` if it is the one that stood here before.
     #[inline]
@@ -45,14 +21,14 @@ impl<'a> Decoder<'a> {
     #[inline]
     pub(super) fn foresee(&mut self) -> Option<Foreseen<'a>> {
         if self.is_at_end_of_empty() {
-            self.recognised = Recognised::NOTHING;
+            self.recognised = 0;
             self.next = Some(Next::End { offset: self.inside(self.reader.offset()) });
             return Some(Foreseen::End);
         }
         let foreseen = self.reader.foresee();
-        if let Some(Foreseen::Tag(tag, identity, look)) = foreseen {
+        if let Some(Foreseen::Tag(tag, identity)) = foreseen {
             self.next = Some(Next::Start(tag));
-            self.recognised = Recognised { identity, look };
+            self.recognised = identity;
         }
         foreseen
     }
@@ -75,7 +51,7 @@ impl<'a> Decoder<'a> {
             Some(tag) => {
                 self.reader.learn_next(known, false);
                 self.next = Some(Next::Start(tag));
-                self.recognised = Recognised { identity: element.identity(), look: element.look() };
+                self.recognised = element.identity();
                 true
             }
         }
@@ -98,7 +74,7 @@ impl<'a> Decoder<'a> {
         }
         loop {
             match self.peek()? {
-                Next::Start(_) if self.recognised.is(element) => {
+                Next::Start(_) if self.recognised == element.identity() => {
                     self.next = None;
                     self.reader.foresee_end_of_empty();
                     return self.attributes(element, attributes);
@@ -168,7 +144,7 @@ impl<'a> Decoder<'a> {
     /// Reads a tag, which is next then, or what stands between tags.
     pub(super) fn piece(&mut self) -> Result<Piece<'a>, Error> {
         let offset = self.reader.offset();
-        self.recognised = Recognised::NOTHING;
+        self.recognised = 0;
         self.next = Some(match self.reader.next()? {
             Token::StartTag(tag) => Next::Start(tag),
             // An end that took no bytes is that of an empty-element tag.

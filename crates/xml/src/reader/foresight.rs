@@ -15,8 +15,8 @@ pub enum Foreseen<'a> {
     /// The start tag without attributes, or empty-element tag, of the place of this identity, and the namespace of its
     /// name. It is not read.
     Start(usize, NamespaceId),
-    /// A start tag with attributes of the place of this identity, and the [look](crate::look) of its local name. It was read.
-    Tag(StartTag<'a>, usize, u32),
+    /// A start tag with attributes of the place of this identity. It was read.
+    Tag(StartTag<'a>, usize),
     /// The end tag of the element that is open. It is not read.
     End,
 }
@@ -54,9 +54,9 @@ impl<'a> Reader<'a> {
             return None;
         }
         if self.foresight.at != self.at
-            && let Some(tag) = self.look_ahead()
+            && let Some((tag, identity)) = self.look_ahead()
         {
-            return Some(tag);
+            return Some(Foreseen::Tag(tag, identity));
         }
         let slot = self.memory.layouts.slot_of(self.foresight.next)?;
         Some(if self.foresight.next.is_end() {
@@ -67,7 +67,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Looks for what came behind the last tag. A start tag that is not a plain one is read.
-    fn look_ahead(&mut self) -> Option<Foreseen<'a>> {
+    fn look_ahead(&mut self) -> Option<(StartTag<'a>, usize)> {
         self.foresight = Foresight { at: self.at, ..Foresight::NONE };
         let bytes = self.input.as_bytes();
         for next in self.memory.layouts.successors(self.last_place).iter() {
@@ -87,9 +87,9 @@ impl<'a> Reader<'a> {
                 self.foresight = Foresight { next, look: slot.look, empty, empty_end, ..self.foresight };
                 return None;
             } else if slot.tags != 0 && self.memory.open.len() < self.limits.depth {
-                let (id, tags, identity, look) = (slot.id, slot.tags, slot.identity(), slot.look);
+                let (id, tags, identity) = (slot.id, slot.tags, slot.identity());
                 if let Some(tag) = self.known_tag_of(next, id, tags) {
-                    return Some(Foreseen::Tag(tag, identity, look));
+                    return Some((tag, identity));
                 }
             }
         }

@@ -673,7 +673,7 @@ mod foreseen {
         reader.learn_end(A, true);
         assert!(!reader.foresees_another(crate::look("b")), "what comes behind the end was not looked for");
 
-        assert!(matches!(reader.foresee(), Some(Foreseen::Tag(_, 2, look)) if look == crate::look("b")));
+        assert!(matches!(reader.foresee(), Some(Foreseen::Tag(_, 2))));
         assert!(!reader.foresees_another(crate::look("a")), "the tag was read, and may not be used yet");
         reader.foresee_end_of_empty();
         assert!(reader.foresees_another(crate::look("a")));
@@ -687,7 +687,7 @@ mod foreseen {
         let input = "<r><g><a x='1'>1</a><b/></g><g><a x='2'>2</a><b/></g></r>                ";
         let mut reader = at_payload(input, &mut learn(&input.replace("</g><g><a x='2'>2</a><b/>", "")));
         assert!(reader.known_start(G));
-        let Some(Foreseen::Tag(tag, 1, _)) = reader.foresee() else { panic!("<a> came here") };
+        let Some(Foreseen::Tag(tag, 1)) = reader.foresee() else { panic!("<a> came here") };
         assert_eq!((tag.name.local(), reader.attributes().next().unwrap().value), ("a", "1"));
         assert!(reader.foresee().is_none(), "a text follows");
         reader.skip_element().unwrap();

@@ -266,7 +266,7 @@ impl<'a> Reader<'a> {
     /// Reads a whole element without children that stands at `known`, if both its tags are as learned and `value`
     /// makes something of what lies between. `value` gets the document and the offset behind the start tag and returns
     /// the value and the offset of the end tag; it answers for every character in between. Where it says nothing, `meant` gets
-    /// the text that is meant, if there are references in it. Otherwise nothing is read.
+    /// the text with its references resolved. Otherwise nothing is read.
     #[inline]
     pub fn known_element<T>(
         &mut self,

@@ -24,4 +24,7 @@ fn main() {
     let mut options = Options::default();
     options.stream_binaries = true;
     compile_with("contracts/attachments.wsdl", &options);
+    let mut options = Options::default();
+    options.facets = true;
+    compile_with("contracts/open.wsdl", &options);
 }

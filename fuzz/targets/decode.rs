@@ -1,4 +1,4 @@
 //! See `castile_fuzz::decode`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| castile_fuzz::decode(input));
+castile_fuzz_targets::target!("decode");

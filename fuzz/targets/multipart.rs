@@ -1,4 +1,4 @@
 //! See `castile_fuzz::multipart`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| castile_fuzz::multipart(input));
+castile_fuzz_targets::target!("multipart");

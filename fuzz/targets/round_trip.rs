@@ -1,4 +1,4 @@
 //! See `castile_fuzz::round_trip`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| castile_fuzz::round_trip(input));
+castile_fuzz_targets::target!("round_trip");

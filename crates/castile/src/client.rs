@@ -2,14 +2,15 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use bytes::Bytes;
-use castile_http::Body;
 use castile_http::client::{self, ReplyLimits, Transport};
+use castile_http::{Body, DEFAULT_OFFLOAD_ABOVE, Workers};
 use castile_mime::Part;
 use castile_soap::{
-    Fault, FaultDetail, FromPayload, Header, IntoParts, Leniency, Mtom, NoDetail, Operation, Options, Received,
-    TakeAttachments, ToPayload, Version, addressing,
+    Fault, FaultDetail, FromPayload, Header, IntoParts, Leniency, Mtom, NoDetail, Offloading, Operation, Options,
+    Received, TakeAttachments, ToPayload, Version, addressing,
 };
 use castile_xml::Limits;
 use http::{Request, Response, Uri};
@@ -98,7 +99,8 @@ impl Caller {
 
 impl<S> Caller<S> {
     fn of(url: Uri, transport: S) -> Self {
-        let (options, attachments) = (Options::default(), castile_mime::Limits::default());
+        let (mut options, attachments) = (Options::default(), castile_mime::Limits::default());
+        options.offload = Some(Offloading::new(DEFAULT_OFFLOAD_ABOVE, Arc::new(Workers::shared())));
         Caller { url, transport, options, attachments, version: Version::default(), addressing: None }
     }
 }
@@ -131,6 +133,13 @@ impl<S: HttpService> Caller<S> {
         self
     }
 
+    /// The same whose responses of more than `above` bytes are read by `workers`. It is 256 KiB and the
+    /// [shared](Workers::shared) workers otherwise. Requests are borrowed, so they are written where they are sent.
+    pub fn with_workers(mut self, above: usize, workers: Workers) -> Self {
+        self.options.offload = Some(Offloading::new(above, Arc::new(workers)));
+        self
+    }
+
     /// The same that takes responses which deviate from the contract.
     pub fn with_leniency(mut self, leniency: Leniency) -> Self {
         self.options.leniency = Some(leniency);
@@ -152,7 +161,7 @@ impl<S: HttpService> Caller<S> {
     ///
     /// # Errors
     /// A [`CallError`].
-    pub async fn call<Q: ToPayload, R: FromPayload, D: FaultDetail>(
+    pub async fn call<Q: ToPayload, R: FromPayload + Send + 'static, D: FaultDetail>(
         &self,
         operation: &'static Operation,
         request: &Q,
@@ -165,7 +174,7 @@ impl<S: HttpService> Caller<S> {
     ///
     /// # Errors
     /// A [`CallError`].
-    pub async fn call_with<Q: ToPayload, H: Header, R: FromPayload, O: Header, D: FaultDetail>(
+    pub async fn call_with<Q: ToPayload, H: Header, R: FromPayload + Send + 'static, O: Header, D: FaultDetail>(
         &self,
         operation: &'static Operation,
         request: &Q,
@@ -183,7 +192,7 @@ impl<S: HttpService> Caller<S> {
         Q: ToPayload,
         H: Header,
         P: IntoParts,
-        R: FromPayload,
+        R: FromPayload + Send + 'static,
         O: Header,
         A: TakeAttachments,
         D: FaultDetail,

@@ -54,8 +54,8 @@ pub mod codegen {
     pub use castile_databinding::datatypes::SimpleType;
     pub use castile_databinding::schema::Element;
     pub use castile_databinding::{
-        Decoder, Encoder, Error, FromXml, Group, Mixed, Nillable, Recursive, ToXml, array, conversions, enumeration,
-        union_value,
+        Boxed, Decoder, Encoder, Error, FromXml, Group, Mixed, Nillable, Recursive, ToXml, array, conversions,
+        enumeration, union_value,
     };
     pub use castile_http::Error as HttpError;
     pub use castile_http::client::Transport;

@@ -237,7 +237,7 @@ fn tell(arguments: &Arguments, results: &Results) -> anyhow::Result<u8> {
         println!("! {warning}");
     }
     for (row, message) in results.rows().flat_map(|row| row.error_messages.iter().map(move |message| (row, message))) {
-        println!("! {} ({}): {message}", row.case, row.target);
+        println!("! {} ({}): {}", row.case, row.target, castile_xml::visible(message));
     }
     for file in results.write(&arguments.out)? {
         println!("{}", file.display());

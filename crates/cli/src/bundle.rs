@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use castile_xml::visible;
 use castile_xsd::Resolver;
 
 use crate::fetch::{Fetch, Limits};
@@ -33,6 +34,9 @@ pub(crate) struct Arguments {
     /// How long one document may take, redirects and all; a bare number is seconds
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = crate::bench::duration, requires = "fetch")]
     timeout: Duration,
+    /// How long all documents may take together; a bare number is seconds
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = crate::bench::duration, requires = "fetch")]
+    max_time: Duration,
     /// How much may be fetched in all, in megabytes (1,000,000 bytes)
     #[arg(long, value_name = "MB", default_value = "64", requires = "fetch")]
     max_size: u32,
@@ -49,9 +53,11 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     }
     let fetch = Fetch::new(
         files,
-        arguments
-            .fetch
-            .then_some(Limits { timeout: arguments.timeout, max_size: u64::from(arguments.max_size) * 1_000_000 }),
+        arguments.fetch.then_some(Limits {
+            timeout: arguments.timeout,
+            max_time: arguments.max_time,
+            max_size: u64::from(arguments.max_size) * 1_000_000,
+        }),
     );
     if source::is_url(shown) {
         // What the server answered is looked at before it is read as a contract; it is kept, and not fetched again.
@@ -65,7 +71,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
         let text = bundle.write();
         std::fs::write(&arguments.out, &text).with_context(|| format!("can't write {}", arguments.out.display()))?;
         let documents = problems::counted(bundle.uris().len(), "document");
-        println!("{}  {documents}, {}", arguments.out.display(), kilobytes(text.len()));
+        let out = arguments.out.display().to_string();
+        println!("{}  {documents}, {}", visible(&out), kilobytes(text.len()));
     }
     let missing = fetch.missing();
     let reported = problems::report(shown, &diagnostics, problems::least(arguments.notes));
@@ -74,7 +81,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
         let what = problems::counted(missing.len(), "imported document");
         anstream::eprintln!("{style}warning{style:#}: the bundle lacks {what}");
         for location in &missing {
-            anstream::eprintln!("  {location}");
+            anstream::eprintln!("  {}", visible(location));
         }
         let advice = match arguments.fetch {
             true => "--catalog FILE says where one is kept",

@@ -13,6 +13,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use castile_wsdl::Severity;
+use castile_xml::turns_text;
 
 use crate::{problems, source};
 use contract::Contract;
@@ -64,11 +65,11 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     if let Some(mut contract) = contract {
         keep(&mut contract, &arguments.operations)?;
         let text = match arguments.json {
-            true => serde_json::to_string_pretty(&contract).context("can't write JSON")? + "\n",
+            true => json(&contract)?,
             false => {
                 let (depth, documentation, all) =
                     (usize::from(arguments.depth), arguments.documentation, arguments.all);
-                printable(&services::text(&contract, &services::Extent { depth, documentation, all }))
+                services::text(&contract, &services::Extent { depth, documentation, all })
             }
         };
         // Whoever reads may have seen enough.
@@ -117,8 +118,14 @@ fn keep(contract: &mut Contract, operations: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The text without what a contract could steer a terminal with: XML 1.0 lets the C1 controls through, and the escape
-/// that colours begin with is none of its characters.
-fn printable(text: &str) -> String {
-    text.replace(|c: char| c.is_control() && !matches!(c, '\n' | '\u{1b}'), "\u{fffd}")
+/// The contract as JSON, in which characters that could steer a terminal or turn its text are escapes of JSON: they stand
+/// in strings alone.
+fn json(contract: &Contract) -> anyhow::Result<String> {
+    let text = serde_json::to_string_pretty(contract).context("can't write JSON")? + "\n";
+    let is_raw = |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{2028}' | '\u{2029}') || turns_text(c);
+    if !text.contains(is_raw) {
+        return Ok(text);
+    }
+    let escape = |c: char| if is_raw(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() };
+    Ok(text.chars().map(escape).collect())
 }

@@ -2,9 +2,11 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
+use std::io::Read;
 use std::time::{Duration, Instant};
 
 use castile_wsdl::Files;
+use castile_xml::visible;
 use castile_xsd::{Request, Resolver, builtin_namespaces, join};
 use ureq::{Agent, Error, ResponseExt};
 
@@ -21,6 +23,8 @@ const MAX_CONNECT_TIME: Duration = Duration::from_secs(10);
 pub(crate) struct Limits {
     /// For one document, from its name to its last byte.
     pub(crate) timeout: Duration,
+    /// For all documents together, from the first request on.
+    pub(crate) max_time: Duration,
     /// For all documents together, in bytes.
     pub(crate) max_size: u64,
 }
@@ -37,7 +41,9 @@ struct State {
     fetched: HashMap<String, Result<Vec<u8>, String>>,
     /// Where redirects led: what the document says is relative to that (RFC 3986 §5.1.3).
     moved: HashMap<String, String>,
+    /// How many bytes were received, those of documents counted that failed.
     size: u64,
+    started: Option<Instant>,
     missing: BTreeSet<String>,
 }
 
@@ -95,24 +101,42 @@ impl Fetch {
         if state.fetched.len() >= MAX_DOCUMENTS {
             return Err(format!("the contract has more than {MAX_DOCUMENTS} documents to fetch"));
         }
-        anstream::eprintln!("fetching {url}");
         let started = Instant::now();
+        let spent = started - *state.started.get_or_insert(started);
+        let Some(left) = limits.max_time.checked_sub(spent).filter(|left| !left.is_zero()) else {
+            return Err(format!(
+                "all documents together took longer than {:?}; --max-time allows more",
+                limits.max_time
+            ));
+        };
+        let too_large = || {
+            let megabytes = limits.max_size / 1_000_000;
+            format!("it goes beyond the {megabytes} MB that may be fetched; --max-size allows more")
+        };
+        if state.size >= limits.max_size {
+            return Err(too_large());
+        }
+        anstream::eprintln!("fetching {}", visible(url));
         let told = |error: Error| match error {
             Error::StatusCode(status) => format!("the server answered {status}, expected 200"),
-            Error::BodyExceedsLimit(_) => {
-                format!(
-                    "it goes beyond the {} MB that may be fetched; --max-size allows more",
-                    limits.max_size / 1_000_000
-                )
+            Error::Timeout(_) if left < limits.timeout => {
+                format!("all documents together took longer than {:?}; --max-time allows more", limits.max_time)
             }
             Error::Timeout(_) => format!("it took longer than {:?}; --timeout allows more", limits.timeout),
             Error::TooManyRedirects => format!("it was redirected more than {MAX_REDIRECTS} times"),
             error => error.to_string(),
         };
-        let mut response = agent.get(url).call().map_err(told)?;
-        let bytes = response.body_mut().with_config().limit(limits.max_size - state.size).read_to_vec();
-        let bytes = bytes.map_err(told)?;
-        state.size += bytes.len() as u64;
+        let request = agent.get(url).config().timeout_global(Some(limits.timeout.min(left))).build();
+        let mut response = request.call().map_err(told)?;
+        // One byte more tells that there are more. What came counts whatever becomes of it.
+        let room = limits.max_size.saturating_sub(state.size);
+        let mut bytes = Vec::new();
+        let result = response.body_mut().as_reader().take(room + 1).read_to_end(&mut bytes);
+        state.size = state.size.saturating_add(bytes.len() as u64);
+        if bytes.len() as u64 > room {
+            return Err(too_large());
+        }
+        result.map_err(|error| told(error.into()))?;
         let last = response.get_uri().to_string();
         if last != url {
             state.moved.insert(url.to_owned(), last);

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use castile_codegen::{Generated, Options, Severity};
+use castile_xml::visible;
 
 use crate::{problems, source};
 
@@ -110,10 +111,11 @@ fn write(wsdl: &Path, out: &Path, generated: &Generated) -> anyhow::Result<()> {
     }
     let put = |path: &Path, text: &str| std::fs::write(path, text).with_context(|| path.display().to_string());
     put(&source, &generated.source)?;
-    println!("{}  {}", source.display(), problems::counted(generated.source.lines().count(), "line"));
+    let shown = |path: &Path| visible(&path.display().to_string()).into_owned();
+    println!("{}  {}", shown(&source), problems::counted(generated.source.lines().count(), "line"));
     if includes_contract && !is_there {
         put(&contract, &generated.wsdl)?;
-        println!("{}", contract.display());
+        println!("{}", shown(&contract));
     }
     Ok(())
 }

@@ -21,6 +21,7 @@ use anyhow::{Context, bail};
 use castile_load::report::Results;
 use castile_load::{Bench, Case, Interrupt, Load, Placement, Progress, Requests, Target};
 use castile_wsdl::{Definitions, Severity};
+use castile_xml::{visible, visible_lines};
 
 use crate::{bench, outcome, problems, source};
 use expression::Expression;
@@ -311,10 +312,10 @@ fn show(mix: &Arc<Mix>, url: &str) -> anyhow::Result<()> {
         }
         shown.push(*operation);
         let Request { headers, body } = request;
-        println!("POST {url}\n{}", headers.replace('\r', ""));
+        println!("POST {url}\n{}", visible_lines(&headers.replace('\r', "")));
         match written {
-            Ok(()) => println!("{}\n", String::from_utf8_lossy(&body)),
-            Err(NoRequest::Failed(why)) => println!("({why})\n"),
+            Ok(()) => println!("{}\n", visible_lines(&String::from_utf8_lossy(&body))),
+            Err(NoRequest::Failed(why)) => println!("({})\n", visible(&why)),
             Err(NoRequest::Done) => bail!("the feed has no row for the first round"),
         }
     }
@@ -345,7 +346,7 @@ fn report(arguments: &Arguments, results: &Results) -> anyhow::Result<u8> {
         let mut messages = row.error_messages.clone();
         messages.dedup();
         for message in messages {
-            println!("! {}: {message}", row.case);
+            println!("! {}: {}", row.case, visible(&message));
         }
         if let Some(reason) = &row.exit_reason {
             println!("ended: {reason}");

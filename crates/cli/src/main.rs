@@ -57,7 +57,10 @@ fn main() -> ExitCode {
         Command::Describe(arguments) => describe::run(arguments),
         Command::Gen(arguments) => generate::run(arguments),
         Command::Bundle(arguments) => bundle::run(arguments),
-        Command::Serve(arguments) => serve::run(arguments),
+        Command::Serve(arguments) => match serve::run(arguments) {
+            Ok(code) => return code,
+            Err(error) => Err(error),
+        },
         Command::Bench(arguments) => return bench::run(&arguments),
         Command::Report(arguments) => report::run(arguments),
         Command::Load(arguments) => return load::run(&arguments),
@@ -70,7 +73,9 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let style = problems::ERROR;
-            anstream::eprintln!("{style}error{style:#}: {error:#}");
+            // An error may quote a contract, a peer or a file name.
+            let text = format!("{error:#}");
+            anstream::eprintln!("{style}error{style:#}: {}", castile_xml::visible_lines(&text));
             ExitCode::FAILURE
         }
     }

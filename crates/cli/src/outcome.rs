@@ -95,5 +95,8 @@ pub(crate) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
 
 fn tell(what: &str, text: impl std::fmt::Display) {
     let style = problems::ERROR;
+    let text = text.to_string();
+    // It may quote an answer.
+    let text = castile_xml::visible_lines(&text);
     anstream::eprintln!("{style}{what}{style:#}: {text}");
 }

@@ -11,6 +11,7 @@ use anyhow::{Context, bail};
 
 use self::peer::INSTALL;
 pub(crate) use self::peer::Peer;
+use crate::problems::in_full;
 use crate::process;
 
 /// Build and check the stacks that Castile is compared with
@@ -76,7 +77,7 @@ async fn act(arguments: Arguments) -> anyhow::Result<()> {
                     continue;
                 }
                 let is_right = check::peer(&peer).await.unwrap_or_else(|error| {
-                    println!("{}: not checked: {error:#}", peer.name);
+                    println!("{}: not checked: {}", peer.name, in_full(&error));
                     false
                 });
                 if !is_right {
@@ -99,7 +100,7 @@ async fn build(peers: &[Peer]) -> anyhow::Result<()> {
     for peer in peers {
         eprintln!("{}", peer.name);
         if let Err(error) = peer.build(&mut missing).await {
-            eprintln!("{error:#}");
+            eprintln!("{}", in_full(&error));
             failed.push(&*peer.name);
         }
     }

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
 use castile_wsdl::{Diagnostic, Severity};
+use castile_xml::visible;
 
 pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
 pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
@@ -31,6 +32,7 @@ pub(crate) fn report(of: &str, diagnostics: &[Diagnostic], least: Severity) -> a
     if least == Severity::Error && diagnostics.iter().any(|diagnostic| diagnostic.severity < least) {
         counts.push_str(" (--problems shows all)");
     }
+    let of = visible(of);
     match diagnostics.iter().map(|diagnostic| diagnostic.severity).max() {
         Some(Severity::Error) => anyhow::bail!("{of} has {counts}"),
         Some(Severity::Warning) => anstream::eprintln!("{WARNING}warning{WARNING:#}: {of} has {counts}"),
@@ -40,6 +42,11 @@ pub(crate) fn report(of: &str, diagnostics: &[Diagnostic], least: Severity) -> a
         _ => {}
     }
     Ok(())
+}
+
+/// An error with all that caused it, harmless on a terminal: it may quote a contract, a peer or a file name.
+pub(crate) fn in_full(error: &anyhow::Error) -> String {
+    castile_xml::visible_lines(&format!("{error:#}")).into_owned()
 }
 
 /// Notes are shown where they are asked for.

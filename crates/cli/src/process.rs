@@ -42,10 +42,7 @@ impl Arguments {
     }
 
     /// Listens, tells so on standard output, and serves until the process is asked to end.
-    pub(crate) fn serve<F>(&self, serve: impl FnOnce(TcpListener, End) -> F) -> anyhow::Result<()>
-    where
-        F: Future<Output = ()>,
-    {
+    pub(crate) fn serve<F: Future>(&self, serve: impl FnOnce(TcpListener, End) -> F) -> anyhow::Result<F::Output> {
         // The process has no other thread yet.
         if let Some(network) = &self.network {
             network.serve()?;
@@ -54,8 +51,7 @@ impl Arguments {
             let listener =
                 TcpListener::bind(self.addr).await.with_context(|| format!("can't listen on {}", self.addr))?;
             println!("listening on http://{}", listener.local_addr()?);
-            serve(listener, self.end()).await;
-            Ok(())
+            Ok(serve(listener, self.end()).await)
         })
     }
 

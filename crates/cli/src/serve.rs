@@ -1,32 +1,50 @@
 //! `castile serve`: the services of the suites, with a page that lists them.
 
+use std::cmp::Reverse;
 use std::io::Write;
 use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Context;
 use bytes::Bytes;
 use castile::http::Body;
-use castile::http::server::{Routes, Server};
+use castile::http::server::{Routes, Server, Shutdown};
 use castile_suites::seismic;
 use castile_suites::seismic::binary::Beside;
 use castile_suites::seismic::catalogue::Catalogue;
 use http::{HeaderValue, Response, header};
 use minijinja::{Environment, context};
 
+use crate::bench::duration;
+use crate::problems::{WARNING, counted};
 use crate::process;
+
+/// The exit code for a shutdown that cut requests off.
+const CUT_OFF: u8 = 3;
+
+/// How many of them are listed.
+const LISTED: usize = 20;
 
 /// Serve the services of the benchmark suites
 #[derive(clap::Args)]
+#[command(
+    after_help = "Exit codes: 0 every request was answered; 1 it can't serve; 2 arguments are wrong; 3 the shutdown cut \
+                        requests off, which are listed."
+)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     process: process::Arguments,
     /// The quakes of the seismic suite, a line for each, packed by gzip or not [default: quakes that are made up]
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
+    /// How long requests at work are waited for when the server is asked to end
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
+    grace: Duration,
 }
 
 /// Serves until it is asked to end, and then finishes what is in flight.
-pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
+pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let quakes = match &arguments.data {
         None => seismic::Service::default(),
         Some(file) => {
@@ -37,15 +55,38 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let page = Bytes::from(page(&routes).context("can't write the page that lists the services")?);
     let routes = routes.page(move |_| html(page.clone()));
     let paths: Vec<String> = routes.endpoints().map(|(path, _)| path.to_owned()).collect();
-    arguments.process.serve(|listener, end| async move {
+    let shutdown = arguments.process.serve(|listener, end| async move {
         if let Ok(address) = listener.local_addr() {
             for path in &paths {
                 // Nobody may be reading, and that is no reason not to serve.
                 let _ = writeln!(std::io::stdout(), "http://{address}{path}?wsdl");
             }
         }
-        Server::new().serve(listener, Beside::new(quakes, routes), end).await;
-    })
+        Server::new().shutdown_grace(arguments.grace).serve(listener, Beside::new(quakes, routes), end).await
+    })?;
+    if shutdown.is_complete() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    report(&shutdown, arguments.grace);
+    Ok(ExitCode::from(CUT_OFF))
+}
+
+/// Says what was cut off, the oldest requests first.
+fn report(shutdown: &Shutdown, grace: Duration) {
+    let Shutdown { cut_off, stuck, .. } = shutdown;
+    let count = counted(cut_off.len() + stuck, "request");
+    anstream::eprintln!("{WARNING}warning{WARNING:#}: {count} cut off after {}", humantime::format_duration(grace));
+    let mut cut_off: Vec<_> = cut_off.iter().collect();
+    cut_off.sort_by_key(|cut_off| Reverse(cut_off.elapsed));
+    for cut_off in cut_off.iter().take(LISTED) {
+        anstream::eprintln!("  {cut_off}");
+    }
+    if cut_off.len() > LISTED {
+        anstream::eprintln!("  and {} more", cut_off.len() - LISTED);
+    }
+    if *stuck > 0 {
+        anstream::eprintln!("  {} in handlers that did not yield", counted(*stuck, "request"));
+    }
 }
 
 /// Services, operations and links to the contracts.

@@ -235,3 +235,58 @@ fn fetching_has_limits() {
     assert!(output.status.code() == Some(1) && told.contains("the server answered 404"), "{told}");
     assert!(told.contains("a.wsdl:3:"), "the place of the import: {told}");
 }
+
+/// A contract that includes five documents of a host.
+fn including(host: &str, name: &str) -> String {
+    let includes: String =
+        (0..5).map(|number| format!("<xs:include schemaLocation='{host}/{name}{number}'/>")).collect();
+    wsdl("a.xsd").replace("<xs:import namespace=\"urn:o\" schemaLocation=\"a.xsd\"/>", &includes)
+}
+
+#[test]
+fn documents_that_fail_count_for_the_size_of_all() {
+    let host = Host::start(|_| {
+        let broken = || Answer::Document("x".repeat(400_000));
+        vec![("/b0", broken()), ("/b1", broken()), ("/b2", broken()), ("/b3", broken()), ("/b4", broken())]
+    });
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.wsdl"), including(&host.url(""), "b")).unwrap();
+    let output = castile(&["bundle", "a.wsdl", "--fetch", "-o", "a.castile", "--max-size", "1"], folder.path());
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("beyond the 1 MB that may be fetched"), "{told}");
+    assert_eq!(host.asked(), ["/b0", "/b1", "/b2"]);
+}
+
+#[test]
+fn all_documents_together_have_a_time() {
+    let host = Host::start(|_| {
+        vec![
+            ("/s0", Answer::Silence),
+            ("/s1", Answer::Silence),
+            ("/s2", Answer::Silence),
+            ("/s3", Answer::Silence),
+            ("/s4", Answer::Silence),
+        ]
+    });
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.wsdl"), including(&host.url(""), "s")).unwrap();
+    let arguments = ["bundle", "a.wsdl", "--fetch", "-o", "a.castile", "--timeout", "1s", "--max-time", "1500ms"];
+    let output = castile(&arguments, folder.path());
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("all documents together took longer than 1.5s; --max-time allows more"), "{told}");
+    assert!(host.asked().len() < 5, "{:?}", host.asked());
+}
+
+#[test]
+#[cfg(unix)]
+fn a_file_name_that_xml_cannot_carry_leaves_the_bundle_readable() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("a\u{1b}[2J\n.wsdl"), wsdl("b\u{9b}.xsd")).unwrap();
+    std::fs::write(path("b\u{9b}.xsd"), schema("")).unwrap();
+    let output = castile(&["bundle", "a\u{1b}[2J\n.wsdl", "-o", "c.castile"], folder.path());
+    let told = succeeded(&output);
+    assert!(!told.contains('\u{1b}'), "{told}");
+    let output = castile(&["describe", "c.castile"], folder.path());
+    succeeded(&output);
+}

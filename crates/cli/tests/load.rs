@@ -387,3 +387,14 @@ fn the_guide_tells_the_truth() {
     let output = load("wstest.wsdl", &castile.path("/wstest"), &arguments);
     assert!(guide.contains(String::from_utf8_lossy(&output.stderr).trim()), "{}", told(&output));
 }
+
+/// A terminal obeys what it is shown.
+#[test]
+fn what_a_peer_says_never_reaches_a_terminal_raw() {
+    let fault = FAULT.replace("too busy", "\u{9b}2J\u{202e}\u{85}busy");
+    let server = Server::start(move |_, _| (500, fault.clone()));
+    let output = load("wstest.wsdl", &server.url(), &["--operation", "EchoVoid", "--requests", "10"]);
+    let told = told(&output);
+    assert!(told.contains(r" 2J\u{202e} busy"), "{told}");
+    assert!(!told.contains(['\u{9b}', '\u{202e}', '\u{85}', '\u{1b}']), "{told:?}");
+}

@@ -92,6 +92,8 @@ pub(crate) struct Names {
     items: Scope,
     /// What services are made of.
     services: HashSet<String>,
+    /// The last number that was given to services of a name.
+    service_numbers: HashMap<String, u64>,
     /// Tables.
     statics: Scope,
 }
@@ -107,7 +109,7 @@ pub(crate) struct ServiceNames {
 }
 
 /// An identifier of Rust. That of `proc_macro2` can't be sent to another thread.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Ident(Box<str>);
 
 impl Ident {
@@ -156,8 +158,16 @@ impl Names {
         let base = upper(port_type);
         let parts = |base: &str| ["", "Server", "Dispatch", "Client"].map(|suffix| format!("{base}{suffix}"));
         let is_free = |base: &str| parts(base).iter().all(|part| !is_reserved(part) && !self.services.contains(part));
-        let free = candidates(if is_reserved(&base) { format!("{base}Type") } else { base }).find(|base| is_free(base));
-        let parts = parts(&free.unwrap_or_default());
+        let wanted = if is_reserved(&base) { format!("{base}Type") } else { base };
+        // Numbers that were given are not tried again: there may be thousands of services of one name.
+        let mut number = self.service_numbers.get(&wanted).copied().unwrap_or(1);
+        let mut free = if number == 1 { wanted.clone() } else { format!("{wanted}{number}") };
+        while !is_free(&free) {
+            number += 1;
+            free = format!("{wanted}{number}");
+        }
+        self.service_numbers.insert(wanted, number);
+        let parts = parts(&free);
         self.services.extend(parts.clone());
         let operations = self.table(&format!("{} operations", parts[0]));
         let [port_type, server, dispatch, client] = parts.map(|part| Ident::new(&part));
@@ -281,12 +291,6 @@ impl Scope {
             }
         }
     }
-}
-
-/// A name, and then the same with numbers.
-fn candidates(name: String) -> impl Iterator<Item = String> {
-    let numbered = name.clone();
-    std::iter::once(name).chain((2u64..).map(move |number| format!("{numbered}{number}")))
 }
 
 fn upper(name: &str) -> String {

@@ -13,9 +13,20 @@ pub(crate) struct Plan {
     pub(crate) modules: Vec<Module>,
     pub(crate) items: Vec<Item>,
     pub(crate) services: Vec<Service>,
+    /// How many bytes values of each type take, headers and what faults say included.
+    pub(crate) sizes: Vec<(Path, usize)>,
 }
 
 impl Plan {
+    /// How many bytes values of each type take, by the path of the type in the module.
+    pub(crate) fn named_sizes(&self) -> Vec<(String, usize)> {
+        let name = |path: &Path| match path.module {
+            0 => path.ident.to_string(),
+            module => format!("{}::{}", self.modules[module].ident, path.ident),
+        };
+        self.sizes.iter().map(|(path, size)| (name(path), *size)).collect()
+    }
+
     /// Whether there are values that may go beside a message.
     pub(crate) fn holds_binaries(&self) -> bool {
         let of_fields = |item: &Item| {
@@ -40,7 +51,7 @@ pub(crate) struct Module {
 }
 
 /// Where a type is: the number of its module, and its name.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Path {
     pub(crate) module: usize,
     pub(crate) ident: Ident,
@@ -88,6 +99,53 @@ impl Item {
             Item::Choice(choice) => &mut choice.variants,
             _ => &mut [],
         }
+    }
+
+    /// The types that its values have in them, with how they hold them where there is a choice.
+    pub(crate) fn references_mut(&mut self) -> Vec<(Path, Option<&mut Held>)> {
+        let of_base = |base: &Base| match base {
+            Base::Item(path) => Some(path.clone()),
+            _ => None,
+        };
+        let of_field = |field: &'_ Field| match &field.term {
+            Term::Element { value, .. } => of_base(&value.base),
+            Term::Group(path) => Some(path.clone()),
+            Term::Any(_) => None,
+        };
+        let mut found = Vec::new();
+        match self {
+            Item::Struct(Struct { attributes, content, .. }) => {
+                found.extend(attributes.iter().filter_map(|attribute| Some((of_base(&attribute.base)?, None))));
+                match content {
+                    Content::Simple { value, .. } => found.extend(of_base(value).map(|path| (path, None))),
+                    Content::Mixed { piece, .. } => found.push((piece.clone(), None)),
+                    Content::Sequence(fields) | Content::All(fields) => {
+                        found.extend(
+                            fields.iter_mut().filter_map(|field| Some((of_field(field)?, Some(&mut field.held)))),
+                        );
+                    }
+                }
+            }
+            Item::Choice(Choice { variants, .. }) => {
+                found.extend(variants.iter_mut().filter_map(|field| Some((of_field(field)?, Some(&mut field.held)))));
+            }
+            Item::Derived(Derived { variants, .. }) => {
+                let variants = variants.iter_mut();
+                found.extend(variants.filter_map(|variant| Some((of_base(&variant.base)?, Some(&mut variant.held)))));
+            }
+            Item::Union(Union { members, .. }) => {
+                found.extend(members.iter().filter_map(|member| Some((of_base(&member.base)?, None))));
+            }
+            Item::EncodedStruct(EncodedStruct { accessors, .. }) => {
+                let accessors = accessors.iter_mut().filter(|accessor| !accessor.value.is_shared);
+                found.extend(accessors.filter_map(|one| Some((of_base(&one.value.base)?, Some(&mut one.held)))));
+            }
+            Item::EncodedArray(EncodedArray { value, held, .. }) => {
+                found.extend(of_base(&value.base).filter(|_| !value.is_shared).map(|path| (path, Some(held))));
+            }
+            Item::Enumeration(_) | Item::Restriction(_) => {}
+        }
+        found
     }
 }
 
@@ -171,8 +229,18 @@ pub(crate) struct Field {
     pub(crate) min_occurs: u32,
     pub(crate) max_occurs: Option<u32>,
     pub(crate) term: Term,
-    /// Whether a variant has it in a box, since it is large.
-    pub(crate) is_boxed: bool,
+    pub(crate) held: Held,
+}
+
+/// How a value is held by the one around it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Held {
+    #[default]
+    InPlace,
+    /// In a `Box`, since it is large.
+    Boxed,
+    /// In a `Recursive`: a circle of types ends here, or what is in it nests deeply.
+    Recursive,
 }
 
 impl Field {
@@ -204,7 +272,7 @@ pub(crate) enum Term {
         counted: bool,
     },
     /// A group that has a type of its own.
-    Group { path: Path, recursive: bool },
+    Group(Path),
     /// Any element.
     Any(Wildcard),
 }
@@ -267,12 +335,10 @@ pub(crate) enum Nil {
 pub(crate) struct Value {
     pub(crate) base: Base,
     pub(crate) nil: Nil,
-    /// Whether the type comes round to itself here.
-    pub(crate) recursive: bool,
 }
 
 /// A type that has a name in Rust.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Base {
     /// One of the language: `i32`, `String`.
     Primitive(&'static str),
@@ -359,9 +425,7 @@ pub(crate) struct DerivedVariant {
     pub(crate) documentation: String,
     pub(crate) name: TypeName,
     pub(crate) base: Base,
-    pub(crate) recursive: bool,
-    /// Whether it is held in a box, since it is large.
-    pub(crate) is_boxed: bool,
+    pub(crate) held: Held,
     /// The name as it stands in `xsi:type`; the type itself needs none.
     pub(crate) tag: Option<String>,
 }
@@ -474,6 +538,7 @@ pub(crate) struct Accessor {
     pub(crate) documentation: String,
     pub(crate) element: Element,
     pub(crate) value: EncodedValue,
+    pub(crate) held: Held,
     /// Whether it may come more than once.
     pub(crate) is_repeated: bool,
     /// Whether it is left out if it has no value, and not nil.
@@ -502,6 +567,7 @@ pub(crate) struct EncodedArray {
     pub(crate) documentation: String,
     pub(crate) item: Element,
     pub(crate) value: EncodedValue,
+    pub(crate) held: Held,
     /// The type of the items, or of the innermost ones.
     pub(crate) item_type: TypeName,
     /// Which arrays the items are, if they have no type with a name: `[]`.
@@ -572,14 +638,13 @@ pub(crate) enum Payload {
 }
 
 impl Payload {
-    /// Whether requests that hold the one and those that hold the other begin alike.
-    pub(crate) fn is_same_to_a_server(&self, other: &Payload) -> bool {
-        match (self, other) {
-            (Payload::Element(one), Payload::Element(other)) => {
-                one.element.name == other.element.name && one.element.namespace == other.element.namespace
-            }
-            (Payload::Nothing, Payload::Nothing) => true,
-            _ => false,
+    /// What requests begin with: the namespace and the name of their element, or nothing. `None` for those that a server
+    /// tells by nothing else.
+    pub(crate) fn to_a_server(&self) -> Option<Option<(&str, &str)>> {
+        match self {
+            Payload::Element(Root { element, .. }) => Some(Some((&element.namespace, &element.name))),
+            Payload::Nothing => Some(None),
+            Payload::Content { .. } => None,
         }
     }
 }
@@ -608,6 +673,7 @@ pub(crate) struct HeaderBlock {
     pub(crate) ident: Ident,
     pub(crate) documentation: String,
     pub(crate) base: Base,
+    pub(crate) held: Held,
     pub(crate) root: Root,
 }
 
@@ -639,5 +705,6 @@ pub(crate) struct FaultVariant {
     pub(crate) action: Option<String>,
     pub(crate) documentation: String,
     pub(crate) base: Base,
+    pub(crate) held: Held,
     pub(crate) root: Root,
 }

@@ -4,6 +4,7 @@ mod encoded;
 mod facets;
 mod finish;
 mod groups;
+mod nesting;
 mod operations;
 mod particles;
 mod policy;
@@ -11,14 +12,16 @@ mod simple;
 mod sizes;
 mod types;
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
 
 use castile_wsdl::{
     Addressing, BindingOperation, Definitions, Diagnostic, HTTP_TRANSPORT, Port, PortTypeId, Protocol, Severity,
     Version,
 };
 use castile_xsd::components::{Owner, TypeDefinition};
-use castile_xsd::{Location, Schema, TypeId};
+use castile_xsd::{Location, Schema, SimpleTypes, TypeId};
 
 use crate::Options;
 use crate::names::{Ident, Modules, Names, ServiceNames};
@@ -45,14 +48,22 @@ pub(crate) fn plan(definitions: &Definitions, options: &Options, diagnostics: &m
         diagnostics,
         names: vec![Names::default()],
         modules: vec![Module { namespace: definitions.target_namespace.clone(), ident: Ident::new("root") }],
+        module_numbers: HashMap::from([(definitions.target_namespace.clone(), 0)]),
         module: 0,
         reserved: HashMap::new(),
         paths: HashMap::new(),
         entered: HashSet::new(),
         circular: HashMap::new(),
+        leads_to: HashMap::new(),
         items: Vec::new(),
+        enumerations: HashSet::new(),
+        unions_of_names: HashSet::new(),
+        planned: 0,
+        depth: 0,
+        is_full: false,
+        reported: [0; 3],
+        simple_types: SimpleTypes::new(schema),
         headers: Vec::new(),
-        in_progress: Vec::new(),
         namespaces: Vec::new(),
         attribute_namespaces: BTreeSet::new(),
         slots: 0,
@@ -66,10 +77,13 @@ pub(crate) fn plan(definitions: &Definitions, options: &Options, diagnostics: &m
             planner.nothing();
         }
     }
+    planner.count_the_rest();
     let Planner { mut items, modules, namespaces, attribute_namespaces, .. } = planner;
-    sizes::box_large(&mut items);
+    let mut services = services;
+    let order = nesting::nest(&mut items);
+    let sizes = sizes::hold(&mut items, &order, &mut services);
     let (items, services, namespaces) = finish::finish(items, services, namespaces, &attribute_namespaces);
-    Plan { namespaces, modules, items, services }
+    Plan { namespaces, modules, items, services, sizes }
 }
 
 struct Planner<'a> {
@@ -93,6 +107,8 @@ struct Planner<'a> {
     /// The names in each module.
     names: Vec<Names>,
     modules: Vec<Module>,
+    /// The numbers of the modules by their namespaces.
+    module_numbers: HashMap<String, usize>,
     /// The module of what is being planned.
     module: usize,
     /// The names of all types that have one in the contract, whether or not they are needed.
@@ -102,11 +118,23 @@ struct Planner<'a> {
     entered: HashSet<TypeId>,
     /// Whether values of a type may lead to themselves in SOAP encoding, as far as that was asked.
     circular: HashMap<TypeId, bool>,
+    /// The types that values of a type have in them in SOAP encoding, as far as that was asked.
+    leads_to: HashMap<TypeId, Rc<[TypeId]>>,
     items: Vec<Item>,
+    /// The types among the items that are enumerations, and the unions whose values may be names.
+    enumerations: HashSet<Path>,
+    unions_of_names: HashSet<Path>,
+    /// How many fields, variants, attributes and operations were planned.
+    planned: usize,
+    /// How many types that are being planned stand within one another.
+    depth: usize,
+    /// Whether a limit was passed: nothing more is planned.
+    is_full: bool,
+    /// How many diagnostics there were of each severity.
+    reported: [usize; 3],
+    simple_types: SimpleTypes<'a>,
     /// The header structs of the service that is being planned.
     headers: Vec<HeaderStruct>,
-    /// What is being planned, outermost first: a field of such a type closes a circle.
-    in_progress: Vec<Key>,
     /// The namespace of every element, as often as there are elements.
     namespaces: Vec<String>,
     /// The namespaces of attributes, which need a prefix.
@@ -188,6 +216,7 @@ impl Planner<'_> {
         let ports = ports.filter(|port| self.version(port).is_some());
         let served: HashSet<PortTypeId> = ports.map(|port| definitions[port.binding].port_type).collect();
         let mut services: Vec<castile_wsdl::Service> = Vec::new();
+        let mut known: HashMap<PortTypeId, usize> = HashMap::new();
         for id in definitions.binding_ids() {
             let castile_wsdl::Binding { name, port_type, location, .. } = &definitions[id];
             let port = Port {
@@ -198,19 +227,21 @@ impl Planner<'_> {
                 extensions: Vec::new(),
                 location: *location,
             };
-            let is_same = |known: &&mut castile_wsdl::Service| {
-                known.ports.iter().any(|known| definitions[known.binding].port_type == *port_type)
-            };
-            match services.iter_mut().find(is_same) {
-                _ if self.version(&port).is_none() || served.contains(port_type) => {}
-                Some(service) => service.ports.push(port),
-                None => services.push(castile_wsdl::Service {
-                    name: name.clone(),
-                    ports: vec![port],
-                    documentation: None,
-                    extensions: Vec::new(),
-                    location: *location,
-                }),
+            if self.version(&port).is_none() || served.contains(port_type) {
+                continue;
+            }
+            match known.entry(*port_type) {
+                Entry::Occupied(index) => services[*index.get()].ports.push(port),
+                Entry::Vacant(entry) => {
+                    entry.insert(services.len());
+                    services.push(castile_wsdl::Service {
+                        name: name.clone(),
+                        ports: vec![port],
+                        documentation: None,
+                        extensions: Vec::new(),
+                        location: *location,
+                    });
+                }
             }
         }
         services
@@ -225,6 +256,11 @@ impl Planner<'_> {
     ) -> Option<Service> {
         let binding = &self.definitions[port.binding];
         let port_type = &self.definitions[binding.port_type];
+        self.location = service.location;
+        // A trait, a server, a dispatch and a client.
+        if !self.count(50) {
+            return None;
+        }
         let wanted = self.wanted;
         let is_wanted = |operation: &BindingOperation| wanted.is_empty() || wanted.contains(&operation.name);
         let operations = binding.operations.iter().zip(operations);
@@ -283,10 +319,10 @@ impl Planner<'_> {
                 continue;
             }
             versions.push(version);
+            let known: HashMap<&str, &BindingOperation> =
+                binding.operations.iter().rev().map(|known| (known.name.as_str(), known)).collect();
             for operation in &other_binding.operations {
-                let same = |known: &&BindingOperation| known.name == operation.name;
-                if binding.operations.iter().find(same).is_some_and(|known| known.soap_action != operation.soap_action)
-                {
+                if known.get(operation.name.as_str()).is_some_and(|known| known.soap_action != operation.soap_action) {
                     let (operation_name, port) = (&operation.name, &port.name);
                     let message = format!(
                         "operation {operation_name} has another action here than in port {port}, whose is taken"
@@ -381,10 +417,11 @@ impl Planner<'_> {
         let types = types.filter_map(|id| Some((id, schema[id].name()?)));
         let elements = elements.map(|id| (schema[id].type_id, &schema[id].name));
         for (id, name) in types.chain(elements) {
-            let known = self.modules.iter().position(|module| module.namespace == name.namespace());
+            let known = self.module_numbers.get(name.namespace()).copied();
             let module = known.unwrap_or_else(|| {
                 let ident = namespaces.module(name.namespace());
                 self.modules.push(Module { namespace: name.namespace().to_owned(), ident });
+                self.module_numbers.insert(name.namespace().to_owned(), self.modules.len() - 1);
                 self.names.push(Names::default());
                 self.modules.len() - 1
             });
@@ -395,7 +432,7 @@ impl Planner<'_> {
 
     /// The module for the types of a namespace: that of what is being planned, if there is none.
     fn module_of(&self, namespace: &str) -> usize {
-        self.modules.iter().position(|module| module.namespace == namespace).unwrap_or(self.module)
+        self.module_numbers.get(namespace).copied().unwrap_or(self.module)
     }
 
     /// A name for a type in the module of what is being planned.
@@ -435,8 +472,70 @@ impl Planner<'_> {
     }
 
     fn report(&mut self, severity: Severity, location: Location, message: String) {
-        self.diagnostics.push(self.definitions.sources.diagnostic(severity, location, message));
+        let count = &mut self.reported[severity as usize];
+        *count += 1;
+        if *count <= self.schema.limits().diagnostics {
+            self.diagnostics.push(self.definitions.sources.diagnostic(severity, location, message));
+        }
     }
+
+    /// Says how many diagnostics are not listed.
+    fn count_the_rest(&mut self) {
+        let limit = self.schema.limits().diagnostics;
+        let name = self.definitions.sources.names().next().unwrap_or_default();
+        for severity in [Severity::Note, Severity::Warning, Severity::Error] {
+            let more = self.reported[severity as usize].saturating_sub(limit);
+            if more > 0 {
+                self.diagnostics.push(Diagnostic::more(severity, more, limit, name));
+            }
+        }
+    }
+
+    // ---- limits ----
+
+    /// Counts so many fields, variants, attributes or operations; false when there are too many.
+    fn count(&mut self, planned: usize) -> bool {
+        self.planned = self.planned.saturating_add(planned);
+        let limit = self.schema.limits().generated;
+        if self.planned > limit {
+            self.stop(format!(
+                "more than {limit} fields, variants, attributes and operations would be generated (the limit `generated`)"
+            ));
+        }
+        !self.is_full
+    }
+
+    /// Plans a type that stands in the one that is being planned. That moves to a new piece of stack when one runs out:
+    /// depth costs heap, up to a limit. Beyond it, and when another limit was passed, there is nothing.
+    fn deeper<T>(&mut self, plan: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        let limit = self.schema.limits().type_depth;
+        if self.depth >= limit {
+            self.stop(format!("types stand more than {limit} deep in one another (the limit `type_depth`)"));
+        }
+        if self.is_full {
+            return None;
+        }
+        self.depth += 1;
+        let planned = grown(|| plan(self));
+        self.depth -= 1;
+        Some(planned)
+    }
+
+    /// Says once that a limit was passed, in what is being planned.
+    fn stop(&mut self, message: String) {
+        if !std::mem::replace(&mut self.is_full, true) {
+            let message = format!("the contract is too large: {message}");
+            self.diagnostics.push(self.definitions.sources.diagnostic(Severity::Error, self.location, message));
+        }
+    }
+}
+
+/// Runs on a new piece of stack if there is little left.
+fn grown<T>(run: impl FnOnce() -> T) -> T {
+    /// What planning one level takes at most, in bytes, in a build that isn't optimised; and how large a piece is.
+    const LEFT: usize = 256 << 10;
+    const PIECE: usize = 4 << 20;
+    stacker::maybe_grow(LEFT, PIECE, run)
 }
 
 /// The first text that is there.

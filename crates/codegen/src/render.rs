@@ -14,12 +14,13 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use castile_xml::visible_lines;
 use proc_macro2::TokenStream;
 use quote::quote;
 
 use crate::Options;
 use crate::names::Ident;
-use crate::plan::{Base, Element, Field, Item, Module, Nil, Occurrence, Path, Plan, Term, Value, Wildcard};
+use crate::plan::{Base, Element, Field, Held, Item, Module, Nil, Occurrence, Path, Plan, Term, Value, Wildcard};
 use piece::Piece;
 
 /// The source of a module, formatted. `wsdl` is the file name of the contract beside it.
@@ -49,11 +50,12 @@ pub(crate) fn render(plan: &Plan, wsdl: &str, options: &Options) -> String {
         let context = Context { module, ..root };
         let unused = root.allow_unused();
         let documentation = match namespace.as_str() {
-            "" => " Types of no namespace.".to_owned(),
-            namespace => format!(" Types of the namespace `{namespace}`."),
+            "" => "Types of no namespace.".to_owned(),
+            namespace => format!("Types of the namespace `{namespace}`."),
         };
+        let documentation = documentation::line(&documentation);
         let empty = quote! {
-            #[doc = #documentation]
+            #documentation
             #unused
             #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
             #[allow(clippy::module_inception, reason = "the module around it may be called the same")]
@@ -66,7 +68,9 @@ pub(crate) fn render(plan: &Plan, wsdl: &str, options: &Options) -> String {
         source.extend(body.into_iter().map(|piece| piece.source));
         source += "}\n";
     }
-    layout::space(&source)
+    // What would steer a terminal or turn the text, which rustc refuses, can stand in literals, where an escape means the
+    // same, and in documentation.
+    visible_lines(&layout::space(&source)).into_owned()
 }
 
 /// All types in the order of the plan. They don't know of each other, so they are rendered beside each other.
@@ -162,8 +166,8 @@ fn by_index(index: &TokenStream, arms: &[TokenStream]) -> TokenStream {
     }
 }
 
-fn value(value: &Value, context: Context<'_>) -> TokenStream {
-    let rendered = recursive(base(&value.base, context), value.recursive);
+fn value(value: &Value, held: Held, context: Context<'_>) -> TokenStream {
+    let rendered = recursive(base(&value.base, context), held);
     match value.nil {
         Nil::Never => rendered,
         Nil::Plain => quote! { Nillable<#rendered> },
@@ -171,26 +175,25 @@ fn value(value: &Value, context: Context<'_>) -> TokenStream {
     }
 }
 
-fn recursive(of: TokenStream, recursive: bool) -> TokenStream {
-    if recursive {
-        quote! { Recursive<#of> }
-    } else {
-        of
+fn recursive(of: TokenStream, held: Held) -> TokenStream {
+    match held {
+        Held::Recursive => quote! { Recursive<#of> },
+        Held::InPlace | Held::Boxed => of,
     }
 }
 
 /// The type of one value of a particle.
 fn one(field: &Field, context: Context<'_>) -> TokenStream {
     match &field.term {
-        Term::Element { value, .. } => self::value(value, context),
-        Term::Group { path, recursive } => self::recursive(context.path(path), *recursive),
+        Term::Element { value, .. } => self::value(value, field.held, context),
+        Term::Group(path) => recursive(context.path(path), field.held),
         Term::Any(_) => quote! { ::castile::Any },
     }
 }
 
 /// The type of a field.
 fn held(field: &Field, context: Context<'_>) -> TokenStream {
-    let one = one(field, context);
+    let one = boxed(one(field, context), field.held);
     match field.occurrence() {
         Occurrence::Required => one,
         Occurrence::Optional => quote! { Option<#one> },
@@ -202,18 +205,27 @@ fn held(field: &Field, context: Context<'_>) -> TokenStream {
 fn variant_held(variant: &Field, context: Context<'_>) -> TokenStream {
     let one = one(variant, context);
     match variant.occurrence() {
-        Occurrence::Required | Occurrence::Optional => boxed(one, variant.is_boxed),
+        Occurrence::Required | Occurrence::Optional => boxed(one, variant.held),
         Occurrence::Repeated => quote! { Vec<#one> },
     }
 }
 
-/// The type of a large value that is one of several.
-fn boxed(of: TokenStream, is_boxed: bool) -> TokenStream {
-    if is_boxed {
-        quote! { Box<#of> }
-    } else {
-        of
+/// The type of a value that stands in a box if it is large.
+fn boxed(of: TokenStream, held: Held) -> TokenStream {
+    match held {
+        Held::Boxed => quote! { Box<#of> },
+        Held::InPlace | Held::Recursive => of,
     }
+}
+
+/// The type of a value that nothing holds but the one around it.
+fn pointed(of: TokenStream, held: Held) -> TokenStream {
+    boxed(recursive(of, held), held)
+}
+
+/// What reads values that stand in a box.
+fn boxed_reader() -> TokenStream {
+    quote! { ::castile::codegen::Boxed }
 }
 
 fn group_trait() -> TokenStream {

@@ -3,7 +3,7 @@
 //! They are fixed for a contract, so that tags are constants. Everything is declared on the payload's own element: what
 //! stands below declares nothing.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use castile_xml::XML_NAMESPACE;
 use castile_xml::escape::push_attribute;
@@ -13,7 +13,8 @@ use castile_xml::escape::push_attribute;
 pub(crate) struct Tags {
     /// The namespace that needs no prefix: the first one, unless bare names must be those of no namespace.
     default: Option<String>,
-    others: Vec<String>,
+    /// The numbers of the others.
+    others: HashMap<String, usize>,
     /// Whether the default namespace has attributes too: theirs are never bare.
     default_has_attributes: bool,
 }
@@ -24,13 +25,13 @@ impl Tags {
     /// default.
     pub(crate) fn new(namespaces: Vec<String>, of_attributes: &BTreeSet<String>, values_are_names: bool) -> Self {
         if values_are_names || namespaces.iter().any(String::is_empty) {
-            let others = namespaces.into_iter().filter(|namespace| !namespace.is_empty()).collect();
+            let others = numbered(namespaces.into_iter().filter(|namespace| !namespace.is_empty()));
             return Tags { default: None, others, default_has_attributes: false };
         }
         let mut namespaces = namespaces.into_iter();
         let default = namespaces.next();
         let default_has_attributes = default.as_ref().is_some_and(|default| of_attributes.contains(default));
-        Tags { default, others: namespaces.collect(), default_has_attributes }
+        Tags { default, others: numbered(namespaces), default_has_attributes }
     }
 
     /// The name of an element as it stands in its tags.
@@ -85,8 +86,13 @@ impl Tags {
         if namespace.is_empty() || self.default.as_deref() == Some(namespace) {
             return None;
         }
-        self.others.iter().position(|other| other == namespace).map(|index| index + 1)
+        self.others.get(namespace).copied()
     }
+}
+
+/// Namespaces with their numbers, from 1.
+fn numbered(namespaces: impl Iterator<Item = String>) -> HashMap<String, usize> {
+    namespaces.zip(1..).collect()
 }
 
 #[cfg(test)]

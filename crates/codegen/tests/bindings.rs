@@ -32,6 +32,7 @@ macro_rules! generated {
         #[allow(unreachable_pub, reason = "nobody reaches into a test")]
         mod $feature {
             include!(concat!("features/", stringify!($feature), "/expected.rs"));
+            include!(concat!("features/", stringify!($feature), "/sizes.rs"));
         }
     };
 }

@@ -1,5 +1,5 @@
 //! Contracts of the corpus are generated: one in eight, and all with `CASTILE_CORPUS=all`. `CASTILE_GENERATED=folder`
-//! keeps what comes out, for a compiler.
+//! keeps what comes out, for a compiler. No type is too large.
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
@@ -87,7 +87,7 @@ const EXCEPTIONS: [&str; 6] = [
 fn the_corpus_is_generated() {
     let Some(corpus) = corpus() else { return };
     let kept = std::env::var_os("CASTILE_GENERATED").map(PathBuf::from);
-    let (mut lines, mut clean, mut failing) = (0, 0, Vec::new());
+    let (mut lines, mut clean, mut failing, mut large) = (0, 0, Vec::new(), Vec::new());
     let all = std::env::var("CASTILE_CORPUS").is_ok_and(|value| value == "all");
     let step = if all { 1 } else { 8 };
     let mut count = 0;
@@ -102,6 +102,7 @@ fn the_corpus_is_generated() {
         let diagnostics = match result {
             Ok(generated) => {
                 lines += generated.source.lines().count();
+                large.extend(too_large(&generated).map(|type_| format!("{name}: {type_}")));
                 if let Some(kept) = &kept {
                     let stem = path.file_stem().unwrap().to_string_lossy().into_owned();
                     let file = kept.join(format!("{number:03}"));
@@ -135,4 +136,16 @@ fn the_corpus_is_generated() {
     }
     failing.retain(|name| !EXCEPTIONS.iter().any(|exception| name.ends_with(exception)));
     assert!(failing.is_empty(), "{failing:?}");
+    assert!(large.is_empty(), "{large:#?}");
+}
+
+/// Types of more than 1 KiB, but for those with so many fields that texts alone take as much.
+fn too_large(generated: &Generated) -> impl Iterator<Item = String> {
+    generated.sizes.iter().filter(|(_, size)| *size > 1024).filter_map(|(path, size)| {
+        let name = path.rsplit(':').next().unwrap();
+        let definition = generated.source.split(&format!("pub struct {name} {{")).nth(1).unwrap_or_default();
+        let fields = definition.lines().take_while(|line| line.trim() != "}");
+        let fields = fields.filter(|line| line.trim_start().starts_with("pub ")).count();
+        (*size > fields * size_of::<String>()).then(|| format!("{path} has {size} bytes in {fields} fields"))
+    })
 }

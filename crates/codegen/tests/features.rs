@@ -4,6 +4,8 @@
 //! that says what `bad-*.error` says. `goldens.rs` compares the code itself.
 
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
+// Of types that nest as deeply as those of `deep` the compiler asks level by level whether they are `Send`.
+#![recursion_limit = "512"]
 
 mod support;
 
@@ -38,6 +40,7 @@ macro_rules! generated {
         #[allow(unreachable_pub, reason = "nobody reaches into a test")]
         mod $feature {
             include!(concat!("features/", stringify!($feature), "/expected.rs"));
+            include!(concat!("features/", stringify!($feature), "/sizes.rs"));
         }
     };
 }
@@ -52,13 +55,13 @@ macro_rules! echo {
 
         impl $feature::Feature for Echo {
             $(async fn $operation(&self, request: $type) -> Result<$type, Fault $(<$detail>)?> {
-                Ok(request)
+                Ok(support::handled(request))
             })+
         }
 
-        #[tokio::test]
-        async fn $feature() {
-            exchange(stringify!($feature), $feature::FeatureServer::new(Echo)).await;
+        #[test]
+        fn $feature() {
+            support::on_a_small_stack(|| exchange(stringify!($feature), $feature::FeatureServer::new(Echo)));
         }
     };
 }
@@ -78,6 +81,7 @@ echo!(collisions {
     book(collisions::Value; collisions::BookFaultDetail)
 });
 echo!(datatypes);
+echo!(deep);
 echo!(default_values);
 echo!(derivation);
 echo!(documentation);
@@ -86,6 +90,7 @@ echo!(extension);
 echo!(facets { echo(facets::Value), rate(i32) });
 echo!(groups);
 echo!(imports);
+echo!(inline_structs);
 echo!(large);
 echo!(lenient);
 echo!(mixed);

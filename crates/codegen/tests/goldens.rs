@@ -1,5 +1,6 @@
 //! What is generated from each directory of `features` is what stands there: `expected.rs`, or `diagnostics.txt` with
-//! the problems of the contract.
+//! the problems of the contract. `sizes.rs` says how many bytes each type takes at most, which the compiler checks in the tests
+//! that run the feature.
 //!
 //! `BLESS=1 cargo test -p castile-codegen` writes both anew, and the texts of errors that `features.rs` compares; the
 //! difference in git is the review. When what was generated before doesn't compile: `BLESS=1 cargo test -p
@@ -38,18 +39,28 @@ fn options(feature: &str) -> Options {
     options
 }
 
+/// Code that doesn't compile where a type takes more than the planner reckons, or than it may.
+fn checks(sizes: &[(String, usize)]) -> String {
+    // Clippy has something to say of what is at most 0.
+    let checks = sizes
+        .iter()
+        .filter(|(_, size)| *size > 0)
+        .map(|(name, size)| format!("const _: () = assert!(size_of::<{name}>() <= {size} && {size} <= 1024);\n"));
+    checks.collect()
+}
+
 #[test]
 fn what_is_generated_is_what_is_expected() {
     let mut different = Vec::new();
     for feature in features() {
         let directory = Path::new("tests/features").join(&feature);
-        let (source, diagnostics) = match generate(&directory.join("service.wsdl"), &options(&feature)) {
-            Ok(generated) => (Some(generated.source), generated.diagnostics),
-            Err(diagnostics) => (None, diagnostics),
+        let (source, sizes, diagnostics) = match generate(&directory.join("service.wsdl"), &options(&feature)) {
+            Ok(generated) => (Some(generated.source), Some(checks(&generated.sizes)), generated.diagnostics),
+            Err(diagnostics) => (None, None, diagnostics),
         };
         let diagnostics: String = diagnostics.iter().map(|diagnostic| format!("{diagnostic}\n\n")).collect();
         let diagnostics = (!diagnostics.is_empty()).then_some(diagnostics);
-        for (file, found) in [("expected.rs", source), ("diagnostics.txt", diagnostics)] {
+        for (file, found) in [("expected.rs", source), ("sizes.rs", sizes), ("diagnostics.txt", diagnostics)] {
             different.extend(support::compare(&directory.join(file), found.as_deref()));
         }
     }
@@ -87,9 +98,68 @@ fn operations_can_be_picked() {
     assert_eq!(diagnostic.message, "there is no operation more, which was asked for");
 }
 
+/// Circles are cut and large fields are boxed where the contract says, and not where a walk over it begins.
+#[test]
+fn how_types_hold_others_does_not_depend_on_the_operations() {
+    let text = |fields: &str| format!("<xs:sequence>{fields}</xs:sequence>");
+    let element = |name: &str, of: &str| format!("<xs:element name='{name}' type='t:{of}' minOccurs='0'/>");
+    let large: String = (0..50).map(|n| format!("<xs:element name='e{n}' type='xs:string'/>")).collect();
+    let types = [
+        ("C", element("a", "A") + &element("large", "Large")),
+        ("A", element("b", "B") + &element("large", "Large")),
+        ("B", element("c", "C") + &element("own", "B")),
+        ("Large", large),
+    ];
+    let types = types.map(|(name, fields)| format!("<xs:complexType name='{name}'>{}</xs:complexType>", text(&fields)));
+    let operations = ["A", "B", "C"];
+    let each = |make: fn(&str) -> String| operations.map(make).concat();
+    let contract = format!(
+        "<w:definitions name='N' targetNamespace='urn:n' xmlns:t='urn:n' xmlns:w='http://schemas.xmlsoap.org/wsdl/' \
+         xmlns:s='http://schemas.xmlsoap.org/wsdl/soap/' xmlns:xs='http://www.w3.org/2001/XMLSchema'>\
+         <w:types><xs:schema targetNamespace='urn:n'>{}{}</xs:schema></w:types>{}<w:portType name='P'>{}</w:portType>\
+         <w:binding name='B' type='t:P'><s:binding transport='http://schemas.xmlsoap.org/soap/http'/>{}</w:binding>\
+         <w:service name='S'><w:port name='P' binding='t:B'><s:address location='http://localhost/'/></w:port></w:service>\
+         </w:definitions>",
+        types.concat(),
+        each(|name| format!("<xs:element name='get{name}' type='t:{name}'/>")),
+        each(|name| format!("<w:message name='m{name}'><w:part name='p' element='t:get{name}'/></w:message>")),
+        each(|name| format!("<w:operation name='o{name}'><w:input message='t:m{name}'/></w:operation>")),
+        each(|name| format!(
+            "<w:operation name='o{name}'><s:operation soapAction=''/><w:input><s:body use='literal'/></w:input></w:operation>"
+        )),
+    );
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("circle.wsdl");
+    fs::write(&path, contract).unwrap();
+    let fields = |operations: &[&str]| -> Vec<String> {
+        let mut options = Options::default();
+        options.operations = operations.iter().map(ToString::to_string).collect();
+        let source = generate(&path, &options).unwrap().source;
+        let mut fields: Vec<String> = source
+            .lines()
+            .filter(|line| line.starts_with("    pub ") && line.ends_with(">,"))
+            .map(str::to_owned)
+            .collect();
+        fields.sort();
+        fields
+    };
+    let expected = [
+        "    pub a: Option<Recursive<A>>,",
+        "    pub b: Option<Box<B>>,",
+        "    pub c: Option<Box<C>>,",
+        "    pub large: Option<Box<Large>>,",
+        "    pub large: Option<Box<Large>>,",
+        "    pub own: Option<Recursive<B>>,",
+    ];
+    assert_eq!(fields(&[]), expected);
+    for operation in ["oA", "oB", "oC"] {
+        assert_eq!(fields(&[operation]), expected, "{operation}");
+    }
+}
+
 #[test]
 fn every_feature_is_run() {
-    let files = ["features", "bindings", "addressing", "encoded", "attachments"].map(|file| format!("tests/{file}.rs"));
+    let files = ["features", "bindings", "addressing", "encoded", "attachments", "stack"]
+        .map(|file| format!("tests/{file}.rs"));
     let tests = files.each_ref().map(|file| fs::read_to_string(file).unwrap()).concat();
     for feature in features() {
         let has_code = Path::new("tests/features").join(&feature).join("expected.rs").exists();

@@ -31,6 +31,8 @@ pub enum ErrorKind {
     DuplicateId,
     /// A value holds something that XML can't carry.
     Unwritable,
+    /// A document is larger than was [to be written](crate::Encoder::within).
+    Outgrown,
 }
 
 impl Error {

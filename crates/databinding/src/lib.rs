@@ -29,6 +29,7 @@
 //! ```
 
 mod any;
+mod boxed;
 pub mod datatypes;
 mod deviations;
 pub mod encoded;
@@ -48,6 +49,8 @@ pub mod xop;
 pub use castile_xml::escape;
 
 pub use any::{Any, AnyAttribute, AnyContent, AnyType, ExpandedName};
+#[doc(hidden)]
+pub use boxed::Boxed;
 pub use deviations::Deviations;
 pub use error::{Error, ErrorKind};
 pub use from_xml::{Decoder, FromXml, Group, Mixed, Parts};

@@ -115,6 +115,7 @@ impl<T: FromXml> FromXml for Recursive<T> {
     const NILLABLE: bool = T::NILLABLE;
     const ATTRIBUTES: &'static Attributes = T::ATTRIBUTES;
     const TYPE: Option<TypeName> = T::TYPE;
+    const TYPE_IS_FIXED: bool = T::TYPE_IS_FIXED;
     const CONTENT: &'static Content = T::CONTENT;
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {

@@ -60,14 +60,25 @@ impl ToXml for () {
     fn content(&self, _: &mut Encoder) {}
 }
 
+/// How many repeated values are written between two looks at the size of the output.
+pub(crate) const BETWEEN_LOOKS: usize = 64;
+
+impl Default for Encoder {
+    fn default() -> Self {
+        Encoder::new(Vec::new())
+    }
+}
+
 /// Writes values as XML. Tags are constants of generated code: the methods that take them are always inlined, so that
 /// a tag is a store or two and not a call (not where nothing is optimised: it would be compiled for each field). They are taken as they are; text is escaped.
 ///
 /// What can't be written is noted and the rest goes on, so that generated code needs no way out: [`finish`](Self::finish)
 /// tells.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Encoder {
     pub(crate) out: Vec<u8>,
+    /// How long the output may become, about.
+    most: usize,
     failed: Option<Error>,
     /// How far the output was searched for a declaration of a default namespace, and whether there is one.
     default_namespace: (usize, bool),
@@ -88,6 +99,7 @@ impl Encoder {
     pub fn new(out: Vec<u8>) -> Self {
         Encoder {
             out,
+            most: usize::MAX,
             failed: None,
             default_namespace: (0, false),
             parts: None,
@@ -98,6 +110,12 @@ impl Encoder {
         }
     }
 
+    /// The same that gives up soon after more than `most` bytes: [`ErrorKind::Outgrown`]. What was written until then is
+    /// lost. It is looked at where values are repeated, so a single long value is not cut short.
+    pub fn within(self, most: usize) -> Self {
+        Encoder { most, ..self }
+    }
+
     /// What was written.
     ///
     /// # Errors
@@ -105,6 +123,8 @@ impl Encoder {
     pub fn finish(self) -> Result<Vec<u8>, Error> {
         match self.failed {
             None => Ok(self.out),
+            // It has no place.
+            Some(error) if error.kind() == ErrorKind::Outgrown => Err(error),
             Some(error) => Err(error.locate(&self.out, castile_xml::Limits::default(), None)),
         }
     }
@@ -129,11 +149,24 @@ impl Encoder {
         }
     }
 
+    /// Writes an element if there is a value in a box.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub fn optional_boxed<T: ToXml>(&mut self, start: &str, value: &Option<Box<T>>, end: &str) {
+        if let Some(value) = value {
+            T::element(value, self, start, end);
+        }
+    }
+
     /// Writes an element for each value.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn repeated<T: ToXml>(&mut self, start: &str, values: &[T], end: &str) {
-        for value in values {
-            value.element(self, start, end);
+        for values in values.chunks(BETWEEN_LOOKS) {
+            if self.is_outgrown() {
+                return;
+            }
+            for value in values {
+                value.element(self, start, end);
+            }
         }
     }
 
@@ -235,8 +268,13 @@ impl Encoder {
 
     /// Writes groups one after another.
     pub fn groups<G: Group>(&mut self, groups: &[G]) {
-        for group in groups {
-            group.write(self);
+        for groups in groups.chunks(BETWEEN_LOOKS) {
+            if self.is_outgrown() {
+                return;
+            }
+            for group in groups {
+                group.write(self);
+            }
         }
     }
 
@@ -351,6 +389,24 @@ impl Encoder {
         }
     }
 
+    /// Whether more was written than was to be; it is of no use to go on then.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn is_outgrown(&mut self) -> bool {
+        let is_outgrown = self.out.len() > self.most;
+        if is_outgrown {
+            self.outgrow();
+        }
+        is_outgrown
+    }
+
+    #[cold]
+    fn outgrow(&mut self) {
+        if self.failed.is_none() {
+            self.failed =
+                Some(Error::new(ErrorKind::Outgrown, self.out.len(), "the document is larger than it was to be"));
+        }
+    }
+
     #[cold]
     fn fail(&mut self) {
         self.fail_with("a value that XML 1.0 can't carry");
@@ -360,6 +416,29 @@ impl Encoder {
     fn fail_with(&mut self, message: &'static str) {
         if self.failed.is_none() {
             self.failed = Some(Error::new(ErrorKind::Unwritable, self.out.len(), message));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_that_outgrows_its_limit_is_given_up_soon() {
+        let values = vec!["x".repeat(10); 100_000];
+        for (most, expected) in [(usize::MAX, None), (1_700_000, None), (10_000, Some(ErrorKind::Outgrown))] {
+            let mut encoder = Encoder::new(Vec::new()).within(most);
+            encoder.repeated("<a>", &values, "</a>");
+            assert!(encoder.out.len() <= most.saturating_add(17 * BETWEEN_LOOKS));
+            // What comes behind doesn't matter any more.
+            encoder.repeated("<a>", &values, "</a>");
+            encoder.text("\u{0}");
+            let error = encoder.finish().map_err(|error| error.kind());
+            match expected {
+                Some(kind) => assert_eq!(error, Err(kind)),
+                None => assert_eq!(error.is_err_and(|kind| kind != ErrorKind::Unwritable), most != usize::MAX),
+            }
         }
     }
 }

@@ -7,6 +7,7 @@ use castile::soap::{Envelope, Error, Version, message};
 use castile::xml::{Limits, Memory, Reader, Token};
 use castile_suites::{benchmark1, codec, interop, wstest};
 
+use crate::features::{encoded, rpc_literal};
 use crate::{documents, limits_for, shown};
 
 /// A contract whose messages have attributes, choices, derived types and more that those of the suites lack.
@@ -80,6 +81,16 @@ fn kinds() -> Vec<Kind> {
     kinds.extend(both::<w::GetOrder, w::GetOrderResponse>(&w::TEST_SERVICE_SOAP_OPERATIONS, "GetOrder"));
     kinds.extend(both::<shapes::Shape, shapes::Shape>(&shapes::SHAPES_OPERATIONS, "draw"));
     kinds.extend(both::<e::EchoStructsRequest, e::EchoStructsResponse>(&e::ENCODED_OPERATIONS, "echoStructs"));
+    kinds
+        .extend(both::<rpc_literal::EchoRequest2, rpc_literal::EchoResponse>(&rpc_literal::FEATURE_OPERATIONS, "echo"));
+    kinds.extend(both::<encoded::GraphRequest, encoded::GraphResponse>(&encoded::FEATURE_OPERATIONS, "graph"));
+    kinds.extend(both::<encoded::ArraysRequest, encoded::ArraysResponse>(&encoded::FEATURE_OPERATIONS, "arrays"));
+    kinds.extend(both::<encoded::AnimalsRequest, encoded::AnimalsResponse>(&encoded::FEATURE_OPERATIONS, "animals"));
+    kinds.extend(both::<encoded::OpenRequest, encoded::OpenResponse>(&encoded::FEATURE_OPERATIONS, "open"));
+    kinds.extend(both::<base::EchoStructRequest, base::EchoStructResponse>(
+        &base::INTEROP_BASE_OPERATIONS,
+        "echoStruct",
+    ));
     kinds.extend(both::<base::EchoStringArrayRequest, base::EchoStringArrayResponse>(
         &base::INTEROP_BASE_OPERATIONS,
         "echoStringArray",

@@ -1,43 +1,82 @@
 //! What must hold for any input: one function for each fuzz target, which panics where something doesn't.
 //!
-//! Two drivers call them: the targets in `fuzz/`, under libFuzzer and the address sanitizer, and the test of this crate,
-//! which replays the files in `fuzz/regressions/` on stable.
+//! Two drivers call them: the targets in `fuzz/`, under libFuzzer and the address sanitizer, and the tests of this crate. One
+//! replays the files in `fuzz/regressions/` on stable, the other runs [mutations](mutate) of [valid messages](seeds).
 //!
 //! An input may hold several documents, with 0xFF between them, a byte that UTF-8 does not have. They are read one
 //! after the other with the same memory, so that what one leaves behind meets the next.
 
+mod contract;
 mod decode;
 mod document;
+mod endpoint;
 mod envelope;
 mod events;
+mod features;
+mod load;
 mod multipart;
+mod mutate;
 mod oracle;
+mod pattern;
 mod pieces;
 mod reader;
 mod round_trip;
 mod scan;
+mod seeds;
+mod validate;
 
+pub use contract::{bundle, contract, generate};
 pub use decode::decode;
 pub use document::document;
+pub use endpoint::endpoint;
 pub use envelope::envelope;
+pub use load::load;
 pub use multipart::multipart;
+pub use mutate::mutate;
+pub use pattern::pattern;
 pub use pieces::pieces;
 pub use reader::reader;
 pub use round_trip::round_trip;
+pub use seeds::seeds;
+pub use validate::validate;
 
-/// A check: takes any bytes, and panics where something does not hold.
-pub type Check = fn(&[u8]);
+/// A check, and what it may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Check {
+    /// The name of the target.
+    pub name: &'static str,
+    /// Takes any bytes, and panics where something does not hold.
+    pub run: fn(&[u8]),
+    /// How much work an input may be, in edges of the control flow graph that are executed: this much for any input …
+    pub work: u64,
+    /// … and this much for each of its bytes.
+    pub work_per_byte: u64,
+    /// Whether inputs are changed as messages are, not only as bytes.
+    pub is_structured: bool,
+}
 
-/// Every check, with its name.
-pub const CHECKS: [(&str, Check); 7] = [
-    ("reader", reader),
-    ("pieces", pieces),
-    ("round_trip", round_trip),
-    ("decode", decode),
-    ("envelope", envelope),
-    ("document", document),
-    ("multipart", multipart),
+/// Every check. The limits on work are those of a build of `fuzz/run`.
+pub const CHECKS: [Check; 14] = [
+    check("reader", reader, (1_000_000, 100_000), true),
+    check("pieces", pieces, (1_000_000, 100_000), true),
+    check("round_trip", round_trip, (1_000_000, 100_000), false),
+    // References may expand a message by 4 MiB, whatever its size.
+    check("decode", decode, (20_000_000_000, 100_000), true),
+    check("envelope", envelope, (1_000_000, 100_000), true),
+    check("document", document, (1_000_000, 100_000), true),
+    check("multipart", multipart, (1_000_000, 100_000), true),
+    check("endpoint", endpoint, (1_000_000, 100_000), true),
+    check("contract", contract, (10_000_000, 100_000), true),
+    check("bundle", bundle, (1_000_000, 100_000), true),
+    check("generate", generate, (10_000_000, 100_000), true),
+    check("validate", validate, (10_000_000, 100_000), true),
+    check("pattern", pattern, (100_000_000, 1_000_000), false),
+    check("load", load, (10_000_000, 100_000), true),
 ];
+
+const fn check(name: &'static str, run: fn(&[u8]), (work, work_per_byte): (u64, u64), is_structured: bool) -> Check {
+    Check { name, run, work, work_per_byte, is_structured }
+}
 
 /// What stands between the documents of an input.
 const SEPARATOR: u8 = 0xFF;

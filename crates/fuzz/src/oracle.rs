@@ -109,6 +109,8 @@ impl Difference {
             ErrorKind::Namespace => Some(Difference::Namespace),
             // A name with nothing before its colon, which XML allows and namespaces don't.
             _ if text[error.offset()..].starts_with(':') => Some(Difference::Namespace),
+            // A prefix that is declared twice in one tag.
+            _ if text[error.offset()..].starts_with("xmlns") => Some(Difference::Namespace),
             _ if is_in_instruction(text, error.offset()) => Some(Difference::Instruction),
             _ => None,
         }

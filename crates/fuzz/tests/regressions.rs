@@ -5,17 +5,17 @@ use std::path::Path;
 #[test]
 fn inputs_of_old() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/regressions");
-    for (name, check) in castile_fuzz::CHECKS {
-        let folder = root.join(name);
+    for check in castile_fuzz::CHECKS {
+        let folder = root.join(check.name);
         let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
         let mut files: Vec<_> = entries.map(|entry| entry.expect("a readable folder").path()).collect();
         files.sort();
-        assert!(files.len() >= 5, "{} has {} files, which is too few to be all", folder.display(), files.len());
+        assert!(!files.is_empty(), "{} is empty", folder.display());
         for file in files {
             let input = std::fs::read(&file).expect("a readable file");
             // The name, for the messages of failed checks tell the input only.
             println!("{}", file.display());
-            check(&input);
+            (check.run)(&input);
         }
     }
 }

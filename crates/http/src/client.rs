@@ -7,13 +7,15 @@ use std::future::poll_fn;
 use bytes::Bytes;
 use castile_mime::{Content, Packaging, Related};
 use castile_soap::{Received, Version, Written};
+use castile_xml::visible;
 use http::{HeaderValue, Request, Response, StatusCode, Uri, header};
 
 use crate::body::{self, Failure};
-use crate::headers::{ContentType, MessageType, SOAP_ACTION, Unread, request_headers};
+use crate::headers::{ContentType, MessageType, SOAP_ACTION, Unread, content_encoding, request_headers, shown, single};
 use crate::package::{self, Contained};
 use crate::{Body, BoxError, Error, ErrorKind};
 
+use self::transport::Due;
 pub use self::transport::{Options, ResponseBody, Transport};
 
 /// What is accepted of those who are sent MTOM.
@@ -113,16 +115,23 @@ where
     let (head, body) = response.map_err(|error| exchange_failed(error.into()))?.into_parts();
 
     let status = head.status;
+    let encoding = content_encoding(&head.headers);
+    let due = head.extensions.get::<Due>().cloned();
     let is_fault = matches!(status, StatusCode::INTERNAL_SERVER_ERROR | StatusCode::BAD_REQUEST);
     let is_success = matches!(status, StatusCode::OK | StatusCode::ACCEPTED | StatusCode::NO_CONTENT);
-    match ContentType::read(head.headers.get(header::CONTENT_TYPE)) {
-        Ok(ContentType::Message(MessageType { charset, .. })) if is_success || is_fault => {
+    let may_be_message = (is_success || is_fault) && encoding.is_none();
+    let content_type = single(&head.headers, &header::CONTENT_TYPE).map_err(|found| {
+        let message = format!("the answer has {found} Content-Type headers, expected one");
+        Error::new(ErrorKind::ContentType, message)
+    });
+    match ContentType::read(content_type?) {
+        Ok(ContentType::Message(MessageType { charset, .. })) if may_be_message => {
             let most = limits.message_size;
             let message = body::read(body, most).await.map_err(|failure| body_failed(failure, most))?;
             Ok(ClientReply { status, received: Received { charset, ..message.into() } })
         }
-        Ok(ContentType::Package(related)) if is_success || is_fault => {
-            let received = Box::pin(receive(&related, body, limits)).await?;
+        Ok(ContentType::Package(related)) if may_be_message => {
+            let received = Box::pin(receive(&related, body, limits, due)).await?;
             Ok(ClientReply { status, received })
         }
         content_type => {
@@ -130,6 +139,11 @@ where
             if text.is_empty() && is_success {
                 // Nothing is said (WS-I Basic Profile 1.1 R2714), whatever that is said to be.
                 return Ok(ClientReply { status, received: Bytes::new().into() });
+            }
+            if let Some(found) = encoding {
+                let found = shown(&found);
+                let message = format!("the answer {status} has the content encoding {found}, which was not asked for");
+                return Err(Error::new(ErrorKind::ContentEncoding, message));
             }
             match content_type {
                 Err(unread) if status == StatusCode::OK || (is_fault && matches!(unread, Unread::Charset { .. })) => {
@@ -139,7 +153,7 @@ where
                     let mut message = format!("the server answered {status}, expected 200, or 500 or 400 with a fault");
                     let text = String::from_utf8_lossy(&text);
                     if !text.trim().is_empty() {
-                        message = format!("{message}: {}", text.trim());
+                        message = format!("{message}: {}", visible(text.trim()));
                     }
                     Err(Error::new(ErrorKind::Status(status), message))
                 }
@@ -149,14 +163,18 @@ where
 }
 
 /// Reads a package up to the end of its envelope.
-async fn receive<B>(related: &Related, body: B, limits: ReplyLimits) -> Result<Received, Error>
+async fn receive<B>(related: &Related, body: B, limits: ReplyLimits, due: Option<Due>) -> Result<Received, Error>
 where
     B: http_body::Body<Data = Bytes> + Send + 'static,
     B::Error: Into<BoxError>,
 {
     let mut of_package = limits.package;
     of_package.root_size = of_package.root_size.min(limits.message_size);
-    let message = castile_mime::Message::read(related, body, of_package).await;
+    let message = castile_mime::Message::read(related, body, of_package);
+    let message = match due {
+        Some(due) => due.bound(message).await?,
+        None => message.await,
+    };
     let message = message.map_err(|error| {
         // Our own transport says more.
         let of_transport = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<Error>());

@@ -36,6 +36,8 @@ pub enum ErrorKind {
     Status(StatusCode),
     /// The content type of the response is not that of a SOAP message, or names a charset that is not known.
     ContentType,
+    /// The response has a content encoding, such as gzip, which a client of this crate never asks for.
+    ContentEncoding,
     /// The message is larger than the caller allowed.
     TooLarge,
     /// The body of the response broke off.
@@ -63,7 +65,7 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.inner.message)
+        f.write_str(&castile_xml::visible(&self.inner.message))
     }
 }
 

@@ -6,7 +6,7 @@ use castile_mime::Related;
 use castile_soap::Version;
 use castile_xml::Charset;
 use http::header::InvalidHeaderValue;
-use http::{HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue, header};
 
 /// SOAPAction, the intent of a request (SOAP 1.1 §6.1.1).
 pub(crate) const SOAP_ACTION: HeaderName = HeaderName::from_static("soapaction");
@@ -68,19 +68,49 @@ pub(crate) enum Unread {
     Package(String),
 }
 
+/// What a header of strangers says, for messages: visible, and cut where it gets long.
+pub(crate) fn shown(value: &str) -> String {
+    const SHOWN: usize = 200;
+    castile_xml::excerpt(value, SHOWN)
+}
+
 impl fmt::Display for Unread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let found = match self {
-            Unread::MediaType { found: Some(found) } => format!("content type {found}"),
+            Unread::MediaType { found: Some(found) } => format!("content type {}", shown(found)),
             Unread::MediaType { found: None } => "no content type".to_owned(),
             Unread::Package(message) => return f.write_str(message),
             Unread::Charset { found } => {
-                return write!(f, "found charset {found:?}, expected one that is known, such as utf-8 or utf-16");
+                return write!(
+                    f,
+                    "found charset \"{}\", expected one that is known, such as utf-8 or utf-16",
+                    shown(found)
+                );
             }
         };
         let [soap11, soap12] = Version::ALL.map(Version::media_type);
         write!(f, "found {found}, expected {soap11} (SOAP 1.1), {soap12} (SOAP 1.2) or multipart/related with either")
     }
+}
+
+/// The value of a header that may stand once.
+///
+/// # Errors
+/// How often it stands there instead, so that two readers could take two values.
+pub(crate) fn single<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a HeaderValue>, usize> {
+    let mut values = headers.get_all(name).iter();
+    let first = values.next();
+    match values.count() {
+        0 => Ok(first),
+        further => Err(1 + further),
+    }
+}
+
+/// The first content coding that a body is said to have (RFC 9110 §8.4).
+pub(crate) fn content_encoding(headers: &HeaderMap) -> Option<String> {
+    let mut values = headers.get_all(header::CONTENT_ENCODING).iter();
+    let found = values.find(|value| !value.as_bytes().eq_ignore_ascii_case(b"identity"))?;
+    Some(String::from_utf8_lossy(found.as_bytes()).into_owned())
 }
 
 /// What a Content-Type says: what a body is.

@@ -11,7 +11,10 @@
 //! # async fn run() -> std::io::Result<()> {
 //! let listener = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
 //! let routes = Routes::new().route("/orders", endpoint());
-//! Server::new().serve(listener, routes, shutdown_signal()).await;
+//! let shutdown = Server::new().serve(listener, routes, shutdown_signal()).await;
+//! for cut_off in &shutdown.cut_off {
+//!     eprintln!("not answered: {cut_off}");
+//! }
 //! # Ok(())
 //! # }
 //! ```
@@ -25,9 +28,11 @@ mod headers;
 mod package;
 pub mod server;
 mod timeout;
+mod workers;
 
 pub use body::Body;
 pub use error::{Error, ErrorKind};
+pub use workers::{DEFAULT_OFFLOAD_ABOVE, Workers};
 
 /// Any error, as bodies and services of others report it.
 pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;

@@ -4,10 +4,16 @@ mod activity;
 mod address;
 mod admission;
 mod connection;
+mod connections;
 mod endpoint;
+mod exchange;
+mod head;
 mod listener;
+mod receiving;
 mod refusal;
 mod routes;
+mod shutdown;
+mod slots;
 mod stop;
 
 use std::convert::Infallible;
@@ -23,11 +29,14 @@ use http::{Request, Response};
 use http_body::Body;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 
 use self::admission::Admission;
 use self::connection::{Shared, Timeouts};
+use self::connections::{Connections, Limits};
+use self::shutdown::CutOffs;
+use self::slots::Slots;
 use self::stop::{Order, Stop};
 use crate::BoxError;
 
@@ -35,6 +44,16 @@ pub use self::address::Address;
 pub use self::endpoint::{Endpoint, Options};
 pub use self::listener::{Connection, Listener};
 pub use self::routes::Routes;
+pub use self::shutdown::{CutOff, Shutdown};
+
+/// The most bytes of a head, as well as of the trailers of a body. More is answered 431.
+const MAX_HEAD: usize = 64 << 10;
+
+/// How many connections are accepted after the order to stop, if they wait already. It is more than systems let wait.
+const BACKLOG: usize = 4_096;
+
+/// How long connections are waited for after the order to close.
+const CLOSING: Duration = Duration::from_secs(1);
 
 /// An HTTP/1.0 and HTTP/1.1 server for one tower service, bounded in time and number.
 ///
@@ -45,6 +64,9 @@ pub struct Server {
     timeouts: Timeouts,
     max_connections: usize,
     max_requests_in_flight: usize,
+    max_requests_queued: usize,
+    queue_timeout: Duration,
+    receiving: Limits,
     shutdown_grace: Duration,
 }
 
@@ -61,10 +83,19 @@ impl Server {
             timeouts: Timeouts {
                 header_read: Duration::from_secs(10),
                 write: Duration::from_secs(30),
+                write_rate: 100,
                 keep_alive: Duration::from_secs(60),
             },
             max_connections: 10_000,
             max_requests_in_flight: 1_024,
+            max_requests_queued: 1_024,
+            queue_timeout: Duration::from_millis(100),
+            receiving: Limits {
+                requests: 4_096,
+                bytes: 256 << 20,
+                requests_per_peer: None,
+                connections_per_peer: None,
+            },
             shutdown_grace: Duration::from_secs(10),
         }
     }
@@ -82,6 +113,14 @@ impl Server {
         self
     }
 
+    /// The rate at which a client must read a response, in bytes per second. It rises with time: from when the client is
+    /// first waited for, one [`write_timeout`](Self::write_timeout) is free, and each further one adds this rate to
+    /// what is required. 100 by default; 0 requires nothing.
+    pub fn write_rate(mut self, rate: u32) -> Self {
+        self.timeouts.write_rate = rate;
+        self
+    }
+
     /// How long a connection may wait for its next request. 60 s by default; kept to a quarter of itself or 1 s,
     /// whichever is less.
     pub fn keep_alive_timeout(mut self, limit: Duration) -> Self {
@@ -89,34 +128,79 @@ impl Server {
         self
     }
 
-    /// The most connections at once, at least 1. 10,000 by default. Further ones wait in the listener's backlog.
+    /// The most connections at once, at least 1. 10,000 by default. A further one takes the place of the one that has
+    /// been idle, or sent or read most slowly; where all are at work it waits, and the next ones wait in the listener's
+    /// backlog.
     pub fn max_connections(mut self, max: usize) -> Self {
         self.max_connections = max.clamp(1, Semaphore::MAX_PERMITS.min(u32::MAX as usize));
         self
     }
 
-    /// The most requests at work at once, over all connections. 1,024 by default. Further ones are answered 503 with
-    /// Retry-After as soon as their head is read.
+    /// The most connections at once from one address. A further one is closed. No limit by default: many clients can
+    /// share the address of a proxy.
+    pub fn max_connections_per_peer(mut self, max: usize) -> Self {
+        self.receiving.connections_per_peer = Some(max);
+        self
+    }
+
+    /// The most requests at work at once, over all connections. 1,024 by default.
     ///
-    /// A request is at work from its head on, so this number times [`Limits::message_size`](castile_xml::Limits) is the
-    /// most memory that bodies can take together: lower one of them where memory is short.
+    /// A request to an [`Endpoint`] is at work from when its message is complete, or the root part of its package, until
+    /// its answer is there, but not while more of the package is waited for. Any other service is at work from the
+    /// head of a request on.
     pub fn max_requests_in_flight(mut self, max: usize) -> Self {
         self.max_requests_in_flight = max;
         self
     }
 
-    /// How long requests at work are waited for at shutdown. 10 s by default.
+    /// The most complete requests that wait until they may be [at work](Self::max_requests_in_flight). 1,024 by default.
+    /// Further ones are answered 503 with Retry-After.
+    pub fn max_requests_queued(mut self, max: usize) -> Self {
+        self.max_requests_queued = max;
+        self
+    }
+
+    /// How long a request may wait until it may be at work. 100 ms by default. Then it is answered 503 with Retry-After.
+    pub fn queue_timeout(mut self, limit: Duration) -> Self {
+        self.queue_timeout = limit;
+        self
+    }
+
+    /// The most requests whose body is waited for at once. 4,096 by default. When there is one more, the slowest of them
+    /// is answered 408 and its connection closed.
+    pub fn max_requests_receiving(mut self, max: usize) -> Self {
+        self.receiving.requests = max;
+        self
+    }
+
+    /// The same for each address. No limit by default: many clients can share the address of a proxy.
+    pub fn max_requests_receiving_per_peer(mut self, max: usize) -> Self {
+        self.receiving.requests_per_peer = Some(max);
+        self
+    }
+
+    /// How many bytes of incomplete messages are held at once, over all connections. 256 MiB by default. When there are
+    /// more, the slowest of the requests that hold much is answered 408 and its connection closed.
+    pub fn max_bytes_receiving(mut self, max: usize) -> Self {
+        self.receiving.bytes = max;
+        self
+    }
+
+    /// How long requests at work are waited for at shutdown. 10 s by default. [`Shutdown`] has those that were cut off.
     pub fn shutdown_grace(mut self, limit: Duration) -> Self {
         self.shutdown_grace = limit;
         self
     }
 
-    /// Serves until `shutdown` is done, then closes the listener and the idle connections, lets requests at work
-    /// finish, and returns. What isn't finished after the grace is dropped; so is everything when this future is.
+    /// Serves until `shutdown` is done, then closes the listener, lets requests at work finish, and returns. What isn't
+    /// finished after the grace is dropped, and reported; everything is dropped when this future is.
+    ///
+    /// From then on every answer says `Connection: close`. A connection without a request is closed after half a second, so
+    /// that a request that is on its way is answered too.
     ///
     /// A client that closes its writing half is still answered (RFC 9112 §9.6), so a handler is not stopped because its
     /// client has gone; [`Options::request_timeout`] bounds it.
-    pub async fn serve<L, S, B>(self, mut listener: L, service: S, shutdown: impl Future<Output = ()>)
+    pub async fn serve<L, S, B>(self, mut listener: L, service: S, shutdown: impl Future<Output = ()>) -> Shutdown
     where
         L: Listener,
         S: tower_service::Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
@@ -130,21 +214,38 @@ impl Server {
         let running =
             Running { shared: Arc::new(self.into_shared()), slots: Arc::new(Semaphore::new(max_connections)) };
         let mut shutdown = pin!(shutdown);
-        while let Some(slot) = until(shutdown.as_mut(), running.slots.clone().acquire_owned()).await {
-            let Some(stream) = until(shutdown.as_mut(), accept(&mut listener)).await else {
+        let connections = &running.shared.admission.connections;
+        loop {
+            let next = async {
+                let stream = accept(&mut listener, connections).await;
+                (stream, place(&running.slots, connections).await)
+            };
+            let Some((stream, slot)) = until(shutdown.as_mut(), next).await else {
                 break;
             };
-            let connection = connection::serve(stream, service.clone(), running.shared.clone());
-            tokio::spawn(async move {
-                connection.await;
-                drop(slot);
-            });
+            if let Some(slot) = slot {
+                running.serve(stream, service.clone(), slot);
+            }
+        }
+        running.shared.stop.give(Order::Finish);
+        // The system has taken in the connections that wait here, so their clients may have sent requests.
+        for _ in 0..BACKLOG {
+            let Poll::Ready(accepted) = poll_fn(|cx| Poll::Ready(listener.poll_accept(cx))).await else {
+                break;
+            };
+            if let (Ok(stream), Ok(slot)) = (accepted, running.slots.clone().try_acquire_owned()) {
+                running.serve(stream, service.clone(), slot);
+            }
         }
         drop(listener);
-        running.shared.stop.give(Order::Finish);
         let all = u32::try_from(max_connections).unwrap_or(u32::MAX);
-        // Late or not, dropping `running` closes what is left.
-        let _ = timeout(grace, running.slots.acquire_many(all)).await;
+        if timeout(grace, running.slots.acquire_many(all)).await.is_ok() {
+            return Shutdown::default();
+        }
+        running.shared.stop.give(Order::Close);
+        let closed = timeout(CLOSING, running.slots.acquire_many(all)).await;
+        let stuck = if closed.is_ok() { 0 } else { max_connections - running.slots.available_permits() };
+        Shutdown { cut_off: running.shared.cut_off.take(), stuck }
     }
 
     fn into_shared(self) -> Shared {
@@ -152,13 +253,18 @@ impl Server {
         // Heads are timed by `connection::Clock`: hyper would set a timer for each.
         http.header_read_timeout(None);
         http.half_close(true);
+        http.max_header_size(MAX_HEAD);
         // Not `pipeline_flush`: it holds an answer back while part of the next head is there, and that part may wait for
         // the answer.
         Shared {
             http,
             timeouts: self.timeouts,
-            admission: Arc::new(Admission::new(self.max_requests_in_flight)),
+            admission: Arc::new(Admission {
+                slots: Slots::new(self.max_requests_in_flight, self.max_requests_queued, self.queue_timeout),
+                connections: Connections::new(self.receiving),
+            }),
             stop: Stop::default(),
+            cut_off: CutOffs::default(),
         }
     }
 }
@@ -196,23 +302,60 @@ struct Running {
     slots: Arc<Semaphore>,
 }
 
+impl Running {
+    /// Serves a connection, in a task of its own.
+    fn serve<T, S, B>(&self, stream: T, service: S, slot: OwnedSemaphorePermit)
+    where
+        T: Connection,
+        S: tower_service::Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
+        S: Clone + Send + 'static,
+        S::Future: Send,
+        B: Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<BoxError>,
+    {
+        let connection = connection::serve(stream, service, self.shared.clone());
+        tokio::spawn(async move {
+            connection.await;
+            drop(slot);
+        });
+    }
+}
+
 impl Drop for Running {
     fn drop(&mut self) {
         self.shared.stop.give(Order::Close);
     }
 }
 
+/// Waits for the place of one more connection. Where all are taken one is dropped that waits for its peer, as soon as one
+/// does.
+async fn place(slots: &Arc<Semaphore>, connections: &Connections) -> Option<OwnedSemaphorePermit> {
+    const LOOK_AGAIN: Duration = Duration::from_millis(100);
+    if let Ok(slot) = slots.clone().try_acquire_owned() {
+        return Some(slot);
+    }
+    let mut slot = pin!(slots.clone().acquire_owned());
+    loop {
+        connections.make_room();
+        if let Ok(slot) = timeout(LOOK_AGAIN, slot.as_mut()).await {
+            // The semaphore is never closed.
+            return slot.ok();
+        }
+    }
+}
+
 /// Accepts the next connection, however long that takes.
 ///
-/// A client that was gone before it was accepted is no reason to wait; being out of descriptors or memory is, until
-/// other connections have closed.
-async fn accept<L: Listener>(listener: &mut L) -> L::Connection {
+/// A client that was gone before it was accepted is no reason to wait. Being out of descriptors or memory is, until
+/// another connection has closed; one that waits for its peer is dropped for that.
+async fn accept<L: Listener>(listener: &mut L, connections: &Connections) -> L::Connection {
     let mut pause = Duration::from_millis(5);
     loop {
         match poll_fn(|cx| listener.poll_accept(cx)).await {
             Ok(connection) => return connection,
             Err(error) if is_of_one_client(&error) => {}
             Err(_) => {
+                connections.make_room();
                 sleep(pause).await;
                 pause = (pause * 2).min(Duration::from_secs(1));
             }

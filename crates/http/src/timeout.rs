@@ -1,19 +1,13 @@
 //! Timeouts that cost nothing while all goes well.
 
-use std::fmt;
 use std::future::{Future, poll_fn};
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::task::{Context, Poll, ready};
+use std::task::Poll;
 use std::time::Duration;
 
-use bytes::Bytes;
-use http_body::{Body, Frame, SizeHint};
-use pin_project_lite::pin_project;
-use tokio::time::{Instant, Sleep, sleep};
-
-use crate::BoxError;
+use tokio::time::sleep;
 
 /// The time was over before the future was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,117 +63,26 @@ impl Progress {
     }
 
     pub(crate) fn note(&self) {
-        self.0.fetch_add(1, Relaxed);
+        self.add(1);
+    }
+
+    pub(crate) fn add(&self, count: u64) {
+        self.0.fetch_add(count, Relaxed);
     }
 }
 
-/// A body that is given up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stalled {
-    /// Nothing came of it for this long.
-    Silent(Duration),
-    /// So many bytes are all that came while somebody waited for so long.
-    Slow { came: u64, waited: Duration },
-}
-
-impl Stalled {
-    /// How long was waited.
-    pub(crate) fn waited(self) -> Duration {
-        match self {
-            Stalled::Silent(waited) | Stalled::Slow { waited, .. } => waited,
-        }
+/// How long a peer may be waited for in all, when it has moved so many bytes in that time.
+///
+/// `grace` is free. Behind it the required rate rises with time: by `rate` bytes per second for each `period`. So what is
+/// earned by `moved` bytes is the time `t` in which `rate * t / period` bytes per second, summed up, come to as many. A `rate`
+/// of 0 requires nothing.
+pub(crate) fn allowed(grace: Duration, period: Duration, rate: u32, moved: u64) -> Duration {
+    if rate == 0 {
+        return Duration::MAX;
     }
-}
-
-impl fmt::Display for Stalled {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Stalled::Silent(waited) => write!(f, "nothing came for {waited:?}"),
-            Stalled::Slow { came, waited } => {
-                write!(f, "no more than {came} bytes came while they were waited for, for {} s", waited.as_secs())
-            }
-        }
-    }
-}
-
-impl std::error::Error for Stalled {}
-
-pin_project! {
-    /// A body that may take any time, as long as something comes of it now and then: it fails with [`Stalled`] if somebody
-    /// waited for the time of `limit` and nothing came, or if all waits together took longer than that and what came at
-    /// `rate` would have taken.
-    pub(crate) struct Timed<B> {
-        #[pin]
-        body: B,
-        limit: Duration,
-        // In bytes per second; 0 for any.
-        rate: u32,
-        progress: Progress,
-        timer: Option<Pin<Box<Sleep>>>,
-        // When the wait began that lasts.
-        since: Option<Instant>,
-        // How long the others took, and how many bytes came.
-        waited: Duration,
-        came: u64,
-    }
-}
-
-impl<B> Timed<B> {
-    pub(crate) fn new(body: B, limit: Duration, rate: u32, progress: Progress) -> Self {
-        Timed { body, limit, rate, progress, timer: None, since: None, waited: Duration::ZERO, came: 0 }
-    }
-}
-
-/// How long may be waited now, and how it is called if that was in vain.
-fn patience(limit: Duration, rate: u32, came: u64, waited: Duration) -> (Duration, Stalled) {
-    let silent = (limit, Stalled::Silent(limit));
+    let seconds = (2.0 * moved as f64 * period.as_secs_f64() / f64::from(rate)).sqrt();
     // Beyond what a time can hold there is no hurry.
-    let Some(all) = came.checked_div(rate.into()).and_then(|seconds| limit.checked_add(Duration::from_secs(seconds)))
-    else {
-        return silent;
-    };
-    let rest = all.saturating_sub(waited);
-    if rest < limit { (rest, Stalled::Slow { came, waited: all }) } else { silent }
-}
-
-impl<B> Body for Timed<B>
-where
-    B: Body<Data = Bytes>,
-    B::Error: Into<BoxError>,
-{
-    type Data = Bytes;
-    type Error = BoxError;
-
-    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        let this = self.project();
-        if let Poll::Ready(frame) = this.body.poll_frame(cx) {
-            if let Some(since) = this.since.take() {
-                *this.waited += since.elapsed();
-            }
-            if let Some(Ok(frame)) = &frame {
-                *this.came += frame.data_ref().map_or(0, |data| data.len() as u64);
-            }
-            this.progress.note();
-            return Poll::Ready(frame.map(|frame| frame.map_err(Into::into)));
-        }
-        let (patience, stalled) = patience(*this.limit, *this.rate, *this.came, *this.waited);
-        let timer = this.timer.get_or_insert_with(|| Box::pin(sleep(patience)));
-        if this.since.is_none() {
-            let now = Instant::now();
-            *this.since = Some(now);
-            timer.as_mut().reset(now + patience);
-        }
-        ready!(timer.as_mut().poll(cx));
-        Poll::Ready(Some(Err(stalled.into())))
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
+    Duration::try_from_secs_f64(seconds).ok().and_then(|earned| grace.checked_add(earned)).unwrap_or(Duration::MAX)
 }
 
 #[cfg(test)]
@@ -187,25 +90,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patience_grows_with_what_comes() {
+    fn the_required_rate_rises_with_time() {
         let seconds = Duration::from_secs;
-        for (rate, came, waited, expected) in [
-            (0, 0, 1_000, Ok(30)),
-            (100, 0, 0, Ok(30)),
-            (100, 99, 0, Ok(30)),
-            (100, 0, 25, Err((5, 30))),
-            (100, 1_000, 25, Err((15, 40))),
-            (100, 2_500, 25, Ok(30)),
-            (100, 1_000, 50, Err((0, 40))),
-            (1, u64::MAX, 50, Ok(30)),
-        ] {
-            let found = patience(seconds(30), rate, came, seconds(waited));
-            let expected = match expected {
-                Ok(limit) => (seconds(limit), Stalled::Silent(seconds(limit))),
-                Err((rest, all)) => (seconds(rest), Stalled::Slow { came, waited: seconds(all) }),
-            };
-            assert_eq!(found, expected, "{rate} bytes a second, {came} came, {waited} s");
-        }
+        let earned = |moved| allowed(seconds(10), seconds(30), 100, moved).as_secs();
+        assert_eq!([0, 60, 6_000, 600_000].map(earned), [10, 16, 70, 610]);
+        // In the hour behind the grace an average of 6,000 bytes per second is required.
+        assert_eq!(earned(3_600 * 6_000), 3_610);
+        assert_eq!(allowed(seconds(10), seconds(30), 0, 0), Duration::MAX);
+        assert_eq!(allowed(seconds(10), Duration::MAX, 1, u64::MAX), Duration::MAX);
     }
 
     #[tokio::test(start_paused = true)]

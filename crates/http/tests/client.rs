@@ -236,3 +236,112 @@ async fn streams_may_take_any_time_and_silence_may_not() {
     let source = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<Error>());
     assert_eq!(source.map(Error::kind), Some(ErrorKind::Timeout));
 }
+
+/// Answers every connection with a head, and then with a piece of a body every so often.
+async fn dripping(head: &'static str, piece: &'static str, every: Duration) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            tokio::spawn(async move {
+                let _ = stream.read(&mut [0; 4096]).await;
+                let mut next = head;
+                while stream.write_all(next.as_bytes()).await.is_ok() {
+                    tokio::time::sleep(every).await;
+                    next = piece;
+                }
+            });
+        }
+    });
+    url
+}
+
+fn within(millis: u64, rate: u32) -> Transport {
+    let mut options = Options::default();
+    options.request_timeout = Duration::from_millis(millis);
+    options.response_rate = rate;
+    Transport::with_options(&options)
+}
+
+const PACKAGE: &str =
+    "HTTP/1.1 200 OK\r\nContent-Type: multipart/related; boundary=b; type=\"text/xml\"\r\n\r\n--b\r\n\r\n<a/>";
+
+/// Each piece came in time, so the end of the envelope was waited for without end.
+#[tokio::test]
+async fn an_envelope_in_a_package_that_drips_is_given_up() {
+    let url = dripping(PACKAGE, " ", Duration::from_millis(20)).await;
+    let start = std::time::Instant::now();
+    let error = call(within(1_000, 0), &url, "", "<a/>").await.unwrap_err();
+    assert_eq!((error.kind(), error.to_string()), (ErrorKind::Timeout, "no complete reply within 1s".into()));
+    assert!(start.elapsed() >= Duration::from_millis(900), "{:?}", start.elapsed());
+}
+
+#[tokio::test]
+async fn a_plain_answer_that_drips_is_given_up() {
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/xml\r\n\r\n<a>";
+    let url = dripping(head, " ", Duration::from_millis(20)).await;
+    let error = call(within(1_000, 0), &url, "", "<a/>").await.unwrap_err();
+    assert_eq!((error.kind(), error.to_string()), (ErrorKind::Timeout, "no complete reply within 1s".into()));
+}
+
+/// The envelope came in time, and the attachment would come for ever.
+#[tokio::test]
+async fn an_attachment_of_an_answer_that_drips_is_given_up() {
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: multipart/related; boundary=b; type=\"text/xml\"\r\n\r\n\
+                --b\r\n\r\n<a/>\r\n--b\r\n\r\nx";
+    let url = dripping(head, "x", Duration::from_millis(20)).await;
+    // 50 bytes a second are too few, and enough.
+    let mut reply = call(within(1_000, 1_000), &url, "", "<a/>").await.unwrap();
+    let attachment = reply.received.attachments.next().await.unwrap().unwrap();
+    let error = attachment.collect(1 << 20).await.unwrap_err();
+    let said = std::error::Error::source(&error).unwrap().to_string();
+    assert!(said.starts_with("the reply comes too slowly: "), "{said}");
+    let mut reply = call(within(1_000, 10), &url, "", "<a/>").await.unwrap();
+    let attachment = reply.received.attachments.next().await.unwrap().unwrap();
+    assert!(tokio::time::timeout(Duration::from_secs(3), attachment.collect(1 << 20)).await.is_err());
+}
+
+#[tokio::test]
+async fn a_content_encoding_that_was_not_asked_for_is_named() {
+    let error = failure(
+        "HTTP/1.1 200 OK\r\nContent-Type: text/xml\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\n\x1f\x08\x08\x08",
+    )
+    .await;
+    assert_eq!(error.kind(), ErrorKind::ContentEncoding);
+    assert_eq!(error.to_string(), "the answer 200 OK has the content encoding gzip, which was not asked for");
+    let nothing = "HTTP/1.1 202 Accepted\r\nContent-Encoding: gzip\r\nContent-Length: 0\r\n\r\n";
+    assert!(call(Transport::new(), &canned(nothing).await, "", "<a/>").await.is_ok());
+    let identity =
+        "HTTP/1.1 200 OK\r\nContent-Type: text/xml\r\nContent-Encoding: identity\r\nContent-Length: 4\r\n\r\n<a/>";
+    assert!(call(Transport::new(), &canned(identity).await, "", "<a/>").await.is_ok());
+}
+
+#[tokio::test]
+async fn two_content_types_of_an_answer_are_an_error() {
+    let error = failure(
+        "HTTP/1.1 200 OK\r\nContent-Type: text/xml\r\nContent-Type: text/html\r\nContent-Length: 4\r\n\r\n<a/>",
+    )
+    .await;
+    assert_eq!(error.kind(), ErrorKind::ContentType);
+    assert_eq!(error.to_string(), "the answer has 2 Content-Type headers, expected one");
+}
+
+/// What a server says may be shown on a terminal, where it would be obeyed.
+#[tokio::test]
+async fn what_a_server_says_is_harmless_in_errors() {
+    for response in [
+        "HTTP/1.1 503 Busy\r\nContent-Length: 12\r\n\r\n\x1b[2J\u{9b}2J\u{202e}",
+        "HTTP/1.1 200 OK\r\nContent-Type: \u{9b}2J\u{202e}\r\nContent-Length: 1\r\n\r\nx",
+        "HTTP/1.1 200 OK\r\nContent-Type: text/xml; charset=\u{9b}2J\u{202e}\r\nContent-Length: 1\r\n\r\nx",
+        "HTTP/1.1 200 OK\r\nContent-Type: multipart/related; \u{9b}2J\u{202e}\r\nContent-Length: 1\r\n\r\nx",
+        "HTTP/1.1 200 OK\r\nContent-Encoding: \u{9b}2J\u{202e}\r\nContent-Length: 1\r\n\r\nx",
+    ] {
+        let mut error: Option<&dyn std::error::Error> = Some(&failure(response).await);
+        while let Some(part) = error {
+            let said = part.to_string();
+            assert_eq!(said, castile_xml::visible(&said), "{response}");
+            error = part.source();
+        }
+    }
+}

@@ -5,7 +5,7 @@ mod support;
 use std::time::Duration;
 
 use castile_http::server::Server;
-use support::{Host, echo};
+use support::{Host, echo, echo_with};
 
 const HEAD: &str = "POST / HTTP/1.1\r\nhost: h\r\ncontent-type: text/xml\r\ncontent-length: 4\r\n\r\n";
 
@@ -22,7 +22,8 @@ async fn answers_come_in_order() {
 /// The start of a head that came along with the request before it must outlast the connection's rest.
 #[tokio::test(start_paused = true)]
 async fn a_head_cut_anywhere_is_put_together() {
-    let host = Host::start(Server::new().header_read_timeout(Duration::from_secs(100)), echo());
+    let endpoint = echo_with(|options| options.body_rate = 0);
+    let host = Host::start(Server::new().header_read_timeout(Duration::from_secs(100)), endpoint);
     let mut client = host.connect();
     for cut in [1, 10, HEAD.len() - 1, HEAD.len(), HEAD.len() + 2] {
         let next = format!("{HEAD}<b/>");

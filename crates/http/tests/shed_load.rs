@@ -61,16 +61,81 @@ async fn a_slow_sender_is_heard_out_when_it_was_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn connections_beyond_the_limit_wait() {
+async fn connections_beyond_the_limit_wait_for_those_at_work() {
     let host = Host::start(Server::new().max_connections(1), echo());
     let mut first = host.connect();
-    first.post("", "<a/>").await;
-    assert_eq!(first.response().await.1, "<a/>");
+    first.post("soapaction: hang\r\n", "<a/>").await;
     let mut second = host.connect();
     second.post("", "<b/>").await;
     assert!(timeout(Duration::from_secs(30), second.response()).await.is_err());
     drop(first);
+    // The handler doesn't hear of it, and ends in time.
     assert_eq!(second.response().await.1, "<b/>");
+}
+
+/// An idle connection kept a newcomer waiting until its own time was over.
+#[tokio::test(start_paused = true)]
+async fn an_idle_connection_makes_room_for_a_new_one() {
+    let host = Host::start(Server::new().max_connections(2), echo());
+    let (mut idle, mut busy) = (host.connect(), host.connect());
+    for client in [&mut idle, &mut busy] {
+        client.post("", "<a/>").await;
+        client.response().await;
+    }
+    sleep(Duration::from_secs(10)).await;
+    busy.post("soapaction: \"sleep 5\"\r\n", "<a/>").await;
+    sleep(Duration::from_secs(1)).await;
+    let start = Instant::now();
+    let mut new = host.connect();
+    new.post("", "<b/>").await;
+    assert_eq!(new.response().await.1, "<b/>");
+    assert!(start.elapsed() < Duration::from_millis(100));
+    assert_eq!(idle.rest().await, "");
+    assert_eq!(busy.response().await.1, "<a/>");
+}
+
+/// A slot that was free a moment later was no use to a request that came a moment before.
+#[tokio::test(start_paused = true)]
+async fn a_request_waits_shortly_for_a_slot() {
+    let server = Server::new().max_requests_in_flight(1).max_requests_queued(1).queue_timeout(Duration::from_secs(6));
+    let host = Host::start(server, echo());
+    let (mut first, mut second, mut third) = (host.connect(), host.connect(), host.connect());
+    first.post("soapaction: \"sleep 5\"\r\n", "<a/>").await;
+    sleep(Duration::from_secs(1)).await;
+    second.post("soapaction: \"sleep 5\"\r\n", "<b/>").await;
+    sleep(Duration::from_millis(1)).await;
+    let start = Instant::now();
+    third.post("", "<c/>").await;
+    assert!(third.response().await.0.starts_with("http/1.1 503 "));
+    assert_eq!(start.elapsed(), Duration::ZERO);
+    assert_eq!(second.response().await.1, "<b/>");
+    assert_eq!(start.elapsed().as_secs(), 8);
+    // Nor does it wait for longer.
+    first.response().await;
+    first.post("soapaction: hang\r\n", "<a/>").await;
+    sleep(Duration::from_secs(1)).await;
+    let start = Instant::now();
+    second.post("", "<b/>").await;
+    assert!(second.response().await.0.starts_with("http/1.1 503 "));
+    assert_eq!(start.elapsed().as_secs(), 6);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_address_has_no_more_connections_than_it_may() {
+    let host = Host::start(Server::new().max_connections_per_peer(2), echo());
+    let mut clients = [1, 1, 2].map(|number| host.connect_from([10, 0, 0, number]));
+    for client in &mut clients {
+        client.post("", "<a/>").await;
+        assert_eq!(client.response().await.1, "<a/>");
+    }
+    let mut third = host.connect_from([10, 0, 0, 1]);
+    assert_eq!(third.rest().await, "");
+    let [first, ..] = clients;
+    drop(first);
+    sleep(Duration::from_millis(1)).await;
+    third = host.connect_from([10, 0, 0, 1]);
+    third.post("", "<a/>").await;
+    assert_eq!(third.response().await.1, "<a/>");
 }
 
 #[tokio::test(start_paused = true)]

@@ -5,7 +5,7 @@ mod support;
 use std::time::Duration;
 
 use castile_http::server::Server;
-use support::{Host, echo};
+use support::{Host, echo, echo_with};
 use tokio::time::{Instant, sleep};
 
 #[tokio::test(start_paused = true)]
@@ -35,7 +35,7 @@ async fn a_request_at_work_is_finished_and_idle_connections_are_closed() {
     assert_eq!(body, "<a/>");
     assert!(head.contains("connection: close\r\n"), "{head}");
     assert_eq!(busy.rest().await, "");
-    (&mut host.server).await.unwrap();
+    assert!((&mut host.server).await.unwrap().is_complete());
     assert_eq!(start.elapsed().as_secs(), 4);
 }
 
@@ -47,10 +47,100 @@ async fn what_outlasts_the_grace_is_dropped() {
     sleep(Duration::from_secs(1)).await;
     let start = Instant::now();
     host.stop();
-    (&mut host.server).await.unwrap();
+    let _ = (&mut host.server).await.unwrap();
     assert_eq!(start.elapsed().as_secs(), 10);
     assert_eq!(client.rest().await, "");
     assert_eq!(start.elapsed().as_secs(), 10);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_grace_cuts_off_is_reported() {
+    // A body may come as slowly as it likes, so that only the grace ends it.
+    let endpoint = echo_with(|options| options.body_rate = 0);
+    let mut host = Host::start(Server::new().shutdown_grace(Duration::from_secs(10)), endpoint);
+    let mut clients = Vec::new();
+    for headers in ["soapaction: \"hang\"\r\n", "soapaction: \"stream 100\"\r\n", "soapaction: \"sleep 5\"\r\n"] {
+        let mut client = host.connect();
+        client.post(headers, "<a/>").await;
+        clients.push(client);
+    }
+    // One that is still being received, in a version that has no SOAPAction.
+    let mut client = host.connect();
+    let content_type = "application/soap+xml; action=\"urn:half\"";
+    client
+        .send(format!("POST /half HTTP/1.1\r\nhost: h\r\ncontent-type: {content_type}\r\ncontent-length: 9\r\n\r\n<"))
+        .await;
+    sleep(Duration::from_secs(1)).await;
+    host.stop();
+    let shutdown = (&mut host.server).await.unwrap();
+    assert!(!shutdown.is_complete());
+    assert_eq!(shutdown.stuck, 0);
+    let mut cut_off: Vec<_> = shutdown.cut_off.iter().map(ToString::to_string).collect();
+    cut_off.sort();
+    assert_eq!(cut_off, ["/ hang after 11.0 s", "/ stream 100 after 11.0 s", "/half urn:half after 11.0 s"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shutdown_that_cuts_nothing_off_says_so() {
+    let mut host = Host::start(Server::new(), echo());
+    let mut client = host.connect();
+    client.post("soapaction: \"sleep 5\"\r\n", "<a/>").await;
+    sleep(Duration::from_secs(1)).await;
+    host.stop();
+    assert!((&mut host.server).await.unwrap().is_complete());
+}
+
+/// A request that is on its way when the server is asked to stop was sent to a server that ran.
+#[tokio::test(start_paused = true)]
+async fn a_request_on_its_way_is_answered_and_the_connection_closed() {
+    let mut host = Host::start(Server::new(), echo());
+    let (mut fresh, mut busy, mut resting) = (host.connect(), host.connect(), host.connect());
+    resting.post("", "<a/>").await;
+    resting.response().await;
+    sleep(Duration::from_secs(5)).await;
+    busy.post("", "<a/>").await;
+    busy.response().await;
+    host.stop();
+    for (wait, client) in [(0, &mut fresh), (100, &mut busy), (100, &mut resting)] {
+        sleep(Duration::from_millis(wait)).await;
+        client.post("", "<last/>").await;
+        let (head, body) = client.response().await;
+        assert!(head.contains("connection: close\r\n"), "{head}");
+        assert_eq!(body, "<last/>");
+        assert_eq!(client.rest().await, "");
+    }
+    assert!((&mut host.server).await.unwrap().is_complete());
+}
+
+/// The system has taken it in, so its client may have sent a request.
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_waits_to_be_accepted_is_served() {
+    let mut host = Host::start(Server::new().max_connections(3), echo());
+    host.connect().post("", "<a/>").await;
+    sleep(Duration::from_secs(1)).await;
+    // All of it happens before the server looks.
+    let mut client = host.connect();
+    host.stop();
+    client.post("", "<last/>").await;
+    let (head, body) = client.response().await;
+    assert!(head.contains("connection: close\r\n"), "{head}");
+    assert_eq!(body, "<last/>");
+}
+
+/// What is received in pieces when the order comes is a request at work.
+#[tokio::test(start_paused = true)]
+async fn a_head_that_is_half_there_is_answered() {
+    let mut host = Host::start(Server::new(), echo());
+    let mut client = host.connect();
+    client.send("POST / HTTP/1.1\r\nhost: h\r\ncontent-").await;
+    sleep(Duration::from_secs(1)).await;
+    host.stop();
+    sleep(Duration::from_secs(3)).await;
+    client.send("type: text/xml\r\ncontent-length: 4\r\n\r\n<a/>").await;
+    let (head, body) = client.response().await;
+    assert!(head.contains("connection: close\r\n"), "{head}");
+    assert_eq!(body, "<a/>");
+    assert!((&mut host.server).await.unwrap().is_complete());
 }
 
 #[tokio::test(start_paused = true)]

@@ -61,7 +61,11 @@ async fn heads_in_pieces_are_served_for_ever() {
 
 #[tokio::test(start_paused = true)]
 async fn a_body_must_come_in_time() {
-    let host = Host::start(Server::new(), echo_with(|options| options.body_read_timeout = seconds(30)));
+    let endpoint = echo_with(|options| {
+        options.body_read_timeout = seconds(30);
+        options.body_rate = 0;
+    });
+    let host = Host::start(Server::new(), endpoint);
     let start = Instant::now();
     let mut client = host.connect();
     client.send("POST / HTTP/1.1\r\nhost: h\r\ncontent-type: text/xml\r\ncontent-length: 10\r\n\r\nabc").await;
@@ -156,31 +160,38 @@ async fn an_attachment_that_flows_may_take_any_time() {
     assert_eq!(client.response().await.1, "20 bytes");
 }
 
-/// A byte now and then is not enough, and 100 in a second are.
+/// A byte now and then is not enough, and less and less is the longer it takes.
 #[tokio::test(start_paused = true)]
 async fn an_attachment_that_trickles_is_given_up() {
     let host = Host::start(Server::new(), echo_with(|options| options.request_timeout = seconds(60)));
     let mut client = host.connect();
     client.send(package(20_000)).await;
     let start = Instant::now();
-    for _ in 0..3 {
-        sleep(seconds(9)).await;
-        client.send("x").await;
-    }
+    sleep(seconds(9)).await;
+    client.send("x").await;
     let (head, body) = client.response().await;
-    assert_eq!(start.elapsed().as_secs(), 30);
+    assert_eq!(start.elapsed().as_secs(), 14);
     assert!(head.starts_with("http/1.1 500 "), "{head}");
-    assert!(body.ends_with("bytes came while they were waited for, for 30 s"), "{body}");
+    assert!(body.ends_with("bytes came while they were waited for, for 14 s"), "{body}");
 
-    let mut client = host.connect();
+    // 200 bytes a second are enough for two minutes, not for three.
     let end = "\r\n--b--\r\n";
-    client.send(package(20_000 + end.len())).await;
-    for _ in 0..10 {
-        sleep(seconds(19)).await;
-        client.send("x".repeat(2_000)).await;
+    for (pieces, is_enough) in [(12, true), (18, false)] {
+        let mut client = host.connect();
+        client.send(package(pieces * 2_000 + end.len())).await;
+        for piece in 0..pieces {
+            if piece < 13 {
+                sleep(seconds(10)).await;
+                client.send("x".repeat(2_000)).await;
+            }
+        }
+        if is_enough {
+            client.send(end).await;
+            assert_eq!(client.response().await.1, "24000 bytes");
+        } else {
+            assert!(client.response().await.0.starts_with("http/1.1 500 "));
+        }
     }
-    client.send(end).await;
-    assert_eq!(client.response().await.1, "20000 bytes");
 }
 
 #[tokio::test(start_paused = true)]
@@ -207,6 +218,48 @@ async fn an_attachment_that_says_nothing_is_given_up() {
     let (head, body) = client.response().await;
     assert!(head.starts_with("http/1.1 408 "), "{head}");
     assert_eq!(body, "the message was not complete within 30s\n");
+}
+
+/// An envelope of a package could take 22 hours where one without a package had 30 seconds.
+#[tokio::test(start_paused = true)]
+async fn a_root_part_that_comes_slowly_is_given_up() {
+    let host = Host::start(Server::new(), echo());
+    for (pause, expected) in [(1, (30, "the message was not complete within 30s\n")), (60, (10, ""))] {
+        let mut client = host.connect();
+        let head = package(100_000);
+        client.send(head.split("<a/>").next().unwrap()).await;
+        let start = Instant::now();
+        let mut response = String::new();
+        while response.is_empty() {
+            client.send("x".repeat(200)).await;
+            if let Ok((head, body)) = tokio::time::timeout(seconds(pause), client.response()).await {
+                assert!(head.starts_with("http/1.1 408 ") && head.contains("connection: close\r\n"), "{head}");
+                response = body;
+            }
+        }
+        assert!((expected.0..expected.0 + 13).contains(&start.elapsed().as_secs()), "{:?}", start.elapsed());
+        assert!(response.ends_with(expected.1), "{response}");
+    }
+}
+
+/// Each byte that was read began the time of the next one.
+#[tokio::test(start_paused = true)]
+async fn a_client_must_not_read_ever_more_slowly() {
+    let host = Host::start(Server::new().write_timeout(seconds(30)), echo());
+    let mut client = host.connect();
+    client.post("", &"x".repeat(100_000)).await;
+    let start = Instant::now();
+    let mut read = 0;
+    loop {
+        sleep(seconds(10)).await;
+        match client.read(1_000).await.len() {
+            0 => break,
+            length => read += length,
+        }
+    }
+    assert!(read < 100_000, "{read}");
+    // What the connection holds is read after the server has given up.
+    assert!(start.elapsed() < seconds(600), "{:?}", start.elapsed());
 }
 
 /// Once it has answered, a service may take any time to say all of it, and a client must read.

@@ -4,10 +4,12 @@
 
 mod support;
 
-use castile_http::server::Address;
+use castile_http::server::{Address, Endpoint, Server};
 use http::Request;
 use http::uri::Scheme;
-use support::{ask, echo, echo_with};
+use support::{Echo, ask, echo, echo_with};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
 
 fn get(uri: &str, headers: &[(&str, &str)]) -> Request<String> {
     let mut request = Request::get(uri);
@@ -22,27 +24,64 @@ fn contract(location: &str) -> String {
     format!("<definitions>{documentation}<soap:address location=\"{location}\"/></definitions>")
 }
 
+/// An endpoint whose clients may use these hosts.
+fn at(hosts: &[&str]) -> Endpoint<Echo> {
+    let hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
+    echo_with(|options| options.address = Address::Asked { scheme: Scheme::HTTP, hosts, trust_forwarded_proto: false })
+}
+
 #[tokio::test]
 async fn the_address_is_the_one_that_was_asked() {
     for query in ["wsdl", "WSDL", "Wsdl=", "a=b&wsdl"] {
-        let request = get(&format!("/some/path?{query}"), &[("host", "example.org:8080")]);
-        let response = ask(&echo(), request).await;
+        let request = get(&format!("/some/path?{query}"), &[("host", "Example.org:8080")]);
+        let response = ask(&at(&["other", "example.org:8080"]), request).await;
         assert_eq!(response.headers()["content-type"], "text/xml; charset=utf-8");
         assert_eq!(response.body(), &contract("http://example.org:8080/some/path"));
     }
 }
 
+/// The target counts, not the Host beside it.
 #[tokio::test]
-async fn a_host_that_is_no_authority_changes_nothing() {
-    for headers in [&[][..], &[("host", "a\"/><x>")], &[("host", "")]] {
-        let response = ask(&echo(), get("/e?wsdl", headers)).await;
+async fn a_target_may_name_the_host() {
+    let request = get("http://example.org/e?wsdl", &[("host", "other")]);
+    assert_eq!(ask(&at(&["other", "example.org"]), request).await.body(), &contract("http://example.org/e"));
+}
+
+#[tokio::test]
+async fn a_host_of_strangers_never_gets_into_the_contract() {
+    let strangers = ["evil.example", "example.org:8080", "example.org@evil.example", "a\"/><x>", ""];
+    for headers in strangers.iter().map(|host| vec![("host", *host)]).chain([vec![]]) {
+        let response = ask(&at(&["example.org", "other"]), get("/e?wsdl", &headers)).await;
+        assert_eq!(response.body(), &contract("http://example.org/e"));
+        let response = ask(&echo(), get("/e?wsdl", &headers)).await;
         assert_eq!(response.body(), &contract("http://example.invalid/echo"));
+    }
+    let response = ask(&at(&["example.org"]), get("http://evil.example/e?wsdl", &[("host", "example.org")])).await;
+    assert_eq!(response.body(), &contract("http://example.org/e"));
+}
+
+/// A server knows where it was reached.
+#[tokio::test]
+async fn a_contract_names_the_address_that_its_connection_came_to() {
+    for listen in ["127.0.0.1:0", "0.0.0.0:0", "[::]:0"] {
+        let Ok(listener) = TcpListener::bind(listen).await else {
+            continue;
+        };
+        let port = listener.local_addr().unwrap().port();
+        let server = tokio::spawn(Server::new().serve(listener, echo(), std::future::pending()));
+        let mut client = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+        let request = "GET /e?wsdl HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n";
+        client.write_all(request.as_bytes()).await.unwrap();
+        let mut response = String::new();
+        client.read_to_string(&mut response).await.unwrap();
+        assert!(response.ends_with(&contract(&format!("http://127.0.0.1:{port}/e"))), "{listen}: {response}");
+        server.abort();
     }
 }
 
 #[tokio::test]
 async fn what_xml_would_misread_is_escaped() {
-    let response = ask(&echo(), get("/a&b'c?wsdl", &[("host", "h")])).await;
+    let response = ask(&at(&["h"]), get("/a&b'c?wsdl", &[])).await;
     assert_eq!(response.body(), &contract("http://h/a&amp;b&apos;c"));
 }
 
@@ -50,8 +89,10 @@ async fn what_xml_would_misread_is_escaped() {
 async fn a_forwarded_scheme_counts_only_where_it_is_trusted() {
     let headers = [("host", "h"), ("x-forwarded-proto", "https")];
     for (trust_forwarded_proto, expected) in [(false, "http://h/e"), (true, "https://h/e")] {
-        let endpoint =
-            echo_with(|options| options.address = Address::Asked { scheme: Scheme::HTTP, trust_forwarded_proto });
+        let endpoint = echo_with(|options| {
+            let hosts = vec!["h".to_owned()];
+            options.address = Address::Asked { scheme: Scheme::HTTP, hosts, trust_forwarded_proto };
+        });
         assert_eq!(ask(&endpoint, get("/e?wsdl", &headers)).await.body(), &contract(expected));
     }
 }

@@ -43,7 +43,7 @@ async fn serve() -> anyhow::Result<()> {
         .route("/addressing", addressing::contract::EchoServer::new(Service::default()).into());
     let listener = TcpListener::bind("127.0.0.1:0").await.context("can't listen on 127.0.0.1")?;
     println!("listening on http://{}", listener.local_addr()?);
-    Server::new().serve(listener, routes, std::future::pending()).await;
+    let _ = Server::new().serve(listener, routes, std::future::pending()).await;
     Ok(())
 }
 

@@ -76,6 +76,9 @@ impl Attachments {
     /// The attachment that a reference in the message names: a `cid:` URL (RFC 2392), or the URL of a Content-Location
     /// (RFC 2557 §4), which must be written alike.
     ///
+    /// A later part with the same Content-ID is an error ([`ErrorKind::Duplicate`]) when it is come to, which may be after this
+    /// one was handed out: who acts upon attachments should read all of them first.
+    ///
     /// Attachments that come before it are kept, within [`Limits::stored`](crate::Limits::stored), and stay to be asked for.
     ///
     /// # Errors

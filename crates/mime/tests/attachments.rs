@@ -295,3 +295,20 @@ fn content_is_a_stream() {
     };
     assert_eq!(run(read).unwrap(), 1_000);
 }
+
+/// It can't be known before the rest is read.
+#[test]
+fn a_second_part_with_a_content_id_is_an_error_when_it_is_come_to() {
+    let related = Related::parse("multipart/related; boundary=b").unwrap();
+    let parts = ["<E/>", "Content-ID: <a@b>\r\n\r\n1", "\r\n2", "Content-ID: a@b\r\n\r\n3"];
+    let body = parts.map(|part| match part {
+        "<E/>" => "--b\r\n\r\n<E/>\r\n".to_owned(),
+        part => format!("--b\r\n{part}\r\n"),
+    });
+    let body = body.concat() + "--b--\r\n";
+    let message = run(Message::read(&related, pieces(body.as_bytes(), 10, false), Limits::default())).unwrap();
+    let mut attachments = message.attachments;
+    assert_eq!(run(run(attachments.by_url("cid:a@b")).unwrap().collect(10)).unwrap(), "1");
+    assert_eq!(run(run(attachments.next()).unwrap().unwrap().collect(10)).unwrap(), "2");
+    assert_eq!(run(attachments.next()).unwrap_err().kind(), ErrorKind::Duplicate);
+}

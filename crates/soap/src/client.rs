@@ -2,8 +2,10 @@
 
 mod fault;
 
+use std::sync::Arc;
+
 use bytes::Bytes;
-use castile_databinding::{FromXml, ToXml};
+use castile_databinding::{Encoder, FromXml, ToXml};
 use castile_mime::{Content, Part};
 use castile_xml::{Charset, Reader, StartTag};
 
@@ -33,7 +35,7 @@ pub fn request_with<Q: ToPayload, H: Header>(
     request: &Q,
     header: &H,
 ) -> Result<Content, Error> {
-    Ok(request.write(version, "", header, &operation.request, Vec::new(), None)?.message)
+    Ok(request.write(version, "", header, &operation.request, Encoder::default(), None)?.message)
 }
 
 /// The same with attachments, as MTOM if `mtom` has a threshold, and with what `call` says in WS-Addressing.
@@ -51,7 +53,7 @@ pub fn request_package<Q: ToPayload, H: Header>(
     parts: Vec<Part>,
 ) -> Result<Written, Error> {
     let first = call.map(Call::blocks).unwrap_or_default();
-    let written = request.write(version, &first, header, &operation.request, Vec::new(), mtom)?;
+    let written = request.write(version, &first, header, &operation.request, Encoder::default(), mtom)?;
     Ok(written.with(parts))
 }
 
@@ -87,23 +89,38 @@ pub fn response_with<R: FromPayload, H: Header, D: FaultDetail>(
 ///
 /// # Errors
 /// As for [`response`], or that the package is broken.
-pub async fn response_package<R: FromPayload, H: Header, A: TakeAttachments, D: FaultDetail>(
+pub async fn response_package<R: FromPayload + Send + 'static, H: Header, A: TakeAttachments, D: FaultDetail>(
     operation: &'static Operation,
     received: Received,
     options: &Options,
 ) -> Result<Result<(R, H, A), Fault<D>>, Error> {
     let included = Included::of(received.packaging, options);
-    let Received { message, charset, .. } = &received;
-    let mut answer = read_response(operation, message, message, *charset, options, included.as_deref())?;
+    let mut answer = read_anywhere(operation, &received, options, &included).await?;
     if received.packaging.is_none() {
         return Ok(answer.map(|(response, header)| (response, header, A::take(received.attachments))));
     }
     let mut package = Package { received, options: options.clone(), included };
     if package.fetch(A::TAKES).await? {
-        let Received { message, charset, .. } = &package.received;
-        answer = read_response(operation, message, message, *charset, options, package.included.as_deref())?;
+        answer = read_anywhere(operation, &package.received, options, &package.included).await?;
     }
     Ok(answer.map(|(response, header)| (response, header, A::take(package.received.attachments))))
+}
+
+/// Reads an answer, elsewhere if it is large.
+async fn read_anywhere<R: FromPayload + Send + 'static, H: Header, D: FaultDetail>(
+    operation: &'static Operation,
+    received: &Received,
+    options: &Options,
+    included: &Option<Arc<Included>>,
+) -> Result<Result<(R, H), Fault<D>>, Error> {
+    let Received { message, charset, .. } = received;
+    let Some(offload) = options.elsewhere(message.len()) else {
+        return read_response(operation, message, message, *charset, options, included.as_deref());
+    };
+    let (message, charset, options, included) = (message.clone(), *charset, options.clone(), included.clone());
+    let work = move || read_response(operation, &message, &message, charset, &options, included.as_deref());
+    // A panic is an error of this engine or of the caller's own types.
+    offload.run(work).await.unwrap_or_else(|| Err(Error::new(ErrorKind::System, "the answer could not be read")))
 }
 
 /// `shared` is the message where it may be kept without copying.

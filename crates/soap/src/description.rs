@@ -118,7 +118,7 @@ impl Root {
 #[derive(Debug, Default)]
 pub struct SizeHint(AtomicUsize);
 
-/// A hint is never more than this, so that one large message doesn't make all later ones reserve as much.
+/// No more room than this is guessed, so that one large message doesn't make all later ones reserve as much.
 const LARGEST_HINT: usize = 64 << 10;
 /// Room that every message gets.
 const SLACK: usize = 256;
@@ -130,11 +130,15 @@ impl SizeHint {
     }
 
     pub(crate) fn buffer(&self) -> Vec<u8> {
-        Vec::with_capacity(self.0.load(Ordering::Relaxed) + SLACK)
+        Vec::with_capacity(self.last().min(LARGEST_HINT) + SLACK)
+    }
+
+    /// The size of the last message.
+    pub(crate) fn last(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
     }
 
     pub(crate) fn note(&self, size: usize) {
-        let size = size.min(LARGEST_HINT);
         if self.0.load(Ordering::Relaxed) != size {
             self.0.store(size, Ordering::Relaxed);
         }

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use bytes::Bytes;
 use castile_databinding::Decoder;
 use castile_mime::{Attachments, Packaging};
 use castile_xml::{Reader, StartTag};
@@ -13,11 +14,11 @@ use crate::addressing::{self, Exchange};
 use crate::envelope::end_tag;
 use crate::error::RPC;
 use crate::package::{Included, Package};
+use crate::reply::Responding;
 use crate::service::Understood;
 use crate::{
     Context, Description, Envelope, Error, ErrorKind, Fault, FaultDetail, FromPayload, Header, IntoParts, NoDetail,
-    Operation, Options, Pending, Received, Reply, Request, Service, TakeAttachments, ToPayload, Version, blocks,
-    message, reply,
+    Operation, Options, Pending, Received, Reply, Request, Service, TakeAttachments, ToPayload, blocks, message, reply,
 };
 
 /// A service as generated code writes it: which operations there are, and a handler for each.
@@ -217,7 +218,7 @@ impl Payload<'_> {
     pub fn handle<Q, R, D, F>(self, handler: impl FnOnce(Q) -> F + Send + 'static) -> Result<Pending, Error>
     where
         Q: FromPayload + Send + 'static,
-        R: ToPayload + Send,
+        R: ToPayload + Send + 'static,
         D: FaultDetail,
         F: Future<Output = Result<R, Fault<D>>> + Send,
     {
@@ -236,7 +237,7 @@ impl Payload<'_> {
     where
         Q: FromPayload + Send + 'static,
         H: Header,
-        R: ToPayload + Send,
+        R: ToPayload + Send + 'static,
         O: Header,
         D: FaultDetail,
         F: Future<Output = Result<(R, O), Fault<D>>> + Send,
@@ -260,15 +261,14 @@ impl Payload<'_> {
         Q: FromPayload + Send + 'static,
         H: Header,
         A: TakeAttachments,
-        R: ToPayload + Send,
+        R: ToPayload + Send + 'static,
         O: Header,
         P: IntoParts,
         D: FaultDetail,
         F: Future<Output = Result<(R, O, P), Fault<D>>> + Send,
     {
-        let (operation, mtom) = (self.operation, self.carried.mtom);
-        self.run(handler, move |version, exchange, (response, header, parts): (R, O, P)| {
-            reply::of_response(version, operation, exchange, &response, &header, mtom).with_parts(parts.into_parts())
+        self.run(handler, async |responding: Responding, (response, header, parts): (R, O, P)| {
+            responding.response(response, header).await.with_parts(parts.into_parts())
         })
     }
 
@@ -302,13 +302,13 @@ impl Payload<'_> {
         D: FaultDetail,
         F: Future<Output = Result<(), Fault<D>>> + Send,
     {
-        self.run(handler, |version, _, ()| Reply::empty(version))
+        self.run(handler, |responding, ()| std::future::ready(Reply::empty(responding.version)))
     }
 
-    fn run<Q, H, A, T, D, F>(
+    fn run<Q, H, A, T, D, F, W>(
         self,
         handler: impl FnOnce(Q, H, A) -> F + Send + 'static,
-        reply: impl FnOnce(Version, Option<&Exchange>, T) -> Reply + Send + 'static,
+        reply: impl FnOnce(Responding, T) -> W + Send + 'static,
     ) -> Result<Pending, Error>
     where
         Q: FromPayload + Send + 'static,
@@ -317,6 +317,7 @@ impl Payload<'_> {
         T: Send,
         D: FaultDetail,
         F: Future<Output = Result<T, Fault<D>>> + Send,
+        W: Future<Output = Reply> + Send,
     {
         let Payload { decoder, operation, envelope, exchange, first, carried } = self;
         let version = envelope.version;
@@ -330,6 +331,8 @@ impl Payload<'_> {
         let included = carried.included.map(|included| &**included);
         let (mut request, mut header): (Q, H) = read.parts(decoder, &envelope, first, included)?;
         let package = carried.package();
+        let (mtom, offload) = (carried.mtom, carried.options.offload.clone());
+        let responding = Responding { version, operation, exchange: exchange.clone(), mtom, offload };
         let to_write = exchange.clone();
         let pending = Box::pin(async move {
             let exchange = to_write.as_deref();
@@ -342,16 +345,20 @@ impl Payload<'_> {
                     // Boxed, so that messages without a package don't have the room for it.
                     match Box::pin(package.fetch(A::TAKES)).await {
                         Ok(false) => {}
-                        Ok(true) => match package.read_again(operation, &operation.request) {
-                            Ok(read) => (request, header) = read,
-                            Err(error) => return wrong(error),
-                        },
+                        Ok(true) => {
+                            let (again, read) = Box::pin(read_again(package, operation)).await;
+                            package = again;
+                            match read {
+                                Ok(read) => (request, header) = read,
+                                Err(error) => return wrong(error),
+                            }
+                        }
                         Err(error) => return wrong(error),
                     }
                     attachments = package.received.attachments;
                 }
                 match handler(request, header, A::take(attachments)).await {
-                    Ok(answer) => reply(version, exchange, answer),
+                    Ok(answer) => reply(responding, answer).await,
                     Err(fault) => reply::of_fault(version, exchange, &fault),
                 }
             };
@@ -359,6 +366,26 @@ impl Payload<'_> {
             reply.unwrap_or_else(|_| reply::of_fault(version, exchange, &reply::panicked()))
         });
         Ok(reply::delivered(exchange, pending))
+    }
+}
+
+/// Reads a message once more, elsewhere if it is large.
+async fn read_again<Q: FromPayload + Send + 'static, H: Header>(
+    package: Box<Package>,
+    operation: &'static Operation,
+) -> (Box<Package>, Result<(Q, H), Error>) {
+    let read = move |package: Box<Package>| {
+        let read = package.read_again(operation, &operation.request);
+        (package, read)
+    };
+    match package.options.elsewhere(package.received.message.len()).cloned() {
+        None => read(package),
+        Some(offload) => {
+            let (options, failed) = (package.options.clone(), "the message could not be read");
+            let nothing = || Box::new(Package { received: Bytes::new().into(), options, included: None });
+            let read = offload.run(move || read(package)).await;
+            read.unwrap_or_else(|| (nothing(), Err(Error::new(ErrorKind::System, failed))))
+        }
     }
 }
 

@@ -188,7 +188,7 @@ impl From<castile_xml::Error> for Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.message)
+        f.write_str(&castile_xml::visible(&self.0.message))
     }
 }
 

@@ -7,6 +7,7 @@ use std::fmt;
 use castile_databinding::datatypes::QName;
 use castile_databinding::schema::Element;
 use castile_databinding::{Decoder, Encoder};
+use castile_xml::excerpt;
 
 use crate::addressing::fault_detail;
 use crate::{Error, ErrorKind, Version};
@@ -288,14 +289,26 @@ impl<D> From<castile_mime::Error> for Fault<D> {
     }
 }
 
+/// One line for messages: what strangers wrote is made visible, and cut where it gets long. The fields have all of it.
 impl<D> fmt::Display for Fault<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        /// How much of a name and of the reason is shown, in bytes.
+        const NAME: usize = 100;
+        const REASON: usize = 1_000;
+        /// How many subcodes are.
+        const SUBCODES: usize = 10;
         let code = match &self.code {
             FaultCode::Other(name) => &name.local,
             code => Version::Soap12.fault_code(code),
         };
-        let subcodes: String = self.subcodes.iter().map(|name| format!("/{}", name.local)).collect();
-        write!(f, "{code}{subcodes}: {}", self.reason)
+        f.write_str(&excerpt(code, NAME))?;
+        for name in self.subcodes.iter().take(SUBCODES) {
+            write!(f, "/{}", excerpt(&name.local, NAME))?;
+        }
+        if let Some(more @ 1..) = self.subcodes.len().checked_sub(SUBCODES) {
+            write!(f, "… ({more} more)")?;
+        }
+        write!(f, ": {}", excerpt(self.reason.as_str(), REASON))
     }
 }
 

@@ -135,11 +135,9 @@ pub(crate) fn write_package<H: Header, T: ToXml>(
     header: &H,
     root: &Root,
     value: &T,
-    mut out: Vec<u8>,
+    mut out: Encoder,
     mtom: Option<usize>,
 ) -> Result<Written, Error> {
-    out.clear();
-    let mut out = Encoder::new(out);
     if let Some(threshold) = mtom {
         out = out.with_parts(threshold, ContentId::random()?.as_str());
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use castile_databinding::Deviations;
 use castile_xml::Limits;
 
-use crate::{Mtom, Operation, addressing};
+use crate::{Mtom, Offloading, Operation, addressing};
 
 /// How messages are read.
 #[derive(Clone, Debug)]
@@ -26,6 +26,8 @@ pub struct Options {
     pub included: usize,
     /// Whether answers are MTOM. Requests are if this is [`Mtom::Always`].
     pub mtom: Mtom,
+    /// Where large messages are read and written. `None`, the default, is where they are asked for.
+    pub offload: Option<Offloading>,
 }
 
 impl Default for Options {
@@ -44,6 +46,7 @@ impl From<Limits> for Options {
             call: None,
             included: castile_mime::Limits::default().included,
             mtom: Mtom::default(),
+            offload: None,
         }
     }
 }
@@ -77,6 +80,13 @@ impl Leniency {
 
     pub(crate) fn tell(&self, operation: &Operation, deviations: &Deviations) {
         (self.0)(operation, deviations);
+    }
+}
+
+impl Options {
+    /// Where work on so many bytes is done, if that is elsewhere.
+    pub(crate) fn elsewhere(&self, size: usize) -> Option<&Offloading> {
+        self.offload.as_ref().filter(|offload| offload.takes(size))
     }
 }
 

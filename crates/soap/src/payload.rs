@@ -1,7 +1,7 @@
 //! What a payload is read as and written from: values of generated types, or XML.
 
 use bytes::Bytes;
-use castile_databinding::{Decoder, FromXml, ToXml};
+use castile_databinding::{Decoder, Encoder, FromXml, ToXml};
 use castile_xml::StartTag;
 
 use crate::envelope::Envelope;
@@ -24,7 +24,7 @@ pub trait FromPayload: Sized {
 
 /// What a payload can be written from: whatever is [`ToXml`], and [`Raw`](crate::Raw).
 pub trait ToPayload {
-    /// Writes a message whose payload it is as `root`, into the emptied `out` where it is at hand. `first` are header
+    /// Writes a message whose payload it is as `root`, with `out` where it is at hand. `first` are header
     /// blocks that stand before those of `header`, as text. It is MTOM if `mtom` has a threshold, from which length on
     /// binary values are parts of their own.
     ///
@@ -37,7 +37,7 @@ pub trait ToPayload {
         first: &str,
         header: &H,
         root: &Root,
-        out: Vec<u8>,
+        out: Encoder,
         mtom: Option<usize>,
     ) -> Result<Written, Error>;
 }
@@ -78,7 +78,7 @@ impl<T: ToXml> ToPayload for T {
         first: &str,
         header: &H,
         root: &Root,
-        out: Vec<u8>,
+        out: Encoder,
         mtom: Option<usize>,
     ) -> Result<Written, Error> {
         message::write_package(version, first, header, root, self, out, mtom)

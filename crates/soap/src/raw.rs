@@ -177,14 +177,12 @@ impl ToPayload for Raw {
         first: &str,
         header: &H,
         _: &Root,
-        mut out: Vec<u8>,
+        mut before: Encoder,
         mtom: Option<usize>,
     ) -> Result<Written, Error> {
         let packaging = mtom.map(|_| Packaging::Mtom);
         let written = |message| Written { message, parts: Vec::new(), packaging };
         let content = self.content()?;
-        out.clear();
-        let mut before = Encoder::new(out);
         blocks::write_before_body(version, first, header, &mut before);
         let end = self.scope.write_body(version, &mut before);
         let mut before = before.finish()?;

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use castile_databinding::Encoder;
+use castile_databinding::ErrorKind::Outgrown;
 use futures_util::FutureExt;
 
 use crate::addressing::{self, Exchange};
 use crate::{
-    Detail, Envelope, Error, Fault, FaultDetail, Header, NoDetail, Operation, Options, Pending, Reply, Request,
-    ToPayload, Version, Written, header, message,
+    Detail, Envelope, Error, Fault, FaultDetail, Header, NoDetail, Offloading, Operation, Options, Pending, Reply,
+    Request, ToPayload, Version, Written, header, message,
 };
 
 impl Reply {
@@ -25,28 +26,66 @@ impl Request {
     }
 }
 
-/// A response with its header.
-pub(crate) fn of_response<R: ToPayload, H: Header>(
-    version: Version,
-    operation: &'static Operation,
-    exchange: Option<&Exchange>,
-    response: &R,
-    header: &H,
-    mtom: Option<usize>,
-) -> Reply {
-    // An operation without a response has no response to be written.
-    let Some(root) = &operation.response else {
-        return Reply::empty(version);
-    };
-    let (first, action) = exchange.map(|exchange| exchange.of_response(operation)).unwrap_or_default();
-    match response.write(version, &first, header, root, operation.response_size.buffer(), mtom) {
-        Ok(Written { message, parts, packaging }) => {
-            if let Some(bytes) = message.bytes() {
-                operation.response_size.note(bytes.len());
-            }
-            Reply { action, parts, packaging, ..Reply::new(version, message) }
+/// How a response is to be written.
+#[derive(Clone)]
+pub(crate) struct Responding {
+    pub(crate) version: Version,
+    pub(crate) operation: &'static Operation,
+    pub(crate) exchange: Option<Arc<Exchange>>,
+    pub(crate) mtom: Option<usize>,
+    pub(crate) offload: Option<Offloading>,
+}
+
+impl Responding {
+    /// A response with its header. It is written where it is asked for unless the last one was large; when it turns out to
+    /// be large it is written anew elsewhere.
+    pub(crate) async fn response<R, H>(self, response: R, header: H) -> Reply
+    where
+        R: ToPayload + Send + 'static,
+        H: Header,
+    {
+        let most = self.offload.as_ref().map_or(usize::MAX, Offloading::above);
+        if self.operation.response_size.last() <= most
+            && let Some(reply) = self.write(&response, &header, most)
+        {
+            return reply;
         }
-        Err(error) => of_fault::<NoDetail>(version, exchange, &error.into()),
+        Box::pin(self.elsewhere(response, header)).await
+    }
+
+    async fn elsewhere<R, H>(self, response: R, header: H) -> Reply
+    where
+        R: ToPayload + Send + 'static,
+        H: Header,
+    {
+        let (version, exchange, offload) = (self.version, self.exchange.clone(), self.offload.clone());
+        let written = match offload {
+            Some(offload) => offload.run(move || self.write(&response, &header, usize::MAX)).await.flatten(),
+            None => self.write(&response, &header, usize::MAX),
+        };
+        written.unwrap_or_else(|| of_fault(version, exchange.as_deref(), &panicked()))
+    }
+
+    /// `None` if it outgrows so many bytes.
+    fn write<R: ToPayload, H: Header>(&self, response: &R, header: &H, most: usize) -> Option<Reply> {
+        let Responding { version, operation, mtom, .. } = *self;
+        let exchange = self.exchange.as_deref();
+        // An operation without a response has no response to be written.
+        let Some(root) = &operation.response else {
+            return Some(Reply::empty(version));
+        };
+        let (first, action) = exchange.map(|exchange| exchange.of_response(operation)).unwrap_or_default();
+        let out = Encoder::new(operation.response_size.buffer()).within(most);
+        Some(match response.write(version, &first, header, root, out, mtom) {
+            Ok(Written { message, parts, packaging }) => {
+                if let Some(bytes) = message.bytes() {
+                    operation.response_size.note(bytes.len());
+                }
+                Reply { action, parts, packaging, ..Reply::new(version, message) }
+            }
+            Err(error) if error.source_kind() == Some(Outgrown) => return None,
+            Err(error) => of_fault::<NoDetail>(version, exchange, &error.into()),
+        })
     }
 }
 

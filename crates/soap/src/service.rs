@@ -9,7 +9,7 @@ use castile_xml::Charset;
 use futures_util::future::BoxFuture;
 use http::Extensions;
 
-use crate::{AnyHeader, Description, Envelope, Error, FaultCode, Options, Version, blocks, message};
+use crate::{AnyHeader, Description, Envelope, Error, FaultCode, Options, Version, blocks, message, reply};
 
 /// A SOAP service: messages in, messages out. Generated servers implement it; `castile-http` carries it.
 ///
@@ -58,9 +58,25 @@ impl<S: Service + ?Sized> Service for Arc<S> {
         S::description(self)
     }
 
+    /// A large message is read elsewhere, if there is such a place.
     fn call(&self, request: Request, options: &Options) -> Pending {
-        S::call(self, request, options)
+        match options.elsewhere(request.message.len()) {
+            None => S::call(self, request, options),
+            Some(_) => call_elsewhere(self.clone(), request, options.clone()),
+        }
     }
+}
+
+#[cold]
+fn call_elsewhere<S: Service + ?Sized>(service: Arc<S>, request: Request, options: Options) -> Pending {
+    Box::pin(async move {
+        let version = request.version;
+        let Some(offload) = options.offload.clone() else { return S::call(&service, request, &options).await };
+        match offload.run(move || S::call(&service, request, &options)).await {
+            Some(pending) => pending.await,
+            None => Reply::from_fault(version, &reply::panicked()),
+        }
+    })
 }
 
 /// A reply that is being worked on.

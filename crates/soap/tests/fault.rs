@@ -265,3 +265,17 @@ fn what_is_no_answer_is_an_error_with_its_place() {
         assert!(error.to_string().contains(expected), "{answer}\n{error}");
     }
 }
+
+/// A fault is shown in messages and on terminals, and comes from strangers.
+#[test]
+fn what_a_fault_says_is_harmless_and_cut_in_messages_and_whole_in_the_value() {
+    let text = "\u{1b}[2J\n\u{202e}".to_owned() + &"x".repeat(1_000_000);
+    let fault: Fault = Fault::sender(text.clone());
+    let shown = fault.to_string();
+    assert!(shown.starts_with("Sender: \\u{1b}[2J\\n\\u{202e}xxx"), "{shown}");
+    assert!(shown.ends_with("x… (999008 more bytes)"), "{}", &shown[shown.len() - 100..]);
+    assert_eq!(fault.reason.as_str(), text);
+    let name = name("urn:a", &"n".repeat(1_000));
+    let fault: Fault = (0..1_000).fold(Fault::receiver("no"), |fault, _| fault.with_subcode(name.clone()));
+    assert!(fault.to_string().len() < 2_000, "{fault}");
+}

@@ -47,15 +47,13 @@ async fn serve(floor: Option<usize>) -> Result<()> {
         Some(length) => floor::serve(listener, vec![vec![b'x'; length].into()], std::future::pending()).await,
         None => {
             let routes = Routes::new()
-                .route(ATTACHMENTS, AttachmentsServer::new(Service).into())
+                .route(attachments::PATH, AttachmentsServer::new(Service).into())
                 .route(styles::PATH, styles::contract::DocPtServer::new(styles::Service).into());
-            Server::new().serve(listener, routes, std::future::pending()).await;
+            let _ = Server::new().serve(listener, routes, std::future::pending()).await;
         }
     }
     Ok(())
 }
-
-const ATTACHMENTS: &str = "/attachments";
 
 /// A request to be measured.
 struct Case {
@@ -78,7 +76,7 @@ async fn compare(requests: usize, bytes: usize) -> Result<()> {
         [("SwA, streamed", Kind::Attached), ("MTOM, as a value", Kind::Value), ("MTOM, streamed", Kind::Streamed)];
     for (name, kind) in kinds {
         let attachments::Request { content_type, body } = attachments::request(kind, bytes).await?;
-        cases.push(Case { name, path: ATTACHMENTS, action: String::new(), content_type, body });
+        cases.push(Case { name, path: attachments::PATH, action: String::new(), content_type, body });
     }
     println!("{requests} requests, attachments of {bytes} bytes; processor time of the server per request");
     for case in cases {

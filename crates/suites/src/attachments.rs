@@ -13,6 +13,9 @@ pub mod contract {
     castile::include_contract!("attachments");
 }
 
+/// Where the service is mounted.
+pub const PATH: &str = "/attachments";
+
 /// Answers with what came. What comes as a stream goes as one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Service;

@@ -9,6 +9,7 @@ mod client;
 pub mod codec;
 pub mod floor;
 pub mod interop;
+pub mod open;
 mod random;
 pub mod seismic;
 pub mod styles;
@@ -26,7 +27,8 @@ pub fn cases(name: &str) -> Vec<Case> {
     suite(name).map_or_else(Vec::new, |suite| (suite.cases)())
 }
 
-/// The services of all suites, each at its path, and those that engines are tried on each other with.
+/// The services of all suites, each at its path, those that engines are tried on each other with, and two more that take
+/// what the others don't: attachments, and what schemas leave open.
 pub fn routes() -> Routes {
     routes_with(&seismic::Service::default())
 }
@@ -35,6 +37,8 @@ pub fn routes() -> Routes {
 pub fn routes_with(quakes: &seismic::Service) -> Routes {
     let benchmarks = Routes::new()
         .route(benchmark1::PATH, benchmark1::contract::BenchmarkServer::new(benchmark1::Service).into())
+        .route(attachments::PATH, attachments::contract::AttachmentsServer::new(attachments::Service).into())
+        .route(open::PATH, open::contract::OpenServer::new(open::Service).into())
         .route(benchmark1::round2::PATH, benchmark1::round2::contract::BenchmarkServer::new(benchmark1::Service).into())
         .route(seismic::document::PATH, seismic::document::contract::QuakeInterfaceServer::new(quakes.clone()).into())
         .route(

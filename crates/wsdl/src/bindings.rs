@@ -1,6 +1,8 @@
 //! Bindings (§2.5) with SOAP (§3), HTTP (§4) and MIME (§5) in them. Elements are taken in any order: some contracts
 //! put the protocol's elements behind those of WSDL.
 
+use std::collections::{HashMap, HashSet};
+
 use castile_xml::tree::Element;
 use castile_xsd::{Diagnostics, Location};
 
@@ -24,11 +26,16 @@ pub(crate) fn binding(
     let name = context.name(element, diagnostics)?;
     let port_type = names.resolve(Kind::PortType, context, element, "type", diagnostics).map(PortTypeId)?;
     let protocol = protocol(context, element, diagnostics);
-    let mut reader = Reader { context, names, definitions, protocol: &protocol, diagnostics };
+    let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (index, operation) in definitions[port_type].operations.iter().enumerate() {
+        by_name.entry(&operation.name).or_default().push(index);
+    }
+    let mut reader = Reader { context, names, definitions, protocol: &protocol, by_name, diagnostics };
     let mut operations: Vec<BindingOperation> = Vec::new();
+    let mut bound: HashSet<usize> = HashSet::new();
     for child in wsdl_children(element).filter(|child| child.local() == "operation") {
         let Some(operation) = reader.operation(child, port_type) else { continue };
-        if operations.iter().any(|known| known.operation == operation.operation) {
+        if !bound.insert(operation.operation) {
             let message = format!("operation {} is bound twice", operation.name);
             reader.diagnostics.error(operation.location, message);
             continue;
@@ -90,6 +97,8 @@ struct Reader<'r> {
     names: &'r Names,
     definitions: &'r Definitions,
     protocol: &'r Protocol,
+    /// The operations of the port type by their names.
+    by_name: HashMap<&'r str, Vec<usize>>,
     diagnostics: &'r mut Diagnostics,
 }
 
@@ -138,8 +147,7 @@ impl Reader<'_> {
     /// The operation of the port type: by its name and, where several have it, by those of its input and output (§2.5).
     fn find(&mut self, element: Element<'_>, name: &str, port_type: PortTypeId) -> Option<usize> {
         let port_type = &self.definitions[port_type];
-        let all: Vec<usize> =
-            (0..port_type.operations.len()).filter(|&index| port_type.operations[index].name == name).collect();
+        let all = self.by_name.get(name).map_or(&[][..], Vec::as_slice);
         let named = |local: &str| {
             wsdl_children(element).find(|child| child.local() == local).and_then(|child| child.attribute("name"))
         };
@@ -150,14 +158,13 @@ impl Reader<'_> {
             let operation = &port_type.operations[index];
             fits(named("input"), &operation.input) && fits(named("output"), &operation.output)
         });
-        match (all.as_slice(), exact) {
+        match (all, exact) {
             (_, Some(index)) => Some(index),
             ([one], None) => Some(*one),
             _ => {
                 let message = format!("port type {} has no operation {name} like this", port_type.name);
-                let known: Vec<&str> = port_type.operations.iter().map(|operation| operation.name.as_str()).collect();
-                let note = format!("it has {}", known.join(", "));
-                self.diagnostics.error(self.context.location(element), message).with_note(note);
+                let known = listed(port_type.operations.iter().map(|operation| operation.name.as_str()));
+                self.diagnostics.error(self.context.location(element), message).with_note(format!("it has {known}"));
                 None
             }
         }
@@ -195,16 +202,20 @@ impl Reader<'_> {
         bound.body = match chosen {
             // Basic Profile R2301: they come in the order of the message.
             Some(names) => {
-                let known: Vec<Part> = names.iter().filter_map(|name| self.part(message, name, operation)).collect();
-                message.parts.iter().filter(|part| known.iter().any(|one| one.name == part.name)).cloned().collect()
+                let has = by_name(message);
+                for name in names.iter().filter(|name| !has.contains_key(name.as_str())) {
+                    self.no_part(message, name, operation);
+                }
+                let chosen: HashSet<&str> = names.iter().map(String::as_str).collect();
+                message.parts.iter().filter(|part| chosen.contains(part.name.as_str())).cloned().collect()
             }
             // §3.5: without `parts` all are in the body, and a part can't be in two places.
             None => {
-                let elsewhere = |part: &Part| {
-                    let of_header = |header: &Header| header.message == of.message && header.part.name == part.name;
-                    bound.headers.iter().any(of_header) || bound.attachments.iter().any(|one| one.part == part.name)
-                };
-                message.parts.iter().filter(|part| !elsewhere(part)).cloned().collect()
+                let headers = bound.headers.iter().filter(|header| header.message == of.message);
+                let headers = headers.map(|header| header.part.name.as_str());
+                let attachments = bound.attachments.iter().map(|attachment| attachment.part.as_str());
+                let elsewhere: HashSet<&str> = headers.chain(attachments).collect();
+                message.parts.iter().filter(|part| !elsewhere.contains(part.name.as_str())).cloned().collect()
             }
         };
         Some(bound)
@@ -285,12 +296,15 @@ impl Reader<'_> {
     fn part(&mut self, message: &Message, name: &str, at: Element<'_>) -> Option<Part> {
         let part = message.parts.iter().find(|part| part.name == name);
         if part.is_none() {
-            let text = format!("message {} has no part {name}", message.name);
-            let known: Vec<&str> = message.parts.iter().map(|part| part.name.as_str()).collect();
-            let note = if known.is_empty() { "it has none".to_owned() } else { format!("it has {}", known.join(", ")) };
-            self.diagnostics.error(self.context.location(at), text).with_note(note);
+            self.no_part(message, name, at);
         }
         part.cloned()
+    }
+
+    fn no_part(&mut self, message: &Message, name: &str, at: Element<'_>) {
+        let text = format!("message {} has no part {name}", message.name);
+        let note = it_has(message.parts.iter().map(|part| part.name.as_str()));
+        self.diagnostics.error(self.context.location(at), text).with_note(note);
     }
 
     fn use_of(&mut self, element: Element<'_>) -> Use {
@@ -308,20 +322,20 @@ impl Reader<'_> {
     /// The faults of the port type's operation, each as the binding says; one that it doesn't name is literal.
     fn faults(&mut self, element: Element<'_>, operation: &Operation) -> Vec<BindingFault> {
         let bound: Vec<Element<'_>> = wsdl_children(element).filter(|child| child.local() == "fault").collect();
+        let known: HashSet<&str> = operation.faults.iter().map(|fault| fault.name.as_str()).collect();
+        let mut by_name: HashMap<&str, Element<'_>> = HashMap::new();
         for &child in &bound {
             let name = child.attribute("name").unwrap_or_default().trim();
-            if operation.faults.iter().all(|fault| fault.name != name) {
-                let known: Vec<&str> = operation.faults.iter().map(|fault| fault.name.as_str()).collect();
+            by_name.entry(name).or_insert(child);
+            if !known.contains(name) {
                 let message = format!("operation {} has no fault {name:?} in its port type", operation.name);
-                let note =
-                    if known.is_empty() { "it has none".to_owned() } else { format!("it has {}", known.join(", ")) };
+                let note = it_has(operation.faults.iter().map(|fault| fault.name.as_str()));
                 self.diagnostics.warning(self.context.location(child), message).with_note(note);
             }
         }
         let mut faults = Vec::new();
         for fault in &operation.faults {
-            let binding =
-                bound.iter().find(|child| child.attribute("name").is_some_and(|name| name.trim() == fault.name));
+            let binding = by_name.get(fault.name.as_str());
             let soap = binding
                 .and_then(|child| child.elements().find(|soap| is_soap(soap.namespace()) && soap.local() == "fault"));
             let message = &self.definitions[fault.message];
@@ -372,5 +386,28 @@ impl Reader<'_> {
             };
             self.diagnostics.warning(operation.location, text).with_note(expected);
         }
+    }
+}
+
+/// The first part of each name.
+fn by_name(message: &Message) -> HashMap<&str, &Part> {
+    message.parts.iter().rev().map(|part| (part.name.as_str(), part)).collect()
+}
+
+/// What there is in place of what was asked for.
+fn it_has<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    match listed(names).as_str() {
+        "" => "it has none".to_owned(),
+        names => format!("it has {names}"),
+    }
+}
+
+/// The names, or the first of them: there may be thousands.
+fn listed<'n>(mut names: impl Iterator<Item = &'n str>) -> String {
+    const SHOWN: usize = 100;
+    let shown: Vec<&str> = names.by_ref().take(SHOWN).collect();
+    match names.count() {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
     }
 }

@@ -67,7 +67,11 @@ pub(crate) fn extensions(
             name,
             required,
             source: child.source().to_owned(),
-            namespaces: child.namespaces().into_iter().map(|(p, n)| (p.to_owned(), n.to_owned())).collect(),
+            namespaces: child
+                .namespaces_in(child.source())
+                .into_iter()
+                .map(|(p, n)| (p.to_owned(), n.to_owned()))
+                .collect(),
             location,
         });
     }

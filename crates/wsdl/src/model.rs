@@ -414,7 +414,7 @@ pub struct Extension {
     pub required: bool,
     /// Its text.
     pub source: String,
-    /// The prefixes in scope, with their namespace names.
+    /// The prefixes in its text and the default one, as far as they are in scope, with their namespace names.
     pub namespaces: Vec<(String, String)>,
     /// Where it stands.
     pub location: Location,

@@ -35,6 +35,8 @@ pub(crate) struct Names {
     read: HashMap<(Kind, ExpandedName), (u32, Location)>,
     /// All that the documents define, to tell what is missing from what is there and broken.
     defined: HashSet<(Kind, ExpandedName)>,
+    /// The least of those that have a local name.
+    by_local: HashMap<(Kind, String), ExpandedName>,
 }
 
 impl Names {
@@ -54,7 +56,12 @@ impl Names {
                 defined.insert((kind, ExpandedName::new(target_namespace, local)));
             }
         }
-        Self { read: HashMap::new(), defined }
+        let mut by_local: HashMap<(Kind, String), ExpandedName> = HashMap::new();
+        for (kind, name) in &defined {
+            let known = by_local.entry((*kind, name.local().to_owned())).or_insert_with(|| name.clone());
+            *known = known.clone().min(name.clone());
+        }
+        Self { read: HashMap::new(), defined, by_local }
     }
 
     pub(crate) fn add(
@@ -116,9 +123,8 @@ impl Names {
             diagnostics.warning(context.location(element), message).with_note(format!("{ours} is taken"));
             return Some(id);
         }
-        let similar = self.defined.iter().filter(|(of, other)| *of == kind && other.local() == name.local());
-        let note = similar.map(|(_, other)| other).min().map(|other| format!("there is {other}"));
-        diagnostics.error(context.location(element), message).note = note;
+        let similar = self.by_local.get(&(kind, name.local().to_owned()));
+        diagnostics.error(context.location(element), message).note = similar.map(|other| format!("there is {other}"));
         None
     }
 }

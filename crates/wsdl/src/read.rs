@@ -1,5 +1,7 @@
 //! Definitions, made in dependency order: schemas, messages, port types, bindings, services.
 
+use std::collections::HashSet;
+
 use castile_xml::tree::Element;
 use castile_xsd::{Diagnostic, Diagnostics, ExpandedName, FileId, Loader, Location, Opened, Resolver, Schema};
 
@@ -164,11 +166,11 @@ impl Context {
     fn port_type(&self, names: &Names, element: Element<'_>, diagnostics: &mut Diagnostics) -> Option<PortType> {
         let name = self.name(element, diagnostics)?;
         let mut operations: Vec<Operation> = Vec::new();
+        let mut known: HashSet<(String, Option<String>)> = HashSet::new();
         for child in wsdl_children(element).filter(|child| child.local() == "operation") {
             let Some(operation) = self.operation(names, child, diagnostics) else { continue };
-            let input_name = |operation: &Operation| operation.input.as_ref().map(|input| input.name.clone());
-            let twin = |known: &&Operation| known.name == operation.name && input_name(known) == input_name(&operation);
-            if operations.iter().find(twin).is_some() {
+            let input_name = operation.input.as_ref().map(|input| input.name.clone());
+            if !known.insert((operation.name.clone(), input_name)) {
                 let message = format!("operation {} is defined twice", operation.name);
                 let note = "operations of one name have inputs of different names";
                 diagnostics.error(operation.location, message).with_note(note);

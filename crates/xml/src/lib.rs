@@ -5,7 +5,7 @@
 //! one: they are read through [`DocumentEntity`]. [`Pieces`] reads what comes in pieces. [`decode`] comes before a reader,
 //! for what is not UTF-8. [`Writer`] is the counterpart: whatever it is given, what it writes is well-formed. [`escape`]
 //! is for those who write constant tags themselves: what stands between them is made safe there. [`c14n`] writes documents
-//! in their canonical form.
+//! in their canonical form. [`visible`] makes text of strangers safe to show.
 //!
 //! ```
 //! use castile_xml::{Limits, Reader, Token};
@@ -36,6 +36,7 @@ mod reader;
 pub mod scan;
 mod token;
 pub mod tree;
+mod visible;
 mod writer;
 
 pub use document::DocumentEntity;
@@ -53,4 +54,5 @@ pub use reader::known::KnownText;
 pub use reader::pieces::{Piece, Pieces};
 pub use reader::{Memory, Reader};
 pub use token::{Attribute, Raw, StartTag, Token};
+pub use visible::{excerpt, turns_text, visible, visible_lines};
 pub use writer::{Prefixes, Writer};

@@ -15,9 +15,13 @@
 //! ```
 
 mod build;
+mod lines;
 
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
+
+pub use lines::Lines;
 
 use crate::{XML_NAMESPACE, XMLNS_NAMESPACE, is_name_char, is_name_start_char};
 
@@ -25,8 +29,7 @@ use crate::{XML_NAMESPACE, XMLNS_NAMESPACE, is_name_char, is_name_start_char};
 #[derive(Debug, Clone)]
 pub struct Document {
     text: Arc<str>,
-    /// Byte offset of the first byte of each line.
-    lines: Vec<u32>,
+    lines: Lines,
     /// Every name and value of the document, end to end; a [`Span`] cuts one out.
     strings: String,
     declarations: Vec<Declaration>,
@@ -65,10 +68,13 @@ impl Document {
     /// Line and column of a byte offset in [`text`](Self::text).
     #[must_use]
     pub fn position(&self, offset: usize) -> Position {
-        let line = self.lines.partition_point(|&start| start as usize <= offset).max(1);
-        let start = self.lines[line - 1] as usize;
-        let column = self.text.get(start..offset).map_or(offset - start, |before| before.chars().count()) + 1;
-        Position { line: line as u32, column: column as u32 }
+        self.lines.position(&self.text, offset)
+    }
+
+    /// Where the lines of [`text`](Self::text) begin.
+    #[must_use]
+    pub fn lines(&self) -> &Lines {
+        &self.lines
     }
 
     fn span(&self, span: Span) -> &str {
@@ -209,15 +215,33 @@ impl<'d> Element<'d> {
     #[must_use]
     pub fn namespaces(self) -> Vec<(&'d str, &'d str)> {
         let document = self.document;
-        let mut found: Vec<(&str, &str)> = Vec::new();
-        for declaration in self.declarations() {
-            let prefix = document.span(declaration.prefix);
-            if found.iter().all(|&(seen, _)| seen != prefix) {
-                found.push((prefix, document.span(declaration.namespace)));
-            }
-        }
+        let mut seen: HashSet<&str> = HashSet::new();
+        let declared = self.declarations().filter(|declaration| seen.insert(document.span(declaration.prefix)));
+        let names = declared.map(|one| (document.span(one.prefix), document.span(one.namespace)));
+        let mut found: Vec<(&str, &str)> = names.collect();
         found.retain(|(_, namespace)| !namespace.is_empty());
         found
+    }
+
+    /// Those of [`namespaces`](Self::namespaces) whose prefix stands before a colon in `text`, and the default one: all
+    /// that the text can need. An element may have a thousand in scope.
+    #[must_use]
+    pub fn namespaces_in(self, text: &str) -> Vec<(&'d str, &'d str)> {
+        let mut seen: HashSet<&str> = HashSet::new();
+        let prefixes = text.match_indices(':').map(|(at, _)| {
+            let before = &text[..at];
+            before
+                .rfind(|c| !is_name_char(c))
+                .map_or(before, |end| before[end..].trim_start_matches(|c| !is_name_char(c)))
+        });
+        let used: HashSet<&str> = prefixes.chain([""]).collect();
+        let document = self.document;
+        let declared = self.declarations().filter(|one| {
+            let prefix = document.span(one.prefix);
+            used.contains(prefix) && seen.insert(prefix)
+        });
+        let names = declared.map(|one| (document.span(one.prefix), document.span(one.namespace)));
+        names.filter(|(_, namespace)| !namespace.is_empty()).collect()
     }
 
     /// Resolves a QName in content or in an attribute value as XML Schema does (Part 2, 3.2.18): without a prefix it

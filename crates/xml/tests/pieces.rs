@@ -217,3 +217,25 @@ fn what_is_not_read_of_one_piece_is_read_with_the_next() {
     }
     assert_eq!(tokens.len(), 5, "{tokens:?}");
 }
+
+/// Each reference made the rest of the text be searched for tags again.
+#[test]
+fn many_references_in_one_long_text_take_linear_time() {
+    for (repeated, behind) in [("&amp;", "</a>"), ("\r", "</a>"), ("&amp;", "<!-- --></a>")] {
+        let document = format!("<a>{}{behind}", repeated.repeat(1 << 20));
+        let (sender, receiver) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let mut limits = Limits::default();
+            limits.text_length = document.len();
+            let mut pieces = Pieces::new(None, limits);
+            let mut length = 0;
+            let mut piece = pieces.push(document.as_bytes());
+            while let Some(token) = piece.next().unwrap() {
+                length += if let Token::Text(text) = token { text.len() } else { 0 };
+            }
+            let _ = sender.send(length);
+        });
+        let outcome = receiver.recv_timeout(std::time::Duration::from_secs(60));
+        assert_eq!(outcome, Ok(1 << 20), "{repeated:?} before {behind}");
+    }
+}

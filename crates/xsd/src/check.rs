@@ -31,6 +31,7 @@ pub(crate) fn check(schema: &Schema, missing: &HashSet<TypeId>, diagnostics: &mu
         steps,
         substitutes: HashMap::new(),
         definitions: Definitions::default(),
+        has_unchecked: false,
     };
     let depths = depths(schema);
     for (id, definition) in schema.types().skip(Builtin::ALL.len()) {
@@ -90,6 +91,8 @@ struct Checker<'c> {
     /// Elements that may stand for another, as far as that has been asked.
     substitutes: HashMap<ElementId, Rc<[ElementId]>>,
     definitions: Definitions,
+    /// Whether it was said that there are too many patterns.
+    has_unchecked: bool,
 }
 
 impl Checker<'_> {

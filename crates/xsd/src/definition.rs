@@ -5,25 +5,51 @@ use std::collections::HashMap;
 use castile_databinding::datatypes::{Datatype, Invalid, Scope};
 use castile_databinding::facets::{Constraint, SimpleTypeDefinition};
 
-use crate::components::{Facet, SimpleType, TypeDefinition, Variety};
+use crate::components::{Facet, FacetKind, SimpleType, TypeDefinition, Variety};
 use crate::{Builtin, Schema, TypeId};
 
 /// How many types a value may be tried with: a union of unions, each of them twice in the next, would take for ever.
 const MOST_MEMBERS: usize = 10_000;
 
+/// What the patterns of a contract may cost together, in the characters, classes and repetitions that are compiled: a
+/// character that comes up to 500 times costs 500. Contracts of banks, which have most patterns, take a tenth of it.
+const MOST_PATTERN_COST: u64 = 500_000;
+
 impl Schema {
     /// A simple type with all that it is derived from, ready to read values. A complex type counts as
-    /// `xs:anySimpleType`.
+    /// `xs:anySimpleType`. For many types [`SimpleTypes`] does it with less work.
     ///
     /// # Errors
     /// A facet whose value is none: a pattern that is no regular expression, a bound that is not of the type.
     pub fn simple_type_definition(&self, type_id: TypeId) -> Result<SimpleTypeDefinition, Invalid> {
-        let mut definitions = Definitions::default();
-        let definition = definitions.of(self, type_id).definition.clone();
-        // Nothing else was asked for than this type and what it is made of.
-        match definitions.known.into_values().find_map(|made| made.problem) {
-            None => Ok(definition),
-            Some(problem) => Err(problem),
+        SimpleTypes::new(self).definition(type_id)
+    }
+}
+
+/// The simple types of a schema, ready to read values; each is made once.
+#[derive(Debug)]
+pub struct SimpleTypes<'s> {
+    schema: &'s Schema,
+    definitions: Definitions,
+}
+
+impl<'s> SimpleTypes<'s> {
+    /// None made so far.
+    #[must_use]
+    pub fn new(schema: &'s Schema) -> Self {
+        Self { schema, definitions: Definitions::default() }
+    }
+
+    /// The same as [`Schema::simple_type_definition`].
+    ///
+    /// # Errors
+    /// A facet whose value is none, of this type or of what it is made of; or the patterns of all types together take too
+    /// much.
+    pub fn definition(&mut self, type_id: TypeId) -> Result<SimpleTypeDefinition, Invalid> {
+        let made = self.definitions.of(self.schema, type_id);
+        match &made.any_problem {
+            None => Ok(made.definition.clone()),
+            Some(problem) => Err(problem.clone()),
         }
     }
 }
@@ -32,6 +58,8 @@ impl Schema {
 #[derive(Debug, Default)]
 pub(crate) struct Definitions {
     known: HashMap<TypeId, Made>,
+    /// What the patterns that were compiled cost.
+    pattern_cost: u64,
 }
 
 /// A type as a definition. If there is a problem with its facets it reads what its base does, so that the rest of a
@@ -41,6 +69,10 @@ pub(crate) struct Made {
     pub(crate) definition: SimpleTypeDefinition,
     /// What is wrong with its own facets.
     pub(crate) problem: Option<Invalid>,
+    /// The same, or what is wrong with a type that it is made of.
+    any_problem: Option<Invalid>,
+    /// Whether its facets were not looked at, since there are too many patterns.
+    pub(crate) is_unchecked: bool,
     members: usize,
 }
 
@@ -56,7 +88,9 @@ impl Definitions {
             if open.len() == before {
                 open.pop();
                 if !self.known.contains_key(&id) {
-                    let made = self.make(schema, id);
+                    let mut made = self.make(schema, id);
+                    let of_parts = || parts(schema, id).iter().find_map(|part| self.known[part].any_problem.clone());
+                    made.any_problem = made.problem.clone().or_else(of_parts);
                     self.known.insert(id, made);
                 }
             }
@@ -65,12 +99,24 @@ impl Definitions {
     }
 
     /// Makes a type whose parts are known.
-    fn make(&self, schema: &Schema, id: TypeId) -> Made {
+    fn make(&mut self, schema: &Schema, id: TypeId) -> Made {
         let Some(simple) = restrictable(schema, id) else {
             let definition = built_in(id.builtin().unwrap_or(Builtin::AnySimpleType));
-            return Made { definition, problem: None, members: 1 };
+            return Made { members: 1, ..Made::of(definition) };
         };
         let name = simple.name.as_ref().map_or("value", |name| name.local());
+        let patterns = simple.facets.iter().filter(|facet| facet.kind == FacetKind::Pattern);
+        let cost = patterns.map(|facet| pattern_cost(&facet.value)).fold(0, u64::saturating_add);
+        if cost > MOST_PATTERN_COST - self.pattern_cost {
+            let problem = format!("the patterns up to that of {name} cost more than {MOST_PATTERN_COST} to compile");
+            let (definition, members) = match self.known.get(&simple.base) {
+                Some(base) => (base.definition.clone(), base.members),
+                None => (built_in(Builtin::AnySimpleType), 1),
+            };
+            let problem = Some(Invalid::new(problem));
+            return Made { problem, is_unchecked: true, members, ..Made::of(definition) };
+        }
+        self.pattern_cost += cost;
         let part = |id: &TypeId| &self.known[id];
         let (made, otherwise, members) = match &simple.variety {
             Variety::List { item } if is_primary(simple) => {
@@ -95,12 +141,61 @@ impl Definitions {
         match made {
             Ok(_) if members > MOST_MEMBERS => {
                 let problem = format!("{name} has more than {MOST_MEMBERS} member types, those of members counted");
-                Made { definition: otherwise(), problem: Some(Invalid::new(problem)), members: 1 }
+                Made { problem: Some(Invalid::new(problem)), members: 1, ..Made::of(otherwise()) }
             }
-            Ok(definition) => Made { definition, problem: None, members },
-            Err(problem) => Made { definition: otherwise(), problem: Some(problem), members },
+            Ok(definition) => Made { members, ..Made::of(definition) },
+            Err(problem) => Made { problem: Some(problem), members, ..Made::of(otherwise()) },
         }
     }
+}
+
+impl Made {
+    fn of(definition: SimpleTypeDefinition) -> Self {
+        Made { definition, problem: None, any_problem: None, is_unchecked: false, members: 1 }
+    }
+}
+
+/// About how much a pattern takes to compile: one for each character, more for classes of characters, and what may repeat
+/// as often as it may.
+fn pattern_cost(pattern: &str) -> u64 {
+    /// What `\p{L}` and its like stand for are hundreds of ranges.
+    const CLASS: u64 = 200;
+    /// And any pattern takes as much as a hundred characters.
+    const EACH: u64 = 100;
+    let mut outside: Vec<u64> = vec![EACH];
+    // Of the group so far, and of its last part.
+    let (mut sum, mut last) = (0_u64, 0_u64);
+    let mut rest = pattern.chars();
+    while let Some(c) = rest.next() {
+        match c {
+            '(' => {
+                outside.push(sum.saturating_add(last));
+                (sum, last) = (0, 0);
+            }
+            ')' => {
+                last = sum.saturating_add(last).max(1);
+                sum = if outside.len() > 1 { outside.pop().unwrap_or_default() } else { 0 };
+            }
+            '{' => {
+                let counts: String = rest.by_ref().take_while(|&c| c != '}').collect();
+                let most = counts.rsplit(',').find(|count| !count.is_empty()).unwrap_or_default();
+                last = last.max(1).saturating_mul(most.parse().unwrap_or(u64::MAX));
+            }
+            c => {
+                sum = sum.saturating_add(last);
+                let escaped = if c == '\\' { rest.next() } else { None };
+                last = match escaped {
+                    Some('p' | 'P') => {
+                        let _ = rest.by_ref().take_while(|&c| c != '}').count();
+                        CLASS
+                    }
+                    Some('i' | 'I' | 'c' | 'C' | 'w' | 'W' | 'd' | 'D' | 's' | 'S') => CLASS,
+                    _ => 1,
+                };
+            }
+        }
+    }
+    outside.into_iter().fold(sum.saturating_add(last), u64::saturating_add)
 }
 
 /// The facets of one step, for the checker of values.
@@ -141,5 +236,29 @@ impl Scope for Facet {
     fn namespace(&self, prefix: &str) -> Option<&str> {
         let (_, namespace) = self.namespaces.iter().find(|(known, _)| known == prefix)?;
         Some(namespace)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_cost_what_they_repeat() {
+        for (pattern, least, most) in [
+            ("", 100, 100),
+            ("abc", 103, 103),
+            ("[0-9]{5}", 109, 109),
+            ("(ab){10}", 120, 120),
+            ("((a{100}){100}){100}", 1_000_100, 1_000_100),
+            ("a{2,30}b{7,}", 137, 137),
+            ("\\p{Lu}{3}", 700, 700),
+            ("\\{a{2", 103, 104),
+            (")(", 101, 102),
+            ("a{99999999999999999999999}", u64::MAX, u64::MAX),
+        ] {
+            let cost = pattern_cost(pattern);
+            assert!((least..=most).contains(&cost), "{pattern}: {cost}");
+        }
     }
 }

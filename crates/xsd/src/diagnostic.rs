@@ -1,7 +1,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use castile_xml::tree::{Element, Position};
+use castile_xml::tree::{Element, Lines, Position};
+use castile_xml::visible;
+
+use crate::Limits;
 
 /// How much a [`Diagnostic`] matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,7 +19,8 @@ pub enum Severity {
 
 /// One problem of a contract: what was found, what was expected, where.
 ///
-/// Its `Display` is laid out as the compiler's own messages are:
+/// Its `Display` is laid out as the compiler's own messages are, and safe to print: what could steer a terminal or change
+/// the direction of writing is escaped ([`visible`]).
 ///
 /// ```text
 /// error[src-resolve]: type {urn:t}Nothing is not defined
@@ -77,41 +81,69 @@ impl fmt::Display for Diagnostic {
             Severity::Warning => "warning",
             Severity::Note => "note",
         };
+        let message = visible(&self.message);
         match self.rule {
-            Some(rule) => writeln!(f, "{severity}[{rule}]: {}", self.message)?,
-            None => writeln!(f, "{severity}: {}", self.message)?,
+            Some(rule) => writeln!(f, "{severity}[{rule}]: {message}")?,
+            None => writeln!(f, "{severity}: {message}")?,
         }
         let digits = self.line.to_string();
         let margin = " ".repeat(digits.len());
+        let file = visible(&self.file);
         if self.line == 0 {
-            write!(f, "{margin}--> {}", self.file)?;
+            write!(f, "{margin}--> {file}")?;
         } else {
-            writeln!(f, "{margin}--> {}:{}:{}", self.file, self.line, self.column)?;
+            // What is escaped has another width.
+            let (before, behind) = split_at(&self.source_line, self.caret);
+            let (meant, behind) = split_at(behind, self.length.max(1));
+            let (before, meant, behind) = (visible(before), visible(meant), visible(behind));
+            writeln!(f, "{margin}--> {file}:{}:{}", self.line, self.column)?;
             writeln!(f, "{margin} |")?;
-            writeln!(f, "{digits} | {}", self.source_line)?;
-            let carets = "^".repeat(self.length.max(1));
-            write!(f, "{margin} | {}{carets}", " ".repeat(self.caret))?;
+            writeln!(f, "{digits} | {before}{meant}{behind}")?;
+            let carets = "^".repeat(meant.chars().count().max(self.length).max(1));
+            write!(f, "{margin} | {}{carets}", " ".repeat(before.chars().count()))?;
         }
         match &self.note {
-            Some(note) => write!(f, "\n{margin} = note: {note}"),
+            Some(note) => write!(f, "\n{margin} = note: {}", visible(note)),
             None => Ok(()),
         }
     }
 }
 
-/// The part of a line to show and how far from its start the caret stands.
-fn excerpt(line: &str, column: usize) -> (String, usize) {
+/// The first so many characters of a text, and the rest.
+fn split_at(text: &str, count: usize) -> (&str, &str) {
+    text.split_at(text.char_indices().nth(count).map_or(text.len(), |(at, _)| at))
+}
+
+/// How much of a message or a note is kept, in bytes: names of a contract may be of any length.
+const LONGEST: usize = 2_000;
+
+/// The text, or its beginning.
+fn cut(mut text: String) -> String {
+    if text.len() > LONGEST {
+        text.truncate(text.floor_char_boundary(LONGEST));
+        text.push('…');
+    }
+    text
+}
+
+/// The part of a line to show, of a text with the line's first byte and the byte that is meant, and how many characters from
+/// its start the caret stands.
+fn excerpt(text: &str, start: usize, at: usize) -> (String, usize) {
     const WIDTH: usize = 120;
     const BEFORE: usize = 40;
-    let at = column.saturating_sub(1);
-    let first = if at < WIDTH { 0 } else { at - BEFORE };
-    let mut shown: String = if first > 0 { "…".into() } else { String::new() };
-    let mut rest = line.chars().skip(first);
+    let before = text.get(start..at).unwrap_or_default();
+    let is_near = before.chars().nth(WIDTH - 1).is_none();
+    let from = if is_near { 0 } else { before.char_indices().rev().nth(BEFORE - 1).map_or(0, |(at, _)| at) };
+    let mut shown: String = if from > 0 { "…".into() } else { String::new() };
+    let mut rest = text[start + from..].chars().take_while(|&c| c != '\n').peekable();
     shown.extend(rest.by_ref().take(WIDTH).map(|c| if c == '\t' { ' ' } else { c }));
-    if rest.next().is_some() {
+    if rest.next().is_some_and(|c| c != '\r' || rest.peek().is_some()) {
         shown.push('…');
     }
-    (shown, at - first + usize::from(first > 0))
+    if shown.ends_with('\r') {
+        shown.pop();
+    }
+    (shown, before[from..].chars().count() + usize::from(from > 0))
 }
 
 /// A place in one of the documents a [`Sources`] holds: [`Sources::position`] has its line and column.
@@ -142,8 +174,7 @@ pub struct Sources {
 struct Source {
     name: Arc<str>,
     text: Arc<str>,
-    /// Byte offset of the first byte of each line.
-    lines: Vec<u32>,
+    lines: Lines,
 }
 
 impl Default for Sources {
@@ -157,8 +188,7 @@ impl Default for Sources {
 impl Sources {
     /// Adds a document.
     pub fn add(&mut self, name: &str, text: Arc<str>) -> FileId {
-        let starts = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n').map(|(at, _)| at as u32 + 1);
-        let lines = std::iter::once(0).chain(starts).collect();
+        let lines = Lines::of(&text);
         self.files.push(Source { name: name.into(), text, lines });
         FileId(self.files.len() as u32 - 1)
     }
@@ -183,9 +213,7 @@ impl Sources {
     #[must_use]
     pub fn position(&self, location: Location) -> Option<Position> {
         let (source, offset) = (&self.files[location.file.0 as usize], location.offset?);
-        let line = source.lines.partition_point(|&start| start <= offset).max(1);
-        let before = source.text.get(source.lines[line - 1] as usize..offset as usize).unwrap_or_default();
-        Some(Position { line: line as u32, column: before.chars().count() as u32 + 1 })
+        Some(source.lines.position(&source.text, offset as usize))
     }
 
     /// `file, line n`
@@ -199,10 +227,10 @@ impl Sources {
     pub fn diagnostic(&self, severity: Severity, location: Location, message: impl Into<String>) -> Diagnostic {
         let source = &self.files[location.file.0 as usize];
         let position = self.position(location);
-        let (source_line, caret) = position.map_or_else(Default::default, |position| {
-            let start = source.lines[position.line as usize - 1] as usize;
-            excerpt(source.text[start..].lines().next().unwrap_or_default(), position.column as usize)
-        });
+        let (source_line, caret) = match (position, location.offset) {
+            (Some(position), Some(offset)) => excerpt(&source.text, source.lines.start(position.line), offset as usize),
+            _ => Default::default(),
+        };
         let place = location.offset.and_then(|offset| source.text.get(offset as usize..)).unwrap_or_default();
         let room = source_line.trim_end_matches('…').chars().count().saturating_sub(caret);
         Diagnostic {
@@ -211,7 +239,7 @@ impl Sources {
             file: source.name.clone(),
             line: position.map_or(0, |position| position.line),
             column: position.map_or(0, |position| position.column),
-            message: message.into(),
+            message: cut(message.into()),
             note: None,
             length: extent(place).min(room).max(1),
             source_line,
@@ -254,15 +282,40 @@ impl Location {
     }
 }
 
-/// Gathers the problems of a contract: the front end doesn't stop at the first.
-#[derive(Debug, Clone, Default)]
+/// Gathers the problems of a contract: the front end doesn't stop at the first. Of each severity it keeps
+/// [`Limits::diagnostics`] and counts the rest.
+#[derive(Debug, Clone)]
 pub struct Diagnostics {
     /// The documents that locations name.
     pub sources: Sources,
     list: Vec<Diagnostic>,
+    /// How many there were of each severity.
+    counts: [usize; 3],
+    /// How many are kept of each.
+    limit: usize,
+    /// What becomes of those that are only counted.
+    uncounted: Diagnostic,
+}
+
+impl Default for Diagnostics {
+    fn default() -> Self {
+        Self::within(&Limits::default())
+    }
 }
 
 impl Diagnostics {
+    /// None so far; as many are kept as `limits` says.
+    #[must_use]
+    pub fn within(limits: &Limits) -> Self {
+        Self {
+            sources: Sources::default(),
+            list: Vec::new(),
+            counts: [0; 3],
+            limit: limits.diagnostics,
+            uncounted: Diagnostic::of_document(Severity::Note, "", ""),
+        }
+    }
+
     /// Adds an error.
     pub fn error(&mut self, location: Location, message: impl Into<String>) -> &mut Diagnostic {
         self.add(Severity::Error, location, message)
@@ -278,23 +331,36 @@ impl Diagnostics {
         self.add(Severity::Note, location, message)
     }
 
-    /// How many there are so far.
+    /// How many there are so far, those counted that are not kept.
     pub(crate) fn len(&self) -> usize {
-        self.list.len()
+        self.counts.iter().sum()
     }
 
-    /// What was gathered, by place, errors and notes mixed as a reader of the document meets them.
+    /// What was gathered, by place, errors and notes mixed as a reader of the document meets them. Behind them stands how
+    /// many more there were of each severity.
     #[must_use]
     pub fn finish(mut self) -> (Sources, Vec<Diagnostic>) {
         let order: std::collections::HashMap<_, _> =
             self.sources.files.iter().enumerate().map(|(index, source)| (source.name.clone(), index)).collect();
         self.list.sort_by_key(|d| (order.get(&d.file).copied(), d.line, d.column));
         self.list.dedup();
+        let file = self.sources.names().next().unwrap_or_default();
+        for severity in [Severity::Note, Severity::Warning, Severity::Error] {
+            let more = self.counts[severity as usize].saturating_sub(self.limit);
+            if more > 0 {
+                self.list.push(Diagnostic::more(severity, more, self.limit, file));
+            }
+        }
         (self.sources, self.list)
     }
 
     /// Adds a diagnostic.
     pub fn add(&mut self, severity: Severity, location: Location, message: impl Into<String>) -> &mut Diagnostic {
+        let count = &mut self.counts[severity as usize];
+        *count += 1;
+        if *count > self.limit {
+            return &mut self.uncounted;
+        }
         let diagnostic = self.sources.diagnostic(severity, location, message);
         self.list.push(diagnostic);
         let last = self.list.len() - 1;
@@ -303,9 +369,21 @@ impl Diagnostics {
 }
 
 impl Diagnostic {
+    /// Says how many diagnostics of a severity there are beyond the `limit` of those that are listed.
+    #[must_use]
+    pub fn more(severity: Severity, more: usize, limit: usize, file: &str) -> Self {
+        let what = match severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Note => "note",
+        };
+        let plural = if more == 1 { "" } else { "s" };
+        Self::of_document(severity, file, format!("{more} more {what}{plural}: {limit} are listed at most"))
+    }
+
     /// Says what to do, or why it is so.
     pub fn with_note(&mut self, note: impl Into<String>) -> &mut Self {
-        self.note = Some(note.into());
+        self.note = Some(cut(note.into()));
         self
     }
 
@@ -351,8 +429,52 @@ mod tests {
     #[test]
     fn long_lines_are_cut() {
         let line = "x".repeat(1000);
-        let (shown, caret) = excerpt(&line, 500);
+        let (shown, caret) = excerpt(&line, 0, 499);
         assert_eq!((shown.chars().count(), caret), (122, 41));
-        assert_eq!(excerpt("abc", 1), ("abc".to_owned(), 0));
+        assert_eq!(excerpt("abc", 0, 0), ("abc".to_owned(), 0));
+        assert_eq!(excerpt("a\n\tbc\r\nd", 2, 4), (" bc".to_owned(), 2));
+        let (shown, caret) = excerpt(&"é".repeat(200), 0, 2 * 100);
+        assert_eq!((shown.chars().count(), caret), (121, 100));
+    }
+
+    #[test]
+    fn escapes_are_not_printed_raw() {
+        let mut diagnostics = Diagnostics::default();
+        let text = "<a b='\u{9b}2J\u{202e}' c='x'/>";
+        let file = diagnostics.sources.add("a\n\u{1b}[2J.xsd", text.into());
+        let at = text.find("c=").unwrap_or_default();
+        diagnostics.error(Location::at(file, at), "value \u{202e} is\nwrong").with_note("not \u{7}");
+        let (_, list) = diagnostics.finish();
+        assert_eq!(
+            list[0].to_string(),
+            "error: value \\u{202e} is\\nwrong\n --> a\\n\\u{1b}[2J.xsd:1:13\n  |\n1 | <a b='\\u{9b}2J\\u{202e}' c='x'/>\n  \
+             |                         ^^^^^\n  = note: not \\u{7}"
+        );
+    }
+
+    #[test]
+    fn forty_thousand_duplicates_are_counted_and_not_listed() {
+        let mut diagnostics = Diagnostics::default();
+        let line = "<a/>".repeat(40_000);
+        let file = diagnostics.sources.add("a.xsd", line.as_str().into());
+        for number in 0..40_000 {
+            diagnostics.error(Location::at(file, number * 4), format!("a {number} is defined twice"));
+        }
+        diagnostics.warning(Location::file(file), "one warning");
+        let (_, list) = diagnostics.finish();
+        let limit = Limits::default().diagnostics;
+        assert_eq!(list.len(), limit + 2);
+        assert_eq!(list.last().map(|last| last.message.as_str()), Some("39000 more errors: 1000 are listed at most"));
+    }
+
+    #[test]
+    fn a_message_of_a_long_name_is_cut() {
+        let mut diagnostics = Diagnostics::default();
+        let file = diagnostics.sources.add("a.xsd", "<a/>".into());
+        diagnostics.error(Location::at(file, 0), "é".repeat(9_999)).with_note("n".repeat(9_999));
+        let (_, list) = diagnostics.finish();
+        assert!(
+            list[0].message.len() < LONGEST + 4 && list[0].note.as_ref().is_some_and(|note| note.len() < LONGEST + 4)
+        );
     }
 }

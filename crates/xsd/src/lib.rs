@@ -55,6 +55,7 @@ mod definition;
 mod diagnostic;
 pub mod encoded;
 mod encoding;
+mod limits;
 mod load;
 mod name;
 mod parse;
@@ -71,8 +72,10 @@ pub use builtin::{Builtin, XSD_NAMESPACE};
 pub use bundle::{Bundle, Recorder};
 pub use catalog::Catalog;
 pub use components::{AttributeId, ElementId, TypeId};
+pub use definition::SimpleTypes;
 pub use diagnostic::{Diagnostic, Diagnostics, FileId, Location, Severity, Sources};
 pub use encoding::decode;
+pub use limits::Limits;
 pub use load::{Loader, Opened};
 pub use name::ExpandedName;
 pub use parse::tidy;
@@ -83,7 +86,13 @@ pub use wellknown::builtin_namespaces;
 /// Reads the schema document `uri` and all that it imports and includes.
 #[must_use]
 pub fn read(uri: &str, resolver: &dyn Resolver) -> (Schema, Vec<Diagnostic>) {
-    let mut loader = Loader::new(resolver);
+    read_within(uri, resolver, Limits::default())
+}
+
+/// The same within other limits.
+#[must_use]
+pub fn read_within(uri: &str, resolver: &dyn Resolver, limits: Limits) -> (Schema, Vec<Diagnostic>) {
+    let mut loader = Loader::within(resolver, limits);
     loader.document(uri);
     let (schema, diagnostics) = loader.finish();
     (schema, diagnostics.finish().1)

@@ -9,8 +9,8 @@ use castile_xml::tree::{Document, Element, ElementId as NodeId};
 use crate::parse::{Components, Defaults, Definitions, Parser, Redefinitions};
 use crate::structure::Misplaced;
 use crate::{
-    Diagnostics, FileId, Location, Request, Resolver, Schema, Severity, XSD_NAMESPACE, encoding, resolve, resolver,
-    wellknown,
+    Diagnostics, FileId, Limits, Location, Request, Resolver, Schema, Severity, XSD_NAMESPACE, encoding, resolve,
+    resolver, wellknown,
 };
 
 /// A document and where diagnostics say that it is.
@@ -27,13 +27,20 @@ pub struct Opened {
 /// Gathers schema documents, by URI or from within WSDL documents, and makes one [`Schema`] of them.
 pub struct Loader<'r> {
     resolver: &'r dyn Resolver,
+    limits: Limits,
     /// The problems found so far.
     pub diagnostics: Diagnostics,
+    /// How many bytes the documents have together.
+    bytes: usize,
+    /// Whether a limit was passed, which is said once.
+    is_full: bool,
     opened: HashMap<String, Option<Opened>>,
     /// One document may lie in several places: the text tells.
     by_text: HashMap<Arc<str>, Opened>,
     schemas: Vec<SchemaDocument>,
     known: HashSet<(FileId, NodeId, Arc<str>)>,
+    /// The target namespaces of all schemas.
+    namespaces: HashSet<Arc<str>>,
     /// Imports of namespaces whose documents are not found by location.
     pending: Vec<Pending>,
 }
@@ -57,13 +64,23 @@ impl<'r> Loader<'r> {
     /// No documents yet; `resolver` finds those that are asked for.
     #[must_use]
     pub fn new(resolver: &'r dyn Resolver) -> Self {
+        Self::within(resolver, Limits::default())
+    }
+
+    /// The same within other limits.
+    #[must_use]
+    pub fn within(resolver: &'r dyn Resolver, limits: Limits) -> Self {
         Self {
             resolver,
-            diagnostics: Diagnostics::default(),
+            limits,
+            diagnostics: Diagnostics::within(&limits),
+            bytes: 0,
+            is_full: false,
             opened: HashMap::new(),
             by_text: HashMap::new(),
             schemas: Vec::new(),
             known: HashSet::new(),
+            namespaces: HashSet::new(),
             pending: Vec::new(),
         }
     }
@@ -79,6 +96,12 @@ impl<'r> Loader<'r> {
     pub fn open(&mut self, uri: &str, from: Option<Location>) -> Option<Opened> {
         if let Some(known) = self.opened.get(uri) {
             return known.clone();
+        }
+        // What is built in has its place whatever the contract has.
+        let (count, limit) = (self.by_text.len(), self.limits.documents);
+        let is_own = !uri.starts_with(wellknown::SCHEME);
+        if is_own && count >= limit && !self.is_within(count + 1, limit, "documents", from) {
+            return None;
         }
         let opened = self.read(uri, from);
         self.opened.insert(uri.to_owned(), opened.clone());
@@ -96,6 +119,11 @@ impl<'r> Loader<'r> {
                 return None;
             }
         };
+        // A document that lies in several places counts in each.
+        self.bytes = self.bytes.saturating_add(text.len());
+        if !self.is_within(self.bytes, self.limits.document_bytes, "document_bytes", from) {
+            return None;
+        }
         if let Some(opened) = self.by_text.get(text.as_str()) {
             return Some(opened.clone());
         }
@@ -112,6 +140,27 @@ impl<'r> Loader<'r> {
                 None
             }
         }
+    }
+
+    /// Whether so many are no more than a limit of this name allows; says so once if they are not.
+    fn is_within(&mut self, count: usize, limit: usize, name: &str, from: Option<Location>) -> bool {
+        if count <= limit {
+            return true;
+        }
+        if !std::mem::replace(&mut self.is_full, true) {
+            let what = match name {
+                "document_bytes" => "bytes in its documents",
+                "documents" => "documents",
+                "schemas" => "schemas, included documents counted for each namespace",
+                _ => "types, elements, attributes and groups",
+            };
+            let message = format!("the contract has {count} {what}, expected at most {limit}");
+            let place = from.unwrap_or(crate::components::NOWHERE);
+            self.diagnostics
+                .error(place, message)
+                .with_note(format!("that is the limit `{name}`; the rest is not read"));
+        }
+        false
     }
 
     /// Adds the schema document `uri`.
@@ -154,9 +203,14 @@ impl<'r> Loader<'r> {
         }
         let mut definitions = Definitions::default();
         let mut misplaced = Misplaced::default();
+        let mut too_many = None;
         let mut next = 0;
-        while next < self.schemas.len() {
+        'all: while next < self.schemas.len() {
             for (index, schema) in self.schemas.iter().enumerate().skip(next) {
+                if components.len() > self.limits.components {
+                    too_many = Some((components.len(), Location::file(schema.opened.file)));
+                    break 'all;
+                }
                 let root = schema.opened.document.element(schema.root);
                 misplaced.check(root, schema.opened.file, &mut self.diagnostics);
                 let mut parser = Parser {
@@ -183,14 +237,17 @@ impl<'r> Loader<'r> {
                 self.need(&namespace);
             }
         }
-        let schema = resolve::resolve(components, &mut self.diagnostics);
+        if let Some((count, place)) = too_many {
+            self.is_within(count, self.limits.components, "components", Some(place));
+        }
+        let schema = resolve::resolve(components, self.limits, &mut self.diagnostics);
         (schema, self.diagnostics)
     }
 
     /// Adds the built-in schema of `namespace`, if there is one and no document of that namespace has been added.
     pub fn need(&mut self, namespace: &str) {
         let request = Request { base: "", location: None, namespace };
-        if self.schemas.iter().any(|schema| *schema.target_namespace == *namespace) {
+        if self.namespaces.contains(namespace) {
             return;
         }
         if let Some(uri) = wellknown::locate(&request) {
@@ -345,6 +402,12 @@ impl<'r> Loader<'r> {
             self.diagnostics.error(place, message);
         }
         if self.known.insert((opened.file, root, target.clone())) {
+            let place = included.map(|(_, place)| place).or(imported.map(|(_, place)| place)).unwrap_or(here);
+            let count = self.schemas.len() + 1;
+            if !self.is_within(count, self.limits.schemas, "schemas", Some(place)) {
+                return;
+            }
+            self.namespaces.insert(target.clone());
             let chameleon = own.is_empty() && !target.is_empty();
             self.schemas.push(SchemaDocument { opened: opened.clone(), root, target_namespace: target, chameleon });
             queue.push(self.schemas.len() - 1);
@@ -355,7 +418,7 @@ impl<'r> Loader<'r> {
     /// its name, or it may be built in.
     fn follow_pending(&mut self) {
         while let Some(pending) = self.pending.pop() {
-            if self.schemas.iter().any(|schema| *schema.target_namespace == *pending.namespace) {
+            if self.namespaces.contains(pending.namespace.as_str()) {
                 continue;
             }
             let request = Request { base: &pending.base, location: None, namespace: &pending.namespace };
@@ -388,7 +451,7 @@ impl<'r> Loader<'r> {
 }
 
 /// The namespaces that a schema document may refer to, besides its own.
-fn imports(schema: Element<'_>) -> Vec<String> {
+fn imports(schema: Element<'_>) -> HashSet<String> {
     schema
         .elements()
         .filter(|child| child.is(XSD_NAMESPACE, "import"))

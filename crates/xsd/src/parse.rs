@@ -13,8 +13,8 @@ pub(crate) use context::Defaults;
 pub use context::tidy;
 pub(crate) use redefine::{Kind, Redefinitions};
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use castile_xml::tree::Element;
@@ -41,6 +41,11 @@ pub(crate) struct Components {
 }
 
 impl Components {
+    /// How many there are, those counted that are only referred to so far.
+    pub(crate) fn len(&self) -> usize {
+        self.types.len() + self.elements.len() + self.attributes.len() + self.groups.len() + self.attribute_groups.len()
+    }
+
     /// The namespaces of names that are referred to and not defined so far.
     pub(crate) fn undefined_namespaces(&self) -> std::collections::BTreeSet<String> {
         let types = self.types.undefined_namespaces().chain(self.elements.undefined_namespaces());
@@ -66,7 +71,7 @@ pub(crate) struct Parser<'p> {
     pub(crate) chameleon: bool,
     pub(crate) defaults: Defaults,
     /// Namespaces that references may lead to (§4.2.3, src-resolve 4).
-    pub(crate) imported: Vec<String>,
+    pub(crate) imported: HashSet<String>,
     /// The definition that is being redefined: references to this name lead to the original.
     pub(crate) redefining: Option<(Kind, ExpandedName, u32)>,
     /// How deep types and groups nest here.
@@ -373,7 +378,7 @@ impl Parser<'_> {
                 .with_rule(rule)
                 .with_note("expected names, `*` and `.` with `/` between, `.//` at the start; `@` last in a field");
         }
-        let namespaces = element.namespaces().into_iter().map(|(p, n)| (p.to_owned(), n.to_owned()));
+        let namespaces = element.namespaces_in(path).into_iter().map(|(p, n)| (p.to_owned(), n.to_owned()));
         Path { text: path.to_owned(), namespaces: namespaces.collect() }
     }
 }

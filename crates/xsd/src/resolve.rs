@@ -3,6 +3,7 @@
 
 mod circles;
 mod derivation;
+mod size;
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,10 +14,10 @@ use crate::components::{
 use crate::parse::Components;
 use crate::schema::any_type;
 use crate::table::Finished;
-use crate::{Builtin, Diagnostics, ExpandedName, Schema, XSD_NAMESPACE, check};
+use crate::{Builtin, Diagnostics, ExpandedName, Limits, Schema, XSD_NAMESPACE, check};
 
 /// Makes the schema of the components.
-pub(crate) fn resolve(components: Components, diagnostics: &mut Diagnostics) -> Schema {
+pub(crate) fn resolve(components: Components, limits: Limits, diagnostics: &mut Diagnostics) -> Schema {
     let Components { types, elements, attributes, groups, attribute_groups, notations, typed_by_head } = components;
     let types = types.finish(|name| TypeDefinition::Complex(any_type(name.cloned())));
     let elements = elements.finish(missing_element);
@@ -34,9 +35,10 @@ pub(crate) fn resolve(components: Components, diagnostics: &mut Diagnostics) -> 
     report(&groups, "group", &namespaces, diagnostics);
     report(&attribute_groups, "attribute group", &namespaces, diagnostics);
     drop(namespaces);
-    let missing: HashSet<TypeId> = types.dangling.iter().map(|&(slot, ..)| TypeId(slot)).collect();
+    let mut missing: HashSet<TypeId> = types.dangling.iter().map(|&(slot, ..)| TypeId(slot)).collect();
 
     let mut schema = Schema {
+        limits,
         types: types.components,
         elements: elements.components,
         attributes: attributes.components,
@@ -56,6 +58,8 @@ pub(crate) fn resolve(components: Components, diagnostics: &mut Diagnostics) -> 
     };
     circles::cut(&mut schema, diagnostics);
     type_by_head(&mut schema, &typed_by_head);
+    size::limit(&mut schema, diagnostics);
+    missing.retain(|id| id.index() < schema.types.len());
     derivation::settle(&mut schema, &missing, diagnostics);
     index(&mut schema);
     check::check(&schema, &missing, diagnostics);
@@ -64,11 +68,15 @@ pub(crate) fn resolve(components: Components, diagnostics: &mut Diagnostics) -> 
 
 /// An error for each reference that leads nowhere.
 fn report<T>(table: &Finished<T>, kind: &str, namespaces: &HashSet<&str>, diagnostics: &mut Diagnostics) {
+    if table.dangling.is_empty() {
+        return;
+    }
+    let similar = Similar::of(table.names.keys());
     for (_, name, location) in &table.dangling {
         let namespace = name.namespace();
         let note = match (namespace.is_empty(), namespaces.contains(namespace)) {
             (false, false) => format!("no document of namespace {namespace:?} is at hand"),
-            _ => match similar(name, table.names.keys()) {
+            _ => match similar.to(name) {
                 Some(other) => format!("there is {other}"),
                 None if namespace.is_empty() => "it is looked for in no namespace".to_owned(),
                 None => format!("its namespace is known, but has no {kind} of this name"),
@@ -78,9 +86,22 @@ fn report<T>(table: &Finished<T>, kind: &str, namespaces: &HashSet<&str>, diagno
     }
 }
 
-/// A name that differs in case or in its namespace only: what was probably meant.
-fn similar<'n>(name: &ExpandedName, names: impl Iterator<Item = &'n ExpandedName>) -> Option<&'n ExpandedName> {
-    names.filter(|other| other.local().eq_ignore_ascii_case(name.local())).min()
+/// Names that differ in case or in their namespaces only: what was probably meant.
+struct Similar<'n>(HashMap<String, &'n ExpandedName>);
+
+impl<'n> Similar<'n> {
+    fn of(names: impl Iterator<Item = &'n ExpandedName>) -> Self {
+        let mut first: HashMap<String, &ExpandedName> = HashMap::new();
+        for name in names {
+            let known = first.entry(name.local().to_ascii_lowercase()).or_insert(name);
+            *known = (*known).min(name);
+        }
+        Self(first)
+    }
+
+    fn to(&self, name: &ExpandedName) -> Option<&'n ExpandedName> {
+        self.0.get(&name.local().to_ascii_lowercase()).copied()
+    }
 }
 
 /// An element without a type takes that of the head of its substitution group (§3.3.2), which may have to ask its

@@ -1,5 +1,6 @@
 //! All components of a set of documents, and what follows from them together.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::ops::Index;
 
@@ -10,7 +11,7 @@ use crate::components::{
     Term, TypeDefinition, TypeId, Use, Variety, WhiteSpace, Wildcard,
 };
 use crate::parse::Components;
-use crate::{Builtin, ExpandedName, XSD_NAMESPACE};
+use crate::{Builtin, ExpandedName, Limits, XSD_NAMESPACE};
 
 /// A schema in the sense of Part 1 §2.2: a set of components, from however many documents and namespaces.
 ///
@@ -18,6 +19,7 @@ use crate::{Builtin, ExpandedName, XSD_NAMESPACE};
 /// groups and substitution groups that go round in circles have been reported and cut, so whatever follows them ends.
 #[derive(Debug, Clone)]
 pub struct Schema {
+    pub(crate) limits: Limits,
     pub(crate) types: Vec<TypeDefinition>,
     pub(crate) elements: Vec<ElementDeclaration>,
     pub(crate) attributes: Vec<AttributeDeclaration>,
@@ -59,6 +61,12 @@ index! {
 
 /// Components by name and all together.
 impl Schema {
+    /// The limits within which the contract was read, for what is made of it.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
     /// The type of this name.
     #[must_use]
     pub fn find_type(&self, name: &ExpandedName) -> Option<TypeId> {
@@ -273,17 +281,24 @@ impl Schema {
         let mut chain: Vec<&ComplexType> = self.bases(type_id).map_while(|id| self[id].as_complex()).collect();
         chain.reverse();
         let mut uses: Vec<AttributeUse> = Vec::new();
+        let mut known: HashMap<&ExpandedName, usize> = HashMap::new();
         for complex in chain {
+            let mut prohibits = false;
             for attribute_use in self.own_attribute_uses(complex) {
-                let name = &self[attribute_use.attribute].name;
-                let known = uses.iter().position(|known| self[known.attribute].name == *name);
-                match known {
-                    Some(index) => uses[index] = attribute_use,
-                    None => uses.push(attribute_use),
+                prohibits |= attribute_use.use_ == Use::Prohibited;
+                match known.entry(&self[attribute_use.attribute].name) {
+                    Entry::Occupied(index) => uses[*index.get()] = attribute_use,
+                    Entry::Vacant(entry) => {
+                        entry.insert(uses.len());
+                        uses.push(attribute_use);
+                    }
                 }
             }
             // A prohibited attribute takes that of the base away, and says nothing when it has none.
-            uses.retain(|attribute_use| attribute_use.use_ != Use::Prohibited);
+            if prohibits {
+                uses.retain(|attribute_use| attribute_use.use_ != Use::Prohibited);
+                known = uses.iter().map(|one| &self[one.attribute].name).zip(0..).collect();
+            }
         }
         uses
     }

@@ -44,6 +44,11 @@ impl<T> Table<T> {
         self.slots.len() as u32 - 1
     }
 
+    /// How many slots there are.
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
     /// Fills a slot.
     pub(crate) fn define(&mut self, slot: u32, component: T) {
         self.slots[slot as usize] = Some(component);

@@ -2,7 +2,7 @@
 
 use crate::Request;
 
-const SCHEME: &str = "castile:";
+pub(crate) const SCHEME: &str = "castile:";
 
 /// (namespace, text)
 const SCHEMAS: &[(&str, &str)] = &[

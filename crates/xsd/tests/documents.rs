@@ -296,10 +296,10 @@ fn long_chains_and_deep_nests_end() {
     body += "<xs:complexType name='T5000'/><xs:element name='e5000'/><xs:attributeGroup name='a5000'/>\
              <xs:group name='g5000'><xs:sequence/></xs:group>";
     let (schema, problems) = read(&[("a.xsd", document("urn:t", &body))]);
-    let are_of_size = |problem: &String| problem.contains("groups deep") || problem.contains("too large");
+    let are_of_size = |problem: &String| ["steps", "groups", "too large"].iter().any(|part| problem.contains(part));
     assert!(problems.iter().all(are_of_size), "{:?}", &problems[..problems.len().min(3)]);
     let first = schema.find_type(&ExpandedName::new("urn:t", "T0")).unwrap();
-    assert_eq!(schema.bases(first).count(), 5_002);
+    assert!(schema.bases(first).count() <= 202);
     // Groups that double, twenty-fold.
     let mut body = String::new();
     for index in 0..60 {
@@ -350,6 +350,7 @@ fn checks_of_large_content_models_end() {
         ),
     ] {
         let (_, problems) = read(&[("a.xsd", document("urn:t", &body))]);
-        assert!(problems.iter().all(|problem| problem.contains("too large")), "{:?}", &problems[..problems.len().min(3)]);
+        let is_of_size = |problem: &String| problem.contains("too large") || problem.contains("expected at most");
+        assert!(problems.iter().all(is_of_size), "{:?}", &problems[..problems.len().min(3)]);
     }
 }

@@ -15,7 +15,8 @@ use castile_xsd::{AttributeId, ElementId, Schema, TypeId};
 
 use super::contract as to;
 
-/// So many particles and substitutes are told of: groups that refer to one another can stand for any number of them.
+/// So much is told, in particles, attributes, values and names that may stand in place of another: groups that refer to one
+/// another can stand for any number of them. A text counts one for each 64 bytes.
 const MAX_PARTICLES: usize = 500_000;
 
 /// A contract as a WSDL says it.
@@ -198,9 +199,19 @@ impl Build<'_> {
 impl Build<'_> {
     fn type_name(&self, id: TypeId) -> String {
         match self.schema[id].name() {
-            Some(name) => name.to_string(),
+            Some(name) => self.counted(name.to_string()),
             None => format!("#{}", id.index()),
         }
+    }
+
+    /// A text that is told, counted.
+    fn counted(&self, text: String) -> String {
+        self.count(text.len() / 64);
+        text
+    }
+
+    fn documentation(&self, text: Option<&String>) -> Option<String> {
+        text.map(|text| self.counted(text.clone()))
     }
 
     fn element(&self, id: ElementId) -> to::Element {
@@ -225,7 +236,7 @@ impl Build<'_> {
             value: value(element.value_constraint.as_ref()),
             substitutes: substitutes.into_iter().map(|id| self.schema[id].name.to_string()).collect(),
             identity_constraints: constraints.collect(),
-            documentation: element.annotation.documentation.clone(),
+            documentation: self.documentation(element.annotation.documentation.as_ref()),
         }
     }
 
@@ -257,21 +268,25 @@ impl Build<'_> {
             id: self.type_name(id),
             base: self.type_name(definition.base()),
             kind,
-            derived: self.schema.derived_types(id).iter().map(|&derived| self.type_name(derived)).collect(),
-            documentation: definition.annotation().documentation.clone(),
+            derived: self.names_of(self.schema.derived_types(id)),
+            documentation: self.documentation(definition.annotation().documentation.as_ref()),
         }
+    }
+
+    fn names_of(&self, types: &[TypeId]) -> Vec<String> {
+        self.count(types.len());
+        types.iter().map(|&one| self.type_name(one)).collect()
     }
 
     fn simple(&self, id: TypeId, variety: &Variety) -> to::Simple {
         let facets = self.schema.facets(id);
+        self.count(facets.len());
         let of_other_lists = [FacetKind::Pattern, FacetKind::Enumeration];
         to::Simple {
             variety: match variety {
                 Variety::Atomic => to::Variety::Atomic { builtin: self.schema.builtin(id).name() },
                 Variety::List { item } => to::Variety::List { item: self.type_name(*item) },
-                Variety::Union { members } => {
-                    to::Variety::Union { members: members.iter().map(|&member| self.type_name(member)).collect() }
-                }
+                Variety::Union { members } => to::Variety::Union { members: self.names_of(members) },
             },
             facets: facets
                 .iter()
@@ -288,8 +303,8 @@ impl Build<'_> {
                 .iter()
                 .filter(|facet| facet.kind == FacetKind::Enumeration)
                 .map(|facet| to::Enumerated {
-                    value: facet.value.clone(),
-                    documentation: facet.annotation.documentation.clone(),
+                    value: self.counted(facet.value.clone()),
+                    documentation: self.documentation(facet.annotation.documentation.as_ref()),
                 })
                 .collect(),
         }
@@ -319,6 +334,7 @@ impl Build<'_> {
     }
 
     fn attribute(&self, attribute_use: &AttributeUse) -> to::Attribute {
+        self.count(2);
         let id: AttributeId = attribute_use.attribute;
         let declaration = &self.schema[id];
         let constraint = attribute_use.value_constraint.as_ref().or(declaration.value_constraint.as_ref());
@@ -329,7 +345,7 @@ impl Build<'_> {
             required: attribute_use.use_ == AttributeUseKind::Required,
             value: value(constraint),
             array_type: attribute_use.array_type.as_ref().map(|array| format!("{}{}", array.item, array.dimensions)),
-            documentation: documentation.clone().or_else(|| declaration.annotation.documentation.clone()),
+            documentation: self.documentation(documentation.as_ref().or(declaration.annotation.documentation.as_ref())),
         }
     }
 }

@@ -1,7 +1,9 @@
 //! A contract as text: services, ports and operations with their messages, then the types that were left for later.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
+
+use castile_xml::visible;
 
 use super::contract::{
     Binding, BindingMessage, BindingOperation, Contract, Extension, Header, Message, Operation, Port, PortType,
@@ -9,7 +11,7 @@ use super::contract::{
 };
 use super::names::split;
 use super::paint::{DIM, HEAD, NAME, TYPE};
-use super::tree::Node;
+use super::tree::{Node, printable};
 use super::types::{Later, Types};
 
 /// How much is told.
@@ -28,6 +30,8 @@ pub(super) fn text(contract: &Contract, extent: &Extent) -> String {
         contract,
         types: Types::new(contract, extent.depth, extent.documentation),
         extent,
+        bindings: contract.bindings.iter().rev().map(|one| (one.name.as_str(), one)).collect(),
+        messages: contract.messages.iter().rev().map(|one| (one.name.as_str(), one)).collect(),
         shown: HashSet::new(),
     };
     let mut roots = tell.services();
@@ -57,6 +61,9 @@ pub(super) fn text(contract: &Contract, extent: &Extent) -> String {
             "\n{DIM}the operations above do without {unreached} of the elements and types: --all tells them{DIM:#}"
         );
     }
+    if tell.types.is_full() {
+        let _ = writeln!(out, "\n{DIM}… the rest is left out: it is more than is shown of a contract{DIM:#}");
+    }
     let legend: Vec<&str> = ["↑ told above", "↓ told below", "↻ contains itself"]
         .into_iter()
         .filter(|one| out.contains(&one[..3]))
@@ -71,6 +78,8 @@ struct Tell<'c> {
     contract: &'c Contract,
     types: Types<'c>,
     extent: &'c Extent,
+    bindings: HashMap<&'c str, &'c Binding>,
+    messages: HashMap<&'c str, &'c Message>,
     /// Bindings and port types that were told, by name.
     shown: HashSet<&'c str>,
 }
@@ -79,18 +88,18 @@ impl<'c> Tell<'c> {
     /// What stands before the trees. To be asked for last: it lists the prefixes that came up.
     fn head(&self) -> String {
         let contract = self.contract;
-        let mut out = format!("{HEAD}{}{HEAD:#}", contract.file);
+        let mut out = format!("{HEAD}{}{HEAD:#}", visible(&contract.file));
         for text in contract.name.iter().chain(Some(&contract.target_namespace).filter(|text| !text.is_empty())) {
-            let _ = write!(out, "  {text}");
+            let _ = write!(out, "  {}", visible(text));
         }
         out.push('\n');
         for line in self.documentation(contract.documentation.as_deref()) {
-            let _ = writeln!(out, "{line}");
+            let _ = writeln!(out, "{}", printable(&line));
         }
         let used = self.types.names.used();
         let width = used.iter().map(|(prefix, _)| prefix.len()).max().unwrap_or_default();
         for (prefix, namespace) in used {
-            let _ = writeln!(out, "{DIM}{prefix:>width$} = {namespace}{DIM:#}");
+            let _ = writeln!(out, "{DIM}{prefix:>width$} = {}{DIM:#}", visible(namespace));
         }
         out
     }
@@ -107,8 +116,7 @@ impl<'c> Tell<'c> {
     }
 
     fn port(&mut self, port: &'c Port) -> Node {
-        let contract = self.contract;
-        let binding = contract.bindings.iter().find(|binding| binding.name == port.binding);
+        let binding = self.bindings.get(port.binding.as_str()).copied();
         let mut line = format!("port {HEAD}{}{HEAD:#}", port.name);
         let mut more = self.documentation(port.documentation.as_deref());
         let mut children: Vec<Node> = port.extensions.iter().map(|one| self.extension(one)).collect();
@@ -235,7 +243,6 @@ impl<'c> Tell<'c> {
     }
 
     fn abstract_operation(&mut self, operation: &'c Operation) -> Node {
-        let contract = self.contract;
         let mut line = format!("{HEAD}{}{HEAD:#}", operation.name);
         if operation.pattern != "request-response" {
             let _ = write!(line, "  {}", operation.pattern);
@@ -247,7 +254,7 @@ impl<'c> Tell<'c> {
         let messages = of(&operation.input, "in").into_iter().chain(of(&operation.output, "out")).chain(faults);
         let mut children = Vec::new();
         for (label, name) in messages {
-            let message: Option<&'c Message> = contract.messages.iter().find(|message| message.name == name);
+            let message = self.messages.get(name.as_str()).copied();
             let parts = message.map_or(&[][..], |message| &message.parts);
             let mut nodes: Vec<Node> = parts.iter().map(|part| self.types.part(&part.name, &part.content)).collect();
             if let [one] = nodes.as_mut_slice() {

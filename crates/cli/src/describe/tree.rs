@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use anstyle::Style;
+use castile_xml::visible;
 
 /// A line, what continues it, and what stands below it.
 #[derive(Debug, Default)]
@@ -26,7 +27,7 @@ impl Node {
     /// Draws the node at the left margin and all below it.
     pub(super) fn draw(&self, branches: Style, out: &mut String) {
         // Writing to a string can't fail.
-        let _ = writeln!(out, "{}", self.line);
+        let _ = writeln!(out, "{}", printable(&self.line));
         self.continuation("", branches, out);
         // Not by recursion, for contracts nest as deep as they like: what stands left of a node, whether it is the last
         // of its parent's, and the node.
@@ -34,7 +35,7 @@ impl Node {
         self.open_children("", &mut open);
         while let Some((left, is_last, node)) = open.pop() {
             let branch = if is_last { "└─ " } else { "├─ " };
-            let _ = writeln!(out, "{branches}{left}{branch}{branches:#}{}", node.line);
+            let _ = writeln!(out, "{branches}{left}{branch}{branches:#}{}", printable(&node.line));
             let below = format!("{left}{}", if is_last { "   " } else { "│  " });
             node.continuation(&below, branches, out);
             node.open_children(&below, &mut open);
@@ -51,14 +52,44 @@ impl Node {
     fn continuation(&self, left: &str, branches: Style, out: &mut String) {
         let down = if self.children.is_empty() { "   " } else { "│  " };
         for line in &self.more {
-            let _ = writeln!(out, "{branches}{left}{down}{branches:#}{line}");
+            let _ = writeln!(out, "{branches}{left}{down}{branches:#}{}", printable(line));
         }
     }
+}
+
+/// A line with our colours in it and without anything else that a terminal could take for its own. XML 1.0 has no escape
+/// character, so that those of the line are ours.
+pub(super) fn printable(line: &str) -> String {
+    let mut parts = line.split('\u{1b}');
+    let mut out = visible(parts.next().unwrap_or_default()).into_owned();
+    for part in parts {
+        let end = part.strip_prefix('[').and_then(|codes| codes.find(|c: char| !c.is_ascii_digit() && c != ';'));
+        match end.filter(|&end| part[1 + end..].starts_with('m')) {
+            Some(end) => {
+                out.push('\u{1b}');
+                out.push_str(&part[..end + 2]);
+                out.push_str(&visible(&part[end + 2..]));
+            }
+            None => {
+                out.push_str("\\u{1b}");
+                out.push_str(&visible(part));
+            }
+        }
+    }
+    out
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_of_a_contract_can_forge_no_other() {
+        let node = Node::new("a\n├─ forged \u{9b}2J\u{202e} \u{1b}[32mgreen\u{1b}[0m \u{1b}]0;x");
+        let mut out = String::new();
+        node.draw(Style::new(), &mut out);
+        assert_eq!(out, "a\\n├─ forged \\u{9b}2J\\u{202e} \u{1b}[32mgreen\u{1b}[0m \\u{1b}]0;x\n");
+    }
 
     #[test]
     fn branches_lead_to_their_nodes() {

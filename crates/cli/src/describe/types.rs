@@ -2,6 +2,8 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
+use castile_xsd::Limits;
+
 use super::contract::{Attribute, Complex, Contract, Element, Kind, Particle, Simple, Term, Type, Value, Variety};
 use super::names::{Names, split};
 use super::paint::{DIM, NAME, OCCURS, TYPE};
@@ -32,6 +34,8 @@ pub(super) struct Types<'c> {
     /// Those that are being told.
     within: Vec<&'c str>,
     later: VecDeque<Later<'c>>,
+    /// How many bytes were told of types, about.
+    size: usize,
     queued: HashSet<&'c str>,
 }
 
@@ -54,8 +58,14 @@ impl<'c> Types<'c> {
             mentioned: HashSet::new(),
             within: Vec::new(),
             later: VecDeque::new(),
+            size: 0,
             queued: HashSet::new(),
         }
+    }
+
+    /// Whether so much was told that types are only named from then on.
+    pub(super) fn is_full(&self) -> bool {
+        self.size > Limits::default().output
     }
 
     /// What a part is: an element, or a name of a type.
@@ -188,6 +198,16 @@ impl<'c> Types<'c> {
 
     /// A type where it is used: what follows the name, what stands below, and further lines.
     fn of_type(&mut self, type_id: &'c str, depth: usize) -> (String, Vec<Node>, Vec<String>) {
+        let told = self.told_of_type(type_id, depth);
+        // With what is drawn around a line.
+        self.size += 40 + told.0.len() + told.2.iter().map(|line| 20 + line.len()).sum::<usize>();
+        told
+    }
+
+    fn told_of_type(&mut self, type_id: &'c str, depth: usize) -> (String, Vec<Node>, Vec<String>) {
+        if self.is_full() {
+            return ("  …".to_owned(), Vec::new(), Vec::new());
+        }
         let Some(&of) = self.types.get(type_id) else {
             return (format!("  {TYPE}{}{TYPE:#}", self.names.short(type_id)), Vec::new(), Vec::new());
         };

@@ -125,11 +125,14 @@ fn places(text: &str) -> Vec<(Range<usize>, Result<Context, &'static str>)> {
     let mut at = 0;
     let mut quote = None;
     let mut is_tag = false;
+    // Looked for once: braces that nothing closes would each be looked for to the end.
+    let last = text.rfind("}}").unwrap_or_default();
     // The document is well-formed: what begins ends, and no `<` stands in a value.
     let end_of = |at: usize, end: &str| text[at..].find(end).map_or(text.len(), |found| at + found + end.len());
     while let Some(c) = text[at..].chars().next() {
         let rest = &text[at..];
-        let place = rest.starts_with("{{").then(|| rest.find("}}")).flatten().map(|end| at..at + end + 2);
+        let is_place = rest.starts_with("{{") && at + 2 <= last;
+        let place = is_place.then(|| rest.find("}}")).flatten().map(|end| at..at + end + 2);
         match (place, quote) {
             (Some(range), _) => {
                 at = range.end;
@@ -222,6 +225,17 @@ mod tests {
         let mut out = Vec::new();
         assert_eq!(template("<e>{{a}}{{b}}</e>").unwrap().write(&mut out, |_| None), Err(Place::Column(0)));
         assert_eq!(template("<e>{{a}}</e>").unwrap().write(&mut out, |_| Some("\u{1}")), Err(Place::Column(0)));
+    }
+
+    /// Each pair of braces was looked for to the end of the text.
+    #[test]
+    fn many_braces_that_nothing_closes_take_linear_time() {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let text = format!("<e>{}</e>", "{".repeat(1 << 20));
+            let _ = sender.send(template(&text).map(|template| template.pieces.len()));
+        });
+        assert_eq!(receiver.recv_timeout(std::time::Duration::from_secs(60)), Ok(Ok(0)));
     }
 
     #[test]

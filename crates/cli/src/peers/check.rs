@@ -31,7 +31,7 @@ pub(super) async fn peer(peer: &Peer) -> anyhow::Result<bool> {
             }
             Err(error) => {
                 wrong += 1;
-                println!("  {named}: WRONG: {error}");
+                println!("  {named}: WRONG: {}", castile_xml::visible_lines(&error.to_string()));
             }
         }
     }

@@ -10,6 +10,7 @@ use castile_load::report::{Called, ClientRow, Clients};
 use castile_load::{Caller, Case, Lap, Machine, Placement, Server, Warmup};
 
 use super::Peer;
+use crate::problems::in_full;
 use crate::{bench, client};
 
 /// Which clients are compared, and for how long.
@@ -160,7 +161,7 @@ impl Measured {
     }
 
     fn leave_out(&mut self, name: &str, case: &Case, error: &anyhow::Error) {
-        eprintln!("  {name} is left out: {error:#}");
+        eprintln!("  {name} is left out: {}", in_full(error));
         self.dropped.push(format!("{name} ({})", case.name));
     }
 }

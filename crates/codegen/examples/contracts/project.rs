@@ -59,6 +59,10 @@ fn generate(path: &Path, files: &Files, out: &Path, name: &str) -> Result<Genera
         texts.join("\n")
     })?;
     std::fs::write(out.join(format!("src/{name}.rs")), &generated.source)?;
+    // What the planner reckons is at least what the compiler makes of it.
+    let checks =
+        generated.sizes.iter().map(|(name, size)| format!("const _: () = assert!(size_of::<{name}>() <= {size});\n"));
+    std::fs::write(out.join(format!("src/{name}_sizes.rs")), checks.collect::<String>())?;
     Ok(generated)
 }
 
@@ -167,22 +171,21 @@ pub(crate) fn write(groups: &[Group], castile: &Path, out: &Path) -> Result<(), 
     let mut names = Vec::new();
     for group in groups {
         let name = &group.name;
+        let module = if group.has_operations { name.clone() } else { format!("{name}_exchange") };
         let cases = format!(
             "    #[cfg(feature = \"round-trips\")]\n    include!(\"{name}_cases.rs\");\n    \
+             #[cfg(feature = \"round-trips\")]\n    include!(\"{module}_sizes.rs\");\n    \
              #[cfg(feature = \"costs\")]\n    include!(\"{name}_costs.rs\");\n"
         );
         if group.has_operations {
-            names.push(name.clone());
+            names.push(module);
             writeln!(library, "pub mod {name} {{\n    include!(\"{name}.rs\");\n{cases}}}")?;
         } else {
             writeln!(library, "pub mod {name} {{\n    include!(\"{name}.rs\");\n}}")?;
-            if out.join(format!("src/{name}_exchange.rs")).is_file() {
-                names.push(format!("{name}_exchange"));
+            if out.join(format!("src/{module}.rs")).is_file() {
                 let gate = "#[cfg(any(feature = \"round-trips\", feature = \"costs\"))]";
-                writeln!(
-                    library,
-                    "{gate}\npub mod {name}_exchange {{\n    include!(\"{name}_exchange.rs\");\n{cases}}}"
-                )?;
+                writeln!(library, "{gate}\npub mod {module} {{\n    include!(\"{module}.rs\");\n{cases}}}")?;
+                names.push(module);
             }
         }
     }

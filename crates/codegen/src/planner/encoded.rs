@@ -2,6 +2,7 @@
 //! arrays of a graph.
 
 use std::collections::HashSet;
+use std::rc::Rc;
 
 use castile_wsdl::{BindingMessage, BindingOperation, Part, PartContent};
 use castile_xsd::TypeId;
@@ -11,8 +12,8 @@ use castile_xsd::encoded::{self, Items, Kind, encoding_type};
 use super::{Key, Planner, text};
 use crate::names::Scope;
 use crate::plan::{
-    Accessor, Base, Derived, DerivedVariant, Element, EncodedArray, EncodedRole, EncodedStruct, EncodedValue, Item,
-    Path, Payload, Root, TypeName,
+    Accessor, Base, Derived, DerivedVariant, Element, EncodedArray, EncodedRole, EncodedStruct, EncodedValue, Held,
+    Item, Path, Payload, Root, TypeName,
 };
 
 const XSD: &str = "http://www.w3.org/2001/XMLSchema";
@@ -45,6 +46,7 @@ impl Planner<'_> {
                 documentation: format!("The part `{}`.", part.name),
                 element,
                 value,
+                held: Held::InPlace,
                 is_repeated: false,
                 is_optional: false,
                 start: String::new(),
@@ -82,6 +84,11 @@ impl Planner<'_> {
 
     /// What values of a type are. `owner` is what they belong to, for the names of types that have none.
     fn encoded(&mut self, type_id: TypeId, owner: &str) -> EncodedValue {
+        let nothing = || EncodedValue { base: Base::AnyType, is_shared: false, type_name: None, facets: None };
+        self.deeper(|planner| planner.encoded_value(type_id, owner)).unwrap_or_else(nothing)
+    }
+
+    fn encoded_value(&mut self, type_id: TypeId, owner: &str) -> EncodedValue {
         let schema = self.schema;
         let mut value = EncodedValue { base: Base::AnyType, is_shared: false, type_name: None, facets: None };
         match Kind::of(self.schema, type_id) {
@@ -93,7 +100,7 @@ impl Planner<'_> {
                 value.type_name = Some(self.simple_type_name(type_id));
             }
             Kind::Literal => {
-                value.base = self.complex_type(type_id).0;
+                value.base = self.complex_type(type_id);
                 let is_abstract = schema[type_id].as_complex().is_some_and(|complex| complex.is_abstract);
                 if !is_abstract && self.derived_types(type_id, Default::default()).is_empty() {
                     value.type_name = self.type_name(type_id);
@@ -136,6 +143,9 @@ impl Planner<'_> {
             members.iter().map(|member| names.lower(self.schema[member.element].name.local())).collect();
         let mut accessors = Vec::new();
         for (encoded::Accessor { element, particle }, ident) in members.into_iter().zip(idents) {
+            if !self.count(1) {
+                break;
+            }
             let declaration = &self.schema[element];
             let name = declaration.name.local();
             let value = self.encoded(declaration.type_id, &format!("{} {name}", path.ident));
@@ -145,6 +155,7 @@ impl Planner<'_> {
                 documentation: documentation.unwrap_or_else(|| format!("The accessor `{name}`.")),
                 element: self.accessor_element(name, &value),
                 value,
+                held: Held::InPlace,
                 is_repeated: particle.is_repeated(),
                 is_optional: particle.is_optional(),
                 start: String::new(),
@@ -195,8 +206,7 @@ impl Planner<'_> {
                 ident: names.variant(&name.name),
                 documentation: format!("A value of the type `{}`.", name.name),
                 base,
-                recursive: false,
-                is_boxed: false,
+                held: Held::InPlace,
                 tag: Some(String::new()),
                 name,
             });
@@ -218,7 +228,7 @@ impl Planner<'_> {
 
     /// A type for which SOAP encoding has no rules.
     fn encoded_literal(&mut self, type_id: TypeId) -> Base {
-        self.complex_type(type_id).0
+        self.complex_type(type_id)
     }
 
     fn encoded_array(&mut self, type_id: TypeId, items: Items, owner: &str) -> Base {
@@ -261,6 +271,7 @@ impl Planner<'_> {
             documentation,
             item,
             value,
+            held: Held::InPlace,
             item_type,
             ranks,
             rank,
@@ -315,7 +326,7 @@ impl Planner<'_> {
             return *known;
         }
         let mut seen = HashSet::new();
-        let mut open = self.leads_to(type_id);
+        let mut open = self.leads_to(type_id).to_vec();
         let mut is_circular = false;
         while let Some(next) = open.pop() {
             if next == type_id {
@@ -323,7 +334,7 @@ impl Planner<'_> {
                 break;
             }
             if seen.insert(next) {
-                open.extend(self.leads_to(next));
+                open.extend(self.leads_to(next).iter());
             }
         }
         self.circular.insert(type_id, is_circular);
@@ -331,7 +342,10 @@ impl Planner<'_> {
     }
 
     /// The types of what a value has in it.
-    fn leads_to(&self, type_id: TypeId) -> Vec<TypeId> {
+    fn leads_to(&mut self, type_id: TypeId) -> Rc<[TypeId]> {
+        if let Some(known) = self.leads_to.get(&type_id) {
+            return known.clone();
+        }
         let mut types = Vec::new();
         for id in std::iter::once(type_id).chain(self.derived_types(type_id, Default::default())) {
             match Kind::of(self.schema, id) {
@@ -342,6 +356,8 @@ impl Planner<'_> {
                 Kind::Simple | Kind::Any | Kind::Literal => {}
             }
         }
+        let types: Rc<[TypeId]> = types.into();
+        self.leads_to.insert(type_id, types.clone());
         types
     }
 }

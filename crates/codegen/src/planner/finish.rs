@@ -1,5 +1,6 @@
 //! What depends on the whole: tags, and which types have defaults.
 
+use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use castile_xml::XML_NAMESPACE;
@@ -25,6 +26,10 @@ const DATATYPES_WITH_DEFAULT: [&str; 11] = [
     "Token",
 ];
 
+/// How many types are looked at to find the namespaces that payloads need. From then on each declares all that there are:
+/// thousands of payloads may lead to the same thousands of types.
+const MOST_STEPS: usize = 2_000_000;
+
 const XSD_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema";
 /// What stands for the encoding of either version of SOAP: which it is shows when a message is written.
 const SOAP_ENCODING: &str = "http://schemas.xmlsoap.org/soap/encoding/";
@@ -48,9 +53,14 @@ pub(super) fn finish(
     }
     let index: HashMap<Path, usize> =
         items.iter().enumerate().map(|(number, item)| (item.path().clone(), number)).collect();
-    let below = |base: &Base, mut namespaces: BTreeSet<String>| {
-        below(base, &items, &index, &mut namespaces);
-        namespaces
+    let left = Cell::new(MOST_STEPS);
+    let below = |base: &Base, mut declared: BTreeSet<String>| {
+        if left.get() == 0 {
+            declared.extend(namespaces.iter().cloned());
+        } else {
+            left.set(left.get().saturating_sub(below(base, &items, &index, &mut declared)));
+        }
+        declared
     };
     let set_tags = |root: &mut Root, base: &Base| {
         let Element { namespace, name, .. } = &root.element;
@@ -98,7 +108,7 @@ pub(super) fn finish(
 fn holds_names(item: &Item) -> bool {
     let mut elements = item.fields().iter().filter_map(|field| match &field.term {
         Term::Element { value, .. } => Some(&value.base),
-        Term::Group { .. } | Term::Any(_) => None,
+        Term::Group(_) | Term::Any(_) => None,
     });
     elements.any(Base::is_name)
         || match item {
@@ -164,7 +174,7 @@ fn type_tag(type_name: &TypeName, tags: &Tags) -> String {
 }
 
 /// Adds the namespaces of all names inside values of a type.
-fn below(base: &Base, items: &[Item], index: &HashMap<Path, usize>, namespaces: &mut BTreeSet<String>) {
+fn below(base: &Base, items: &[Item], index: &HashMap<Path, usize>, namespaces: &mut BTreeSet<String>) -> usize {
     let mut seen: HashSet<Path> = HashSet::new();
     let mut open: Vec<Path> = Vec::new();
     let enter = |base: &Base, open: &mut Vec<Path>| match base {
@@ -188,7 +198,7 @@ fn below(base: &Base, items: &[Item], index: &HashMap<Path, usize>, namespaces: 
                     namespaces.insert(element.namespace.clone());
                     enter(&value.base, &mut open);
                 }
-                Term::Group { path, .. } => open.push(path.clone()),
+                Term::Group(path) => open.push(path.clone()),
                 Term::Any(_) => {}
             }
         }
@@ -219,6 +229,7 @@ fn below(base: &Base, items: &[Item], index: &HashMap<Path, usize>, namespaces: 
             Item::Choice(_) | Item::Enumeration(_) | Item::Union(_) | Item::Restriction(_) => {}
         }
     }
+    seen.len()
 }
 
 /// A type has a default if those of its required fields have; circles run through fields that are not required.
@@ -267,7 +278,7 @@ fn field_has_default(field: &Field, known: &HashSet<Path>) -> bool {
     }
     match &field.term {
         Term::Element { value, .. } => value.nil != Nil::Never || has_default(&value.base, known),
-        Term::Group { path, .. } => known.contains(path),
+        Term::Group(path) => known.contains(path),
         Term::Any(_) => false,
     }
 }

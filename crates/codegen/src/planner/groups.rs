@@ -1,13 +1,15 @@
 //! Model groups: fields for what stands in sequence, enums for choices, structs for groups inside groups.
 
+use std::collections::{HashMap, HashSet};
+
 use castile_xsd::components::{Compositor, NamespaceConstraint, Wildcard};
-use castile_xsd::{Location, Severity};
+use castile_xsd::{ExpandedName, Location, Severity};
 
 use super::particles::{Group, Node, NodeTerm, Origin};
 use super::types::wildcard;
 use super::{Key, Planner, text};
 use crate::names::{Ident, Scope};
-use crate::plan::{Choice, Content, Element, Field, Item, Particle, ParticleKind, Path, Role, Struct, Term};
+use crate::plan::{Choice, Content, Field, Held, Item, Particle, ParticleKind, Path, Role, Struct, Term};
 
 impl Planner<'_> {
     /// Names for those nodes that have one in the contract: they come before all others.
@@ -49,6 +51,9 @@ impl Planner<'_> {
         let mut fields = Vec::new();
         for (node, ident) in group.nodes.iter().zip(idents) {
             let ident = ident.unwrap_or_else(|| names.lower(self.group_name(node)));
+            if !self.count(1) {
+                break;
+            }
             fields.push(self.field(node, ident, owner));
         }
         self.tell_apart(&mut fields, group.compositor, location);
@@ -59,6 +64,11 @@ impl Planner<'_> {
     }
 
     fn field(&mut self, node: &Node, ident: Ident, owner: &str) -> Field {
+        // Groups stand in one another within a type.
+        super::grown(|| self.planned_field(node, ident, owner))
+    }
+
+    fn planned_field(&mut self, node: &Node, ident: Ident, owner: &str) -> Field {
         let (documentation, term) = match &node.term {
             NodeTerm::Element(id) => {
                 let declaration = &self.schema[*id];
@@ -73,11 +83,10 @@ impl Planner<'_> {
             NodeTerm::Group(group) => {
                 let documentation = self.group_documentation(group);
                 let is_unbounded = node.max.is_none();
-                let (path, recursive) = self.group(group, is_unbounded, owner, &ident);
-                (documentation, Term::Group { path, recursive })
+                (documentation, Term::Group(self.group(group, is_unbounded, owner, &ident)))
             }
         };
-        Field { ident, documentation, min_occurs: node.min, max_occurs: node.max, term, is_boxed: false }
+        Field { ident, documentation, min_occurs: node.min, max_occurs: node.max, term, held: Held::InPlace }
     }
 
     fn group_documentation(&self, group: &Group) -> String {
@@ -100,8 +109,8 @@ impl Planner<'_> {
         }
     }
 
-    /// The type for a group, and whether it is being planned.
-    fn group(&mut self, group: &Group, is_unbounded: bool, owner: &str, field: &Ident) -> (Path, bool) {
+    /// The type for a group.
+    fn group(&mut self, group: &Group, is_unbounded: bool, owner: &str, field: &Ident) -> Path {
         let key = Key::Group(group.origin, is_unbounded);
         let outside = self.module;
         let in_place = |owner: &str| format!("{owner} {}", field.to_string().trim_start_matches("r#"));
@@ -109,7 +118,7 @@ impl Planner<'_> {
             Origin::Place => self.item(&in_place(owner)),
             origin => {
                 if let Some(path) = self.paths.get(&key) {
-                    return (path.clone(), self.in_progress.contains(&key));
+                    return path.clone();
                 }
                 let (module, name) = match origin {
                     Origin::Head(id) => {
@@ -133,20 +142,14 @@ impl Planner<'_> {
                 path
             }
         };
-        if group.origin != Origin::Place {
-            self.in_progress.push(key);
-        }
         let documentation = self.group_documentation(group);
         let item = match group.compositor {
             Compositor::Choice => self.choice(group, &path, documentation),
             _ => self.sequence(group, &path, documentation),
         };
         self.items.push(item);
-        if group.origin != Origin::Place {
-            self.in_progress.pop();
-        }
         self.module = outside;
-        (path, false)
+        path
     }
 
     fn sequence(&mut self, group: &Group, path: &Path, documentation: String) -> Item {
@@ -189,17 +192,16 @@ impl Planner<'_> {
 
     /// A variant for each branch. Of two for one element the second would never be read.
     fn variants(&mut self, nodes: &[Node], names: &mut Scope, owner: &str) -> Vec<Field> {
-        let mut seen = Vec::new();
+        let mut seen = HashSet::new();
         let mut kept: Vec<&Node> = Vec::new();
         for node in nodes {
             if let NodeTerm::Element(id) = &node.term {
                 let name = &self.schema[*id].name;
-                if seen.contains(&name) {
+                if !seen.insert(name) {
                     let message = format!("<{}> begins two branches of a choice: the first one takes it", name.local());
                     self.report(Severity::Warning, self.schema[*id].location, message);
                     continue;
                 }
-                seen.push(name);
             }
             kept.push(node);
         }
@@ -208,6 +210,9 @@ impl Planner<'_> {
         let mut variants = Vec::new();
         for (node, ident) in kept.into_iter().zip(idents) {
             let ident = ident.unwrap_or_else(|| names.variant(self.group_name(node)));
+            if !self.count(1) {
+                break;
+            }
             variants.push(self.field(node, ident, owner));
         }
         variants
@@ -218,7 +223,7 @@ impl Planner<'_> {
         let path = self.item(&format!("{owner} content"));
         let mut nodes: Vec<Node> = Vec::new();
         let mut any: Option<NamespaceConstraint> = None;
-        self.leaves(&group.nodes, &mut nodes, &mut any);
+        self.leaves(&group.nodes, &mut HashSet::new(), &mut nodes, &mut any);
         if let Some(namespaces) = any {
             let process_contents = castile_xsd::components::ProcessContents::Lax;
             let term = NodeTerm::Any(Wildcard { namespaces, process_contents });
@@ -241,20 +246,20 @@ impl Planner<'_> {
 
     /// In which order the pieces of mixed content may come. `variants` are those that may come at all.
     fn order(&self, group: &Group, variants: &[Field]) -> Particle {
-        let elements: Vec<&Element> = variants.iter().filter_map(Field::element).collect();
-        self.ordered(group, 1, Some(1), &elements)
+        let elements = variants.iter().filter_map(Field::element).enumerate();
+        let numbers = elements.map(|(number, one)| ((one.namespace.as_str(), one.name.as_str()), number));
+        self.ordered(group, 1, Some(1), &numbers.collect())
     }
 
-    fn ordered(&self, group: &Group, min: u32, max: Option<u32>, elements: &[&Element]) -> Particle {
+    /// `elements` are the numbers of the pieces. One is not there only if a limit was passed.
+    fn ordered(&self, group: &Group, min: u32, max: Option<u32>, elements: &HashMap<(&str, &str), usize>) -> Particle {
         let particles = group.nodes.iter().map(|Node { min, max, term }| {
             let kind = match term {
                 NodeTerm::Group(group) => return self.ordered(group, *min, *max, elements),
                 NodeTerm::Any(any) => ParticleKind::Any(wildcard(&any.namespaces)),
                 NodeTerm::Element(id) => {
                     let name = &self.schema[*id].name;
-                    let is_it = |one: &&Element| one.name == name.local() && one.namespace == name.namespace();
-                    let number = elements.iter().position(is_it);
-                    ParticleKind::Element(number.unwrap_or_else(|| unreachable!("each element is a piece")))
+                    ParticleKind::Element(elements.get(&(name.namespace(), name.local())).copied().unwrap_or_default())
                 }
             };
             Particle { min: *min, max: *max, kind }
@@ -268,10 +273,16 @@ impl Planner<'_> {
         Particle { min, max, kind }
     }
 
-    fn leaves(&self, nodes: &[Node], found: &mut Vec<Node>, any: &mut Option<NamespaceConstraint>) {
+    fn leaves<'s>(
+        &'s self,
+        nodes: &[Node],
+        seen: &mut HashSet<&'s ExpandedName>,
+        found: &mut Vec<Node>,
+        any: &mut Option<NamespaceConstraint>,
+    ) {
         for node in nodes {
             match &node.term {
-                NodeTerm::Group(group) => self.leaves(&group.nodes, found, any),
+                NodeTerm::Group(group) => self.leaves(&group.nodes, seen, found, any),
                 NodeTerm::Any(wildcard) => {
                     *any = Some(match any.take() {
                         Some(others) => others.union(&wildcard.namespaces),
@@ -279,11 +290,7 @@ impl Planner<'_> {
                     });
                 }
                 NodeTerm::Element(id) => {
-                    let name = &self.schema[*id].name;
-                    let is_new = found.iter().all(
-                        |known| !matches!(&known.term, NodeTerm::Element(known) if self.schema[*known].name == *name),
-                    );
-                    if is_new {
+                    if seen.insert(&self.schema[*id].name) {
                         found.push(Node { min: 1, max: Some(1), term: node.term.clone() });
                     }
                 }
@@ -309,6 +316,7 @@ impl Planner<'_> {
     /// Finds fields whose number must tell where they end, since another element of their name may follow. Where the
     /// number doesn't tell, the schema breaks unique particle attribution (XSD Part 1 §3.8.6).
     fn tell_apart(&mut self, fields: &mut [Field], compositor: Compositor, location: Location) {
+        let follows = who_follows(fields, compositor);
         for index in 0..fields.len() {
             let Some(element) = fields[index].element() else { continue };
             let (min, max) = (fields[index].min_occurs, fields[index].max_occurs);
@@ -316,16 +324,7 @@ impl Planner<'_> {
             if compositor == Compositor::Sequence && (min, max) == (1, Some(1)) {
                 continue;
             }
-            let mut follows = false;
-            for next in &fields[index + 1..] {
-                let next_element = next.element();
-                follows |=
-                    next_element.is_some_and(|next| next.name == element.name && next.namespace == element.namespace);
-                if follows || compositor == Compositor::Sequence && next.min_occurs > 0 {
-                    break;
-                }
-            }
-            if !follows {
+            if !follows[index] {
                 continue;
             }
             if !(compositor == Compositor::Sequence && max == Some(min)) {
@@ -340,6 +339,26 @@ impl Planner<'_> {
             }
         }
     }
+}
+
+/// For each field, whether another element of its name may come behind it: in a sequence there is nothing required between.
+fn who_follows(fields: &[Field], compositor: Compositor) -> Vec<bool> {
+    let mut follows = vec![false; fields.len()];
+    // Where each name comes next, and where something is required next.
+    let mut next: HashMap<(&str, &str), usize> = HashMap::new();
+    let mut required = usize::MAX;
+    for (index, field) in fields.iter().enumerate().rev() {
+        if let Some(element) = field.element() {
+            let name = (element.namespace.as_str(), element.name.as_str());
+            let is_near = |at: &usize| compositor != Compositor::Sequence || *at <= required;
+            follows[index] = next.get(&name).is_some_and(is_near);
+            next.insert(name, index);
+        }
+        if field.min_occurs > 0 {
+            required = index;
+        }
+    }
+    follows
 }
 
 /// Whether a group is one element or a choice of elements, as often as one likes: then there is no order.

@@ -12,7 +12,7 @@ use castile_xsd::{ElementId, Location, TypeId};
 use super::{Planner, text};
 use crate::names::{Ident, Scope};
 use crate::plan::{
-    Base, Content, Element, FaultVariant, Faults, Field, Header, HeaderBlock, HeaderStruct, Item, Message, Nil,
+    Base, Content, Element, FaultVariant, Faults, Field, Header, HeaderBlock, HeaderStruct, Held, Item, Message, Nil,
     Operation, Path, Payload, Role, Root, Struct, Term, Value,
 };
 
@@ -99,6 +99,11 @@ impl Planner<'_> {
         names: OperationNames,
     ) -> Option<Operation> {
         let name = &operation.name;
+        self.location = operation.location;
+        // A method of the trait, of the dispatch and of the client.
+        if !self.count(3) {
+            return None;
+        }
         let (input, output) = match (operation.pattern, &operation.input, &operation.output) {
             (Pattern::RequestResponse, Some(input), Some(output)) => (input, Some(output)),
             (Pattern::OneWay, Some(input), _) => (input, None),
@@ -135,13 +140,11 @@ impl Planner<'_> {
 
     /// Says of operations that no request can tell apart, or none without WS-Addressing where that isn't `addressed`.
     pub(super) fn tell_operations_apart(&mut self, operations: &[Operation], addressed: bool, location: Location) {
-        for (index, operation) in operations.iter().enumerate() {
-            let is_same = |known: &&Operation| {
-                known.action == operation.action
-                    && !(addressed && known.request_action != operation.request_action)
-                    && known.request.payload.is_same_to_a_server(&operation.request.payload)
-            };
-            if let Some(known) = operations[..index].iter().find(is_same) {
+        let mut first: HashMap<_, &Operation> = HashMap::new();
+        for operation in operations {
+            let Some(payload) = operation.request.payload.to_a_server() else { continue };
+            let addressed = addressed.then_some(operation.request_action.as_str());
+            if let Some(known) = first.get(&(operation.action.as_str(), addressed, payload)) {
                 let message = format!(
                     "operation {}, the method {}, takes the same as the method {known} and has the same action: a server can't tell them apart, and takes all requests for {known}",
                     operation.name,
@@ -149,6 +152,8 @@ impl Planner<'_> {
                     known = known.ident
                 );
                 self.report(Severity::Warning, location, message);
+            } else {
+                first.insert((operation.action.as_str(), addressed, payload), operation);
             }
         }
     }
@@ -178,7 +183,7 @@ impl Planner<'_> {
             (Style::Rpc, parts, Some(path)) => self.rpc(operation, message, parts, path, suffix),
             (_, [], _) => (Base::Nothing, Payload::Nothing),
             (_, [Part { content: PartContent::Element(element), .. }], _) => {
-                let (base, _) = self.base(self.schema[*element].type_id, *element);
+                let base = self.base(self.schema[*element].type_id, *element);
                 (base, Payload::Element(self.root(*element)))
             }
             (_, [Part { content: PartContent::Type(type_id), .. }], _) => self.body_of_type(operation, *type_id)?,
@@ -261,7 +266,7 @@ impl Planner<'_> {
         if has_elements
             && !has_attributes
             && schema.derived_types(type_id).is_empty()
-            && let (base @ Base::Item(_), _) = self.complex_type(type_id)
+            && let base @ Base::Item(_) = self.complex_type(type_id)
             && let Base::Item(path) = base.clone()
         {
             return Some((base, Payload::Content { path, start: String::new() }));
@@ -304,7 +309,7 @@ impl Planner<'_> {
                 (documentation, self.element(declaration), value)
             }
             PartContent::Type(type_id) => {
-                let (base, recursive) = self.complex_type(type_id);
+                let base = self.complex_type(type_id);
                 let facets = self.facets(type_id);
                 self.namespaces.push(String::new());
                 let element = Element {
@@ -314,11 +319,11 @@ impl Planner<'_> {
                     constraint: None,
                     facets,
                 };
-                (format!("The part `{}`.", part.name), element, Value { base, nil: Nil::Never, recursive })
+                (format!("The part `{}`.", part.name), element, Value { base, nil: Nil::Never })
             }
         };
         let term = Term::Element { element, value, tag: String::new(), counted: false };
-        Field { ident, documentation, min_occurs: 1, max_occurs: Some(1), term, is_boxed: false }
+        Field { ident, documentation, min_occurs: 1, max_occurs: Some(1), term, held: Held::InPlace }
     }
 
     /// The element of a payload; its tags come when all namespaces are known.
@@ -361,7 +366,7 @@ impl Planner<'_> {
     fn header_block(&mut self, block: &Block, names: &mut Scope) -> HeaderBlock {
         let (name, documentation) = self.block_name(block);
         let (base, root) = self.block_value(block);
-        HeaderBlock { ident: names.lower(&name), documentation, base, root }
+        HeaderBlock { ident: names.lower(&name), documentation, base, held: Held::InPlace, root }
     }
 
     /// What stands by itself as a header block, if it has a name: the part of an encoded one gives its own (WSDL 1.1 §3.5).
@@ -408,7 +413,7 @@ impl Planner<'_> {
         match block {
             Block::Literal(element) => {
                 let type_id = self.schema[*element].type_id;
-                (self.base(type_id, *element).0, self.root(*element))
+                (self.base(type_id, *element), self.root(*element))
             }
             Block::Encoded { namespace, name, type_id } => self.independent(namespace, name, *type_id),
         }
@@ -429,7 +434,8 @@ impl Planner<'_> {
         for block in blocks {
             let (name, documentation) = self.block_name(&block);
             let (base, root) = self.block_value(&block);
-            variants.push(FaultVariant { ident: names.variant(&name), action: None, documentation, base, root });
+            let ident = names.variant(&name);
+            variants.push(FaultVariant { ident, action: None, documentation, base, held: Held::InPlace, root });
         }
         if variants.is_empty() {
             return None;
@@ -456,6 +462,7 @@ impl Planner<'_> {
             action: Some(self.definitions.fault_action(binding, operation, &fault.name)),
             documentation: fault.documentation.clone().unwrap_or_else(|| format!("The fault `{}`.", fault.name)),
             base,
+            held: Held::InPlace,
             root,
         })
     }

@@ -1,5 +1,8 @@
 //! Simple types: those that are built in, enumerations, lists and unions.
 
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+
 use castile_xsd::components::{Facet, FacetKind, Owner, SimpleType, TypeDefinition, Variety, WhiteSpace};
 use castile_xsd::{Builtin, TypeId};
 
@@ -38,14 +41,18 @@ impl Planner<'_> {
         let mut names = Scope::default();
         let other = names.variant("Other");
         let mut variants: Vec<EnumerationVariant> = Vec::new();
+        let mut seen: HashSet<&str> = HashSet::new();
         // Values that other facets exclude are none of the type.
         let is_other = |facet: &&Facet| !matches!(facet.kind, FacetKind::Enumeration | FacetKind::WhiteSpace);
         let has_others = schema.facets(type_id).iter().any(is_other);
-        let definition = if has_others { schema.simple_type_definition(type_id).ok() } else { None };
+        let definition = if has_others { self.simple_types.definition(type_id).ok() } else { None };
         for facet in schema.enumeration(type_id) {
             let is_excluded = definition.as_ref().is_some_and(|it| it.read(&facet.value, facet).is_err());
-            if is_excluded || variants.iter().any(|variant| variant.value == facet.value) {
+            if is_excluded || !seen.insert(facet.value.as_str()) {
                 continue;
+            }
+            if !self.count(1) {
+                break;
             }
             let documentation = facet.annotation.documentation.clone();
             variants.push(EnumerationVariant {
@@ -54,6 +61,7 @@ impl Planner<'_> {
                 value: facet.value.clone(),
             });
         }
+        self.enumerations.insert(path.clone());
         self.items.push(Item::Enumeration(Enumeration {
             path: path.clone(),
             documentation: self.simple_documentation(simple, &name),
@@ -85,6 +93,10 @@ impl Planner<'_> {
         });
         let members: Vec<Member> = members.collect();
         let has_names = members.iter().any(|member| self.has_names(&member.base));
+        self.count(members.len());
+        if has_names {
+            self.unions_of_names.insert(path.clone());
+        }
         let documentation = self.simple_documentation(simple, &name);
         self.items.push(Item::Union(Union {
             path: path.clone(),
@@ -101,9 +113,7 @@ impl Planner<'_> {
     pub(super) fn has_names(&self, base: &Base) -> bool {
         match base {
             Base::List(item) => self.has_names(item),
-            Base::Item(path) => {
-                self.items.iter().any(|item| matches!(item, Item::Union(one) if one.path == *path && one.has_names))
-            }
+            Base::Item(path) => self.unions_of_names.contains(path),
             _ => base.is_name(),
         }
     }
@@ -113,11 +123,15 @@ impl Planner<'_> {
         let mut types = Vec::new();
         self.members(members, &mut types);
         let mut bases: Vec<(Base, Vec<TypeId>)> = Vec::new();
+        let mut known: HashMap<Base, usize> = HashMap::new();
         for member in types {
             let base = self.simple(member);
-            match bases.iter_mut().find(|(known, _)| *known == base) {
-                Some((_, members)) => members.push(member),
-                None => bases.push((base, vec![member])),
+            match known.entry(base) {
+                Entry::Occupied(index) => bases[*index.get()].1.push(member),
+                Entry::Vacant(entry) => {
+                    bases.push((entry.key().clone(), vec![member]));
+                    entry.insert(bases.len() - 1);
+                }
             }
         }
         // What comes after a type that takes every text is never tried, but where facets narrow that.
@@ -160,8 +174,7 @@ impl Planner<'_> {
     }
 
     fn is_enumeration(&self, base: &Base) -> bool {
-        let Base::Item(path) = base else { return false };
-        self.items.iter().any(|item| matches!(item, Item::Enumeration(one) if one.path == *path))
+        matches!(base, Base::Item(path) if self.enumerations.contains(path))
     }
 
     /// What a simple type is called: a type without a name after what it is written in.

@@ -1,156 +1,393 @@
-//! How large values are. What is large is boxed where it is one of several: otherwise all of them would be as large, and be
-//! copied as a whole each time one is handed on.
+//! How large values are. What is large stands in a box: otherwise a value would be as large as all that may be in it, and a
+//! message that says little would overflow the stack.
 //!
 //! Sizes are reckoned for 64 bits and don't depend on the machine that generates, nor on which operations are asked for. So
 //! a type has the same form everywhere.
 
 use std::collections::HashMap;
 
-use crate::plan::{Accessor, Base, Content, Field, Item, Occurrence, Path, Presence, Struct, Term, Value};
+use crate::plan::{
+    Attribute, Base, Content, Field, Held, Item, Nil, Occurrence, Path, Presence, Service, Struct, Term,
+};
 
+/// What a type takes at most, in bytes.
+const MOST: usize = 1024;
 /// What a variant holds in place at most, in bytes: so much that clippy's `large_enum_variant` has nothing to say.
-const MOST_IN_PLACE: usize = 200;
+const MOST_IN_VARIANT: usize = 200;
 
 const POINTER: usize = 8;
-/// A text or a vector.
-const TEXT: usize = 24;
-/// `castile::Shared`: a pointer, and which way it looks.
-const SHARED: usize = 2 * POINTER;
-/// `castile::Any`, and `castile::AnyType`.
-const ANY: usize = 3 * TEXT;
-const ANY_TYPE: usize = 4 * TEXT;
 
-/// Boxes what is large among the variants of choices and of derived types.
-pub(super) fn box_large(items: &mut [Item]) {
+/// Boxes what is large among fields and variants. `order` has each item behind those that its values have in them. Returns
+/// what each type takes.
+pub(super) fn hold(items: &mut [Item], order: &[usize], services: &mut [Service]) -> Vec<(Path, usize)> {
     let mut sizes = Sizes::default();
-    // What a type holds in place was planned before it.
-    for item in items {
-        let size = match item {
-            Item::Struct(planned) => sizes.structure(planned),
-            Item::Choice(planned) => {
-                let variants = planned.variants.iter_mut();
-                let largest = variants.map(|variant| sizes.variant(variant)).max().unwrap_or(0);
-                POINTER + largest.max(if planned.text.is_some() { TEXT } else { 0 })
-            }
-            Item::Derived(planned) => {
-                let variants = planned.variants.iter_mut();
-                let sizes = variants.map(|variant| {
-                    let size = if variant.recursive { POINTER } else { sizes.base(&variant.base) };
-                    variant.is_boxed = size > MOST_IN_PLACE;
-                    if variant.is_boxed { POINTER } else { size }
-                });
-                POINTER + sizes.max().unwrap_or(0).max(ANY_TYPE)
-            }
-            Item::Enumeration(_) => TEXT,
-            Item::Union(planned) => {
-                let members = planned.members.iter().map(|member| sizes.base(&member.base));
-                POINTER + members.max().unwrap_or(0)
-            }
-            Item::EncodedStruct(planned) => planned.accessors.iter().map(|accessor| sizes.accessor(accessor)).sum(),
-            // The items, and the sizes of its dimensions if there are several.
-            Item::EncodedArray(planned) => {
-                if planned.rank == 1 {
-                    TEXT
-                } else {
-                    2 * TEXT
-                }
-            }
-            // That is no type.
-            Item::Restriction(_) => continue,
-        };
-        sizes.known.insert(item.path().clone(), size.next_multiple_of(POINTER));
+    let mut found = Vec::new();
+    for &number in order {
+        let item = &mut items[number];
+        let path = item.path().clone();
+        let Some(known) = sizes.of_item(item) else { continue };
+        found.push((path.clone(), known.held.size));
+        sizes.known.insert(path, known);
+    }
+    for service in services {
+        for header in &mut service.headers {
+            let blocks = header.blocks.iter_mut().map(|block| Slot {
+                of: sizes.base(&block.base).optional(),
+                held: &mut block.held,
+                may_be_boxed: is_complex(&block.base),
+            });
+            let size = structure(blocks.collect(), TEXT.into()).held.size;
+            found.push((header.path.clone(), size));
+        }
+        for faults in service.operations.iter_mut().filter_map(|operation| operation.faults.as_mut()) {
+            let variants = faults.variants.iter_mut();
+            let variants = variants.map(|variant| variant_of(sizes.base(&variant.base), &mut variant.held));
+            let size = enumeration(variants.collect()).held.size;
+            found.push((Path { module: 0, ident: faults.ident.clone() }, size));
+        }
+    }
+    found
+}
+
+/// Size and alignment in bytes, and how many values the bytes can have beyond those of the type.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Layout {
+    size: usize,
+    align: usize,
+    spare: Spare,
+}
+
+/// So many absent values have room in a value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Spare {
+    #[default]
+    None,
+    One,
+    Many,
+}
+
+const fn layout(size: usize, align: usize, spare: Spare) -> Layout {
+    Layout { size, align, spare }
+}
+
+/// A text or a vector.
+const TEXT: Layout = layout(24, 8, Spare::Many);
+const ANY: Layout = layout(72, 8, Spare::Many);
+const ANY_TYPE: Layout = layout(96, 8, Spare::Many);
+const BOX: Layout = layout(POINTER, 8, Spare::One);
+/// A `Recursive` has used what a box has to spare.
+const RECURSIVE: Layout = layout(POINTER, 8, Spare::None);
+
+impl Layout {
+    /// With one more value, for what is absent or nil.
+    fn or_none(self) -> Layout {
+        match self.spare {
+            Spare::Many => self,
+            Spare::One => Layout { spare: Spare::None, ..self },
+            Spare::None => layout(self.size.saturating_add(self.align), self.align, Spare::Many),
+        }
+    }
+
+    /// One of several, which takes a tag.
+    fn one_of(variants: impl IntoIterator<Item = Layout>) -> Layout {
+        let largest = variants.into_iter().map(|variant| variant.size).max().unwrap_or(0);
+        Layout::all_of([layout(largest.saturating_add(POINTER), POINTER, Spare::Many)])
+    }
+
+    /// All of several.
+    fn all_of(fields: impl IntoIterator<Item = Layout>) -> Layout {
+        let all = fields.into_iter().fold(Layout { align: 1, ..Layout::default() }, |all, field| Layout {
+            size: all.size.saturating_add(field.size),
+            align: all.align.max(field.align),
+            spare: all.spare.max(field.spare),
+        });
+        // With nothing boxed a type may take more than a number says.
+        Layout { size: all.size.checked_next_multiple_of(all.align).unwrap_or(usize::MAX), ..all }
     }
 }
 
-/// The sizes of the types that were looked at, in bytes.
+/// What values of a type take.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    /// As they are held.
+    held: Layout,
+    /// If no field were boxed. By this it is decided what is boxed: a box further in changes nothing further out.
+    whole: Layout,
+}
+
+impl From<Layout> for Known {
+    fn from(layout: Layout) -> Self {
+        Known { held: layout, whole: layout }
+    }
+}
+
+impl Known {
+    fn map(self, change: impl Fn(Layout) -> Layout) -> Known {
+        Known { held: change(self.held), whole: change(self.whole) }
+    }
+
+    fn optional(self) -> Known {
+        self.map(Layout::or_none)
+    }
+}
+
+/// A field or an accessor.
+struct Slot<'a> {
+    of: Known,
+    held: &'a mut Held,
+    may_be_boxed: bool,
+}
+
+impl Slot<'_> {
+    fn is_in_place(&self) -> bool {
+        self.may_be_boxed && *self.held == Held::InPlace
+    }
+
+    fn layout(&self) -> Layout {
+        if *self.held == Held::Boxed { BOX.or_none() } else { self.of.held }
+    }
+}
+
+/// Boxes fields that are large, and as many of the largest as it takes to keep the struct small. `rest` is what it has beside.
+fn structure(mut slots: Vec<Slot<'_>>, rest: Known) -> Known {
+    let whole = Layout::all_of(slots.iter().map(|slot| slot.of.whole).chain([rest.whole]));
+    for slot in &mut slots {
+        if slot.is_in_place() && slot.of.whole.size > MOST {
+            *slot.held = Held::Boxed;
+        }
+    }
+    loop {
+        let held = Layout::all_of(slots.iter().map(Slot::layout).chain([rest.held]));
+        let in_place = slots.iter().filter(|slot| slot.is_in_place());
+        let largest = in_place.map(|slot| slot.of.held.size).max().filter(|size| *size > POINTER);
+        let Some(largest) = largest.filter(|_| held.size > MOST) else { return Known { held, whole } };
+        // Those that are equally large are held alike.
+        for slot in slots.iter_mut().filter(|slot| slot.is_in_place() && slot.of.held.size == largest) {
+            *slot.held = Held::Boxed;
+        }
+    }
+}
+
+/// Decides whether a variant that would take so much is boxed, and says what it takes then.
+fn variant_of(of: Known, held: &mut Held) -> Known {
+    if *held == Held::InPlace && of.whole.size > MOST_IN_VARIANT {
+        *held = Held::Boxed;
+    }
+    if *held == Held::Boxed { BOX.into() } else { of }
+}
+
+fn enumeration(variants: Vec<Known>) -> Known {
+    Known {
+        held: Layout::one_of(variants.iter().map(|variant| variant.held)),
+        whole: Layout::one_of(variants.iter().map(|variant| variant.whole)),
+    }
+}
+
+/// Whether values of a type may have others in them.
+fn is_complex(base: &Base) -> bool {
+    matches!(base, Base::Item(_))
+}
+
+/// What values of the types take that were looked at.
 #[derive(Default)]
 struct Sizes {
-    known: HashMap<Path, usize>,
+    known: HashMap<Path, Known>,
 }
 
 impl Sizes {
-    fn structure(&self, planned: &Struct) -> usize {
-        let attributes = planned.attributes.iter().map(|attribute| match attribute.presence {
-            Presence::Required | Presence::Default(_) => self.base(&attribute.base),
-            Presence::Optional => self.optional(&attribute.base),
-            Presence::Fixed { .. } => 0,
-        });
-        let content = match &planned.content {
-            Content::Simple { value, .. } => self.base(value),
-            Content::Mixed { .. } => TEXT,
-            Content::Sequence(fields) | Content::All(fields) => fields.iter().map(|field| self.field(field)).sum(),
-        };
-        attributes.sum::<usize>() + content + if planned.any_attributes.is_some() { TEXT } else { 0 }
-    }
-
-    fn field(&self, field: &Field) -> usize {
-        match (field.occurrence(), &field.term) {
-            (Occurrence::Repeated, _) => TEXT,
-            (Occurrence::Optional, Term::Element { value: Value { base, recursive: false, .. }, .. }) => {
-                self.optional(base)
+    /// `None` for what is no type.
+    fn of_item(&self, item: &mut Item) -> Option<Known> {
+        Some(match item {
+            Item::Struct(planned) => self.of_struct(planned),
+            Item::Choice(planned) => {
+                let variants = planned.variants.iter_mut();
+                let variants = variants.map(|variant| match variant.occurrence() {
+                    Occurrence::Repeated => TEXT.into(),
+                    Occurrence::Required | Occurrence::Optional => variant_of(self.one(variant), &mut variant.held),
+                });
+                enumeration(variants.chain(planned.text.is_some().then(|| TEXT.into())).collect())
             }
-            _ => self.one(field),
-        }
+            Item::Derived(planned) => {
+                let variants = planned.variants.iter_mut();
+                let variants = variants.map(|variant| match variant.held {
+                    Held::Recursive => RECURSIVE.into(),
+                    _ => variant_of(self.base(&variant.base), &mut variant.held),
+                });
+                enumeration(variants.chain([ANY_TYPE.into()]).collect())
+            }
+            Item::Enumeration(_) => TEXT.into(),
+            Item::Union(planned) => enumeration(planned.members.iter().map(|member| self.base(&member.base)).collect()),
+            Item::EncodedStruct(planned) => {
+                let accessors = planned.accessors.iter_mut().map(|accessor| {
+                    let of = match (accessor.is_repeated, accessor.value.is_shared, accessor.held) {
+                        (true, _, _) => TEXT.into(),
+                        (false, true, _) => self.base(&Base::Shared(Box::new(Base::Nothing))).optional(),
+                        (false, false, Held::Recursive) => Known::from(RECURSIVE).optional(),
+                        // Each value of a struct in SOAP encoding may be nil.
+                        (false, false, _) => self.base(&accessor.value.base).optional(),
+                    };
+                    let may_be_boxed =
+                        !accessor.is_repeated && !accessor.value.is_shared && is_complex(&accessor.value.base);
+                    Slot { of, held: &mut accessor.held, may_be_boxed }
+                });
+                structure(accessors.collect(), Layout { align: 1, ..Layout::default() }.into())
+            }
+            // The items, and the sizes of its dimensions if there are several.
+            Item::EncodedArray(planned) if planned.rank == 1 => TEXT.into(),
+            Item::EncodedArray(_) => Layout::all_of([TEXT, TEXT]).into(),
+            Item::Restriction(_) => return None,
+        })
     }
 
-    /// Decides whether a variant is boxed, and says how large it is then.
-    fn variant(&self, variant: &mut Field) -> usize {
-        let size = match variant.occurrence() {
-            Occurrence::Repeated => TEXT,
-            Occurrence::Required | Occurrence::Optional => self.one(variant),
+    fn of_struct(&self, planned: &mut Struct) -> Known {
+        let attributes = planned.attributes.iter().filter_map(|attribute| self.attribute(attribute));
+        let any_attributes = planned.any_attributes.iter().map(|_| TEXT);
+        let content = match &planned.content {
+            Content::Simple { value, .. } => Some(self.base(value).held),
+            Content::Mixed { .. } => Some(TEXT),
+            Content::Sequence(_) | Content::All(_) => None,
         };
-        variant.is_boxed = size > MOST_IN_PLACE;
-        if variant.is_boxed { POINTER } else { size }
+        let rest = Layout::all_of(attributes.chain(any_attributes).chain(content));
+        let fields: &mut [Field] = match &mut planned.content {
+            Content::Sequence(fields) | Content::All(fields) => fields,
+            Content::Simple { .. } | Content::Mixed { .. } => &mut [],
+        };
+        let slots = fields.iter_mut().map(|field| {
+            let is_one = field.occurrence() != Occurrence::Repeated;
+            let may_be_boxed = match &field.term {
+                Term::Element { value, .. } => is_one && is_complex(&value.base),
+                Term::Group(_) => is_one,
+                Term::Any(_) => false,
+            };
+            Slot { of: self.field(field), held: &mut field.held, may_be_boxed }
+        });
+        structure(slots.collect(), rest.into())
     }
 
-    /// The size of one value of a particle.
-    fn one(&self, field: &Field) -> usize {
-        match &field.term {
-            Term::Element { value: Value { recursive: true, .. }, .. } | Term::Group { recursive: true, .. } => POINTER,
+    fn attribute(&self, attribute: &Attribute) -> Option<Layout> {
+        let of = self.base(&attribute.base).held;
+        match attribute.presence {
+            Presence::Required | Presence::Default(_) => Some(of),
+            Presence::Optional => Some(of.or_none()),
+            Presence::Fixed { .. } => None,
+        }
+    }
+
+    /// What a field takes if it is not boxed.
+    fn field(&self, field: &Field) -> Known {
+        match field.occurrence() {
+            Occurrence::Required => self.one(field),
+            Occurrence::Optional => self.one(field).optional(),
+            Occurrence::Repeated => TEXT.into(),
+        }
+    }
+
+    /// One value of a particle.
+    fn one(&self, field: &Field) -> Known {
+        let nil = match &field.term {
+            Term::Element { value, .. } => value.nil,
+            Term::Group(_) | Term::Any(_) => Nil::Never,
+        };
+        let of = match &field.term {
+            _ if field.held == Held::Recursive => RECURSIVE.into(),
             Term::Element { value, .. } => self.base(&value.base),
-            Term::Group { path, .. } => self.item(path),
-            Term::Any(_) => ANY,
+            Term::Group(path) => self.item(path),
+            Term::Any(_) => ANY.into(),
+        };
+        match nil {
+            Nil::Never => of,
+            Nil::Plain => of.optional(),
+            // Nil has attributes.
+            Nil::WithAttributes => of.map(|of| Layout::one_of([of, TEXT])),
         }
     }
 
-    /// Each value of a struct in SOAP encoding may be nil.
-    fn accessor(&self, Accessor { value, is_repeated, .. }: &Accessor) -> usize {
-        match (is_repeated, value.is_shared) {
-            (true, _) => TEXT,
-            (false, true) => SHARED,
-            (false, false) => self.optional(&value.base),
-        }
-    }
-
-    /// A value that may be absent: texts and vectors have room for that.
-    fn optional(&self, base: &Base) -> usize {
-        match base {
-            Base::Primitive(_) => (2 * self.base(base)).min(TEXT),
-            _ => self.base(base),
-        }
-    }
-
-    fn base(&self, base: &Base) -> usize {
-        match base {
+    fn base(&self, base: &Base) -> Known {
+        let layout = match base {
             Base::Primitive(name) => match *name {
-                "bool" | "i8" | "u8" => 1,
-                "i16" | "u16" => 2,
-                "i32" | "u32" | "f32" => 4,
-                "i64" | "u64" | "f64" => 8,
+                "bool" => layout(1, 1, Spare::Many),
+                "i8" | "u8" => layout(1, 1, Spare::None),
+                "i16" | "u16" => layout(2, 2, Spare::None),
+                "i32" | "u32" | "f32" => layout(4, 4, Spare::None),
+                "i64" | "u64" | "f64" => layout(8, 8, Spare::None),
                 _ => TEXT,
             },
-            Base::Datatype("QName" | "Notation") => 3 * TEXT,
-            Base::Datatype("StreamedBinary") => TEXT + POINTER,
-            Base::Datatype(_) | Base::List(_) => TEXT,
+            Base::Datatype(name) => match *name {
+                "GMonthDay" | "GDay" | "GMonth" => layout(6, 2, Spare::Many),
+                "Time" => layout(12, 4, Spare::Many),
+                "Date" | "GYearMonth" | "GYear" => layout(16, 8, Spare::Many),
+                "StreamedBinary" => layout(32, 8, Spare::Many),
+                "QName" | "Notation" => layout(72, 8, Spare::Many),
+                _ => TEXT,
+            },
+            Base::List(_) => TEXT,
             Base::AnyType => ANY_TYPE,
-            Base::Nothing => 0,
-            Base::Raw => POINTER,
-            Base::Shared(_) => SHARED,
-            Base::Item(path) => self.item(path),
-        }
+            Base::Nothing => layout(0, 1, Spare::None),
+            Base::Raw => layout(152, 8, Spare::Many),
+            Base::Shared(_) => layout(2 * POINTER, 8, Spare::Many),
+            Base::Item(path) => return self.item(path),
+        };
+        layout.into()
     }
 
-    fn item(&self, path: &Path) -> usize {
-        self.known.get(path).copied().unwrap_or(POINTER)
+    fn item(&self, path: &Path) -> Known {
+        self.known.get(path).copied().unwrap_or_else(|| RECURSIVE.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use castile::{Any, AnyType, Array, NillableWithAttributes, Raw, Recursive, Shared, datatypes};
+
+    /// What the compiler makes of a type.
+    fn real<T>() -> Layout {
+        let (size, align) = (size_of::<T>(), align_of::<T>());
+        let spare = match (size_of::<Option<T>>() == size, size_of::<Option<Option<T>>>() == size) {
+            (true, true) => Spare::Many,
+            (true, false) => Spare::One,
+            (false, _) => Spare::None,
+        };
+        layout(size, align, spare)
+    }
+
+    #[test]
+    fn sizes_of_datatypes_are_those_of_the_compiler() {
+        let sizes = Sizes::default();
+        macro_rules! check {
+            ($base:ident: $($type:ident),*) => {
+                $(assert_eq!(sizes.base(&Base::$base(stringify!($type))).held, real::<datatypes::$type>(), stringify!($type));)*
+            };
+        }
+        macro_rules! check_primitives {
+            ($($type:ident),*) => {
+                $(assert_eq!(sizes.base(&Base::Primitive(stringify!($type))).held, real::<$type>(), stringify!($type));)*
+            };
+        }
+        check_primitives!(bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, String);
+        check!(Datatype: Decimal, Duration, DateTime, Time, Date, GYearMonth, GYear, GMonthDay, GDay, GMonth, HexBinary);
+        check!(Datatype: Base64Binary, StreamedBinary, AnyUri, QName, Notation, NormalizedString, Token, Language, Nmtoken);
+        check!(Datatype: Nmtokens, Name, NcName, Id, Idref, Idrefs, Entity, Entities);
+        check!(Datatype: Integer, NonPositiveInteger, NegativeInteger, NonNegativeInteger, PositiveInteger);
+        let list = Base::List(Box::new(Base::Primitive("i32")));
+        assert_eq!(sizes.base(&list).held, real::<datatypes::List<i32>>());
+        assert_eq!(sizes.base(&Base::AnyType).held, real::<AnyType>());
+        assert_eq!(sizes.base(&Base::Nothing).held, real::<()>());
+        assert_eq!(sizes.base(&Base::Raw).held, real::<Raw>());
+        assert_eq!(sizes.base(&Base::Shared(Box::new(list))).held, real::<Shared<i32>>());
+        assert_eq!((TEXT, ANY), (real::<Vec<u8>>(), real::<Any>()));
+        assert_eq!((BOX, RECURSIVE), (real::<Box<i32>>(), real::<Recursive<i32>>()));
+        assert_eq!(Layout::all_of([TEXT, TEXT]), real::<Array<i32>>());
+    }
+
+    #[test]
+    fn what_is_absent_or_nil_takes_what_the_compiler_makes_of_it() {
+        let of = |name| Sizes::default().base(&Base::Primitive(name)).held;
+        assert_eq!(of("i32").or_none(), real::<Option<i32>>());
+        assert_eq!(of("u8").or_none().or_none(), real::<Option<Option<u8>>>());
+        assert_eq!(BOX.or_none(), real::<Option<Box<i32>>>());
+        assert_eq!(RECURSIVE.or_none(), real::<Option<Recursive<i32>>>());
+        assert_eq!(Layout::one_of([TEXT, TEXT]), real::<NillableWithAttributes<String>>());
+        assert_eq!(Layout::all_of([of("i32"), of("bool"), of("i64")]), real::<(i32, bool, i64)>());
     }
 }

@@ -9,21 +9,21 @@ use castile_xsd::{Builtin, ElementId, TypeId};
 use super::{Key, Planner, particles, text};
 use crate::names::Scope;
 use crate::plan::{
-    Attribute, Base, Content, Derived, DerivedVariant, Element, Item, Nil, Path, Presence, Role, Struct, TypeName,
-    Value, ValueConstraint, Wildcard,
+    Attribute, Base, Content, Derived, DerivedVariant, Element, Held, Item, Nil, Path, Presence, Role, Struct,
+    TypeName, Value, ValueConstraint, Wildcard,
 };
 
 impl Planner<'_> {
     /// The Rust type for the values of an element.
     pub(super) fn value(&mut self, element: ElementId) -> Value {
         let declaration = &self.schema[element];
-        let (base, recursive) = self.base(declaration.type_id, element);
+        let base = self.base(declaration.type_id, element);
         let nil = match declaration.nillable {
             false => Nil::Never,
             true if self.has_attributes(declaration.type_id, declaration.block) => Nil::WithAttributes,
             true => Nil::Plain,
         };
-        Value { base, nil, recursive }
+        Value { base, nil }
     }
 
     /// Whether values of a type, or of one that `xsi:type` may name in its place, may have attributes.
@@ -36,17 +36,19 @@ impl Planner<'_> {
         types.any(|id| !self.schema.attribute_uses(id).is_empty() || self.schema.attribute_wildcard(id).is_some())
     }
 
-    /// The Rust type for values of a type, planned if that was not done before, and whether it is being planned, so
-    /// that it has itself inside. `element` is where it is needed.
-    pub(super) fn base(&mut self, type_id: TypeId, element: ElementId) -> (Base, bool) {
+    /// The Rust type for values of a type, planned if that was not done before. `element` is where it is needed.
+    pub(super) fn base(&mut self, type_id: TypeId, element: ElementId) -> Base {
         match &self.schema[type_id] {
-            TypeDefinition::Simple(_) if self.streams(&self.schema[element]) => {
-                (Base::Datatype("StreamedBinary"), false)
-            }
-            TypeDefinition::Simple(_) => (self.simple(type_id), false),
-            TypeDefinition::Complex(_) if type_id.builtin() == Some(Builtin::AnyType) => (Base::AnyType, false),
+            TypeDefinition::Simple(_) if self.streams(&self.schema[element]) => Base::Datatype("StreamedBinary"),
+            TypeDefinition::Simple(_) => self.simple(type_id),
+            TypeDefinition::Complex(_) if type_id.builtin() == Some(Builtin::AnyType) => Base::AnyType,
             TypeDefinition::Complex(complex) => {
                 let block = self.schema[element].block;
+                // Thousands of types may have an element of a type that thousands are derived from.
+                let key = Key::Derived(type_id, (block.extension, block.restriction));
+                if let Some(path) = self.paths.get(&key) {
+                    return Base::Item(path.clone());
+                }
                 let derived = self.derived_types(type_id, block);
                 if derived.is_empty() && !complex.is_abstract {
                     return self.structure(type_id, Some(element));
@@ -57,10 +59,10 @@ impl Planner<'_> {
     }
 
     /// The same for a type that no element is needed for.
-    pub(super) fn complex_type(&mut self, type_id: TypeId) -> (Base, bool) {
-        let Some(complex) = self.schema[type_id].as_complex() else { return (self.simple(type_id), false) };
+    pub(super) fn complex_type(&mut self, type_id: TypeId) -> Base {
+        let Some(complex) = self.schema[type_id].as_complex() else { return self.simple(type_id) };
         if type_id.builtin() == Some(Builtin::AnyType) {
-            return (Base::AnyType, false);
+            return Base::AnyType;
         }
         let block = DerivationSet::default();
         let derived = self.derived_types(type_id, block);
@@ -97,17 +99,16 @@ impl Planner<'_> {
     }
 
     /// The enum of a type and those derived from it.
-    fn derived(
-        &mut self,
-        type_id: TypeId,
-        block: DerivationSet,
-        complex: &ComplexType,
-        derived: Vec<TypeId>,
-    ) -> (Base, bool) {
+    fn derived(&mut self, type_id: TypeId, block: DerivationSet, complex: &ComplexType, derived: Vec<TypeId>) -> Base {
         let key = Key::Derived(type_id, (block.extension, block.restriction));
         if let Some(path) = self.paths.get(&key) {
-            return (Base::Item(path.clone()), self.in_progress.contains(&key));
+            return Base::Item(path.clone());
         }
+        let planned = self.deeper(|planner| planner.derived_enum(key, type_id, complex, derived));
+        planned.unwrap_or(Base::AnyType)
+    }
+
+    fn derived_enum(&mut self, key: Key, type_id: TypeId, complex: &ComplexType, derived: Vec<TypeId>) -> Base {
         let local = complex.name.as_ref().map_or("Type", |name| name.local());
         let (path, outside) = match self.reserved.get(&type_id) {
             // The type has the name; what is derived comes beside it.
@@ -119,27 +120,26 @@ impl Planner<'_> {
             }
             _ => self.enter(type_id, key, local),
         };
-        self.in_progress.push(key);
         let mut names = Scope::default();
         let other = names.variant("Other");
         let own = (!complex.is_abstract).then_some(type_id);
         let mut variants = Vec::new();
         for id in own.into_iter().chain(derived) {
             let Some(name) = self.schema[id].name() else { continue };
+            if !self.count(1) {
+                break;
+            }
             let name = TypeName { namespace: name.namespace().to_owned(), name: name.local().to_owned() };
             self.namespaces.push(name.namespace.clone());
-            let (base, recursive) = self.structure(id, None);
             variants.push(DerivedVariant {
                 ident: names.variant(&name.name),
                 documentation: format!("A value of the type `{}`.", name.name),
-                base,
-                recursive,
-                is_boxed: false,
+                base: self.structure(id, None),
+                held: Held::InPlace,
                 tag: (id != type_id).then(String::new),
                 name,
             });
         }
-        self.in_progress.pop();
         let documentation = text(&[&complex.annotation.documentation]);
         let table = self.table(&format!("{} types", path.ident));
         self.items.push(Item::Derived(Derived {
@@ -152,15 +152,20 @@ impl Planner<'_> {
             other,
         }));
         self.module = outside;
-        (Base::Item(path), false)
+        Base::Item(path)
     }
 
     /// The struct of a type itself.
-    fn structure(&mut self, type_id: TypeId, element: Option<ElementId>) -> (Base, bool) {
+    fn structure(&mut self, type_id: TypeId, element: Option<ElementId>) -> Base {
         let key = Key::Type(type_id);
         if let Some(path) = self.paths.get(&key) {
-            return (Base::Item(path.clone()), self.in_progress.contains(&key));
+            return Base::Item(path.clone());
         }
+        let planned = self.deeper(|planner| planner.own_structure(key, type_id, element));
+        planned.unwrap_or(Base::AnyType)
+    }
+
+    fn own_structure(&mut self, key: Key, type_id: TypeId, element: Option<ElementId>) -> Base {
         let definition = &self.schema[type_id];
         let name = match (definition.name(), definition.owner()) {
             (Some(name), _) => name.local(),
@@ -168,18 +173,18 @@ impl Planner<'_> {
             (None, _) => element.map_or("Type", |element| self.schema[element].name.local()),
         };
         let (path, outside) = self.enter(type_id, key, name);
-        self.in_progress.push(key);
         let planned = self.complex(type_id, &path);
-        self.in_progress.pop();
         self.module = outside;
         self.items.push(Item::Struct(planned));
-        (Base::Item(path), false)
+        Base::Item(path)
     }
 
     fn complex(&mut self, type_id: TypeId, path: &Path) -> Struct {
         let schema = self.schema;
         let definition = &schema[type_id];
         self.location = definition.location();
+        // Its implementations are as much as some fields.
+        self.count(10);
         let owner = path.ident.to_string();
         let mut names = Scope::default();
         let (content, attributes) = match schema.content(type_id) {
@@ -252,7 +257,10 @@ impl Planner<'_> {
 
     fn attributes(&mut self, type_id: TypeId, names: &mut Scope) -> Vec<Attribute> {
         let schema = self.schema;
-        let uses = schema.attribute_uses(type_id);
+        let mut uses = schema.attribute_uses(type_id);
+        if !self.count(uses.len()) {
+            uses.clear();
+        }
         let planned = uses.iter().map(|attribute_use| {
             let declaration = &schema[attribute_use.attribute];
             let constraint = attribute_use.value_constraint.as_ref().or(declaration.value_constraint.as_ref());

@@ -3,11 +3,21 @@
 //! Their authors didn't write Markdown: what they wrote is shown as it stands. Lists, paragraphs, addresses and names in
 //! backticks are kept; everything else that rustdoc would take for markup is escaped.
 
+use castile_xml::visible;
 use proc_macro2::TokenStream;
 use quote::quote;
 
 /// Lines are not much longer than those of code.
 const WIDTH: usize = 100;
+
+/// The longest word that may have names or addresses in it, in bytes: people write shorter ones.
+const LONGEST: usize = 2_000;
+
+/// One line of documentation that is ours, with names of the contract in it.
+pub(super) fn line(text: &str) -> TokenStream {
+    let line = format!(" {}", visible(text));
+    quote! { #[doc = #line] }
+}
 
 /// Documentation as attributes.
 pub(super) fn documentation(text: &str) -> TokenStream {
@@ -54,9 +64,29 @@ fn lines(text: &str) -> Vec<String> {
 
 /// A word that stands for itself wherever it comes in a line.
 fn escaped(word: &str) -> String {
-    if let Some(span) = Span::find(word) {
-        return format!("{}{}{}", escaped(span.before), span.text, escaped(span.after));
+    if word.len() > LONGEST {
+        return plain(word);
     }
+    let mut out = String::with_capacity(word.len());
+    // What is still to be looked at, last part first, and what stands behind a part.
+    let mut open = vec![(word, None)];
+    while let Some((part, behind)) = open.pop() {
+        match Span::find(part) {
+            Some(Span { before, text, after }) => {
+                open.push((after, behind));
+                open.push((before, Some(text)));
+            }
+            None => {
+                out.push_str(&plain(part));
+                out.extend(behind);
+            }
+        }
+    }
+    out
+}
+
+/// The same of a word in which nothing is Markdown that is meant.
+fn plain(word: &str) -> String {
     let mut out = String::with_capacity(word.len());
     let mut before = None;
     let mut rest = word.chars().peekable();
@@ -151,6 +181,18 @@ mod tests {
         ] {
             assert_eq!(lines(text), [expected], "{text}");
         }
+    }
+
+    #[test]
+    fn a_word_without_end_is_neither_recursion_nor_quadratic_work() {
+        let word = "`a`http://a".repeat(100_000);
+        assert_eq!(escaped(&word), "\\`a\\`http://a".repeat(100_000));
+        assert_eq!(escaped("x`a`http://b/`c"), "x`a`<http://b/>\\`c");
+    }
+
+    #[test]
+    fn a_line_stays_one() {
+        assert_eq!(line("of `a\n}\u{202e}`").to_string(), "# [doc = \" of `a\\\\n}\\\\u{202e}`\"]");
     }
 
     #[test]

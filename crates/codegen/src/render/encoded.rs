@@ -4,8 +4,8 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use super::documentation::documentation;
-use super::{Context, base, by_index, element};
-use crate::plan::{Accessor, EncodedArray, EncodedRole, EncodedStruct, EncodedValue, TypeName};
+use super::{Context, base, boxed_reader, by_index, element, pointed};
+use crate::plan::{Accessor, EncodedArray, EncodedRole, EncodedStruct, EncodedValue, Held, TypeName};
 
 pub(super) fn structure(plan: &EncodedStruct, context: Context<'_>) -> TokenStream {
     let EncodedStruct { path, table, accessors, .. } = plan;
@@ -14,7 +14,7 @@ pub(super) fn structure(plan: &EncodedStruct, context: Context<'_>) -> TokenStre
     let unused = context.allow_unused();
     let declared = accessors.iter().map(|accessor| {
         let documentation = super::documentation::documentation(&accessor.documentation);
-        let (ident, value) = (&accessor.ident, value(&accessor.value, context));
+        let (ident, value) = (&accessor.ident, value(&accessor.value, accessor.held, context));
         let held = if accessor.is_repeated {
             quote! { Vec<Option<#value>> }
         } else {
@@ -110,7 +110,10 @@ fn read(plan: &EncodedStruct) -> TokenStream {
     };
     let values = accessors.iter().map(|accessor| {
         let (ident, local) = (&accessor.ident, super::types::local(&accessor.ident));
-        if *ident == local {
+        if accessor.held == Held::Boxed {
+            let boxed = boxed_reader();
+            quote! { #ident: #boxed::optional(#local) }
+        } else if *ident == local {
             quote! { #ident }
         } else {
             quote! { #ident: #local }
@@ -132,7 +135,9 @@ fn write(accessor: &Accessor) -> TokenStream {
     let end = format!("</{}>", element.name);
     let write = match (accessor.is_repeated, accessor.is_optional) {
         (true, _) => quote! { accessors },
+        (false, true) if accessor.held == Held::Boxed => quote! { optional_boxed },
         (false, true) => quote! { optional },
+        (false, false) if accessor.held == Held::Boxed => quote! { accessor_boxed },
         (false, false) => quote! { accessor },
     };
     quote! { out.#write(#start, &self.#ident, #end); }
@@ -143,7 +148,7 @@ pub(super) fn array(plan: &EncodedArray, context: Context<'_>) -> TokenStream {
     let ident = &path.ident;
     let documentation = documentation(&plan.documentation);
     let unused = context.allow_unused();
-    let item = value(&plan.value, context);
+    let item = value(&plan.value, plan.held, context);
     let element = element(&plan.item, context);
     let item_type = type_name(&plan.item_type, context);
     let rank = Literal::usize_unsuffixed(plan.rank);
@@ -201,8 +206,8 @@ pub(super) fn array(plan: &EncodedArray, context: Context<'_>) -> TokenStream {
     }
 }
 
-fn value(value: &EncodedValue, context: Context<'_>) -> TokenStream {
-    let base = base(&value.base, context);
+fn value(value: &EncodedValue, held: Held, context: Context<'_>) -> TokenStream {
+    let base = pointed(base(&value.base, context), held);
     if value.is_shared {
         quote! { ::castile::Shared<#base> }
     } else {

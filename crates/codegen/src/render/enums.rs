@@ -5,11 +5,11 @@ use quote::quote;
 
 use super::documentation::documentation;
 use super::types::{all_of, first_of, particle, read};
-use super::{Context, base, boxed, by_index, element_table, group_trait, occurrence, recursive, variant_held};
+use super::{Context, base, by_index, element_table, group_trait, occurrence, pointed, variant_held};
 use crate::names::Ident;
 use crate::plan::{
-    Base, Choice, Derived, Enumeration, EnumerationVariant, Field, Member, Occurrence, Particle, ParticleKind, Term,
-    Union,
+    Base, Choice, Derived, Enumeration, EnumerationVariant, Field, Held, Member, Occurrence, Particle, ParticleKind,
+    Term, Union,
 };
 
 /// What clippy thinks of enums that a contract gives.
@@ -196,7 +196,7 @@ fn read_choice(plan: &Choice, context: Context<'_>) -> TokenStream {
 /// A variant that holds what is read so. Large values have no place in the function that reads any of them.
 fn made(variant: &Field, read: &TokenStream) -> TokenStream {
     let ident = &variant.ident;
-    match (&variant.term, variant.is_boxed) {
+    match (&variant.term, variant.held == Held::Boxed) {
         (Term::Element { .. }, true) => quote! { Self::#ident(decoder.boxed(|decoder| #read)?) },
         _ => quote! { Self::#ident(#read?) },
     }
@@ -205,7 +205,7 @@ fn made(variant: &Field, read: &TokenStream) -> TokenStream {
 fn write_variant(variant: &Field) -> TokenStream {
     let name = &variant.ident;
     let occurrence = variant.occurrence();
-    let value = if variant.is_boxed {
+    let value = if variant.held == Held::Boxed {
         quote! { &**value }
     } else {
         quote! { value }
@@ -218,8 +218,8 @@ fn write_variant(variant: &Field) -> TokenStream {
                 _ => quote! { Self::#name(value) => out.element(#start, #value, #end), },
             }
         }
-        (Term::Group { .. }, Occurrence::Repeated) => quote! { Self::#name(groups) => out.groups(groups), },
-        (Term::Group { .. }, _) => quote! { Self::#name(value) => out.group(#value), },
+        (Term::Group(_), Occurrence::Repeated) => quote! { Self::#name(groups) => out.groups(groups), },
+        (Term::Group(_), _) => quote! { Self::#name(value) => out.group(#value), },
         (Term::Any(_), Occurrence::Repeated) => quote! { Self::#name(elements) => out.any(elements), },
         (Term::Any(_), _) => quote! { Self::#name(element) => out.any([element]), },
     }
@@ -234,7 +234,7 @@ pub(super) fn derived(plan: &Derived, context: Context<'_>) -> TokenStream {
     let allow = allow(context);
     let declared = variants.iter().map(|variant| {
         let documentation = super::documentation::documentation(&variant.documentation);
-        let held = boxed(recursive(base(&variant.base, context), variant.recursive), variant.is_boxed);
+        let held = pointed(base(&variant.base, context), variant.held);
         let ident = &variant.ident;
         quote! { #documentation #ident(#held), }
     });
@@ -243,7 +243,7 @@ pub(super) fn derived(plan: &Derived, context: Context<'_>) -> TokenStream {
         quote! { xs::TypeName::new(#namespace, #name) }
     });
     let count = Literal::usize_unsuffixed(variants.len());
-    let known = variants.iter().map(|variant| (&variant.ident, variant.is_boxed));
+    let known = variants.iter().map(|variant| (&variant.ident, variant.held == Held::Boxed));
     let arms: Vec<TokenStream> = known
         .chain([(other, false)])
         .map(|(ident, is_boxed)| match is_boxed {

@@ -3,12 +3,12 @@
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
-use super::documentation::documentation;
+use super::documentation::{self, documentation};
 use super::types::{begins, first_of};
-use super::{Context, base, by_index, element};
+use super::{Context, base, boxed, boxed_reader, by_index, element};
 use crate::plan::{
-    Content, FaultVariant, Faults, Field, Header, HeaderBlock, HeaderStruct, Item, Message, Operation, Payload, Root,
-    Service, Struct,
+    Content, FaultVariant, Faults, Field, Header, HeaderBlock, HeaderStruct, Held, Item, Message, Operation, Payload,
+    Root, Service, Struct,
 };
 
 /// The table of a service's operations.
@@ -44,9 +44,10 @@ pub(super) fn table(plan: &Service, context: Context<'_>) -> TokenStream {
     });
     let name = &plan.names.operations;
     let count = Literal::usize_unsuffixed(plan.operations.len());
-    let documentation = format!(" The operations of `{}`, for those who make and read messages themselves.", plan.name);
+    let documentation = format!("The operations of `{}`, for those who make and read messages themselves.", plan.name);
+    let documentation = documentation::line(&documentation);
     quote! {
-        #[doc = #documentation]
+        #documentation
         pub static #name: [Operation; #count] = [#(#operations),*];
     }
 }
@@ -96,21 +97,28 @@ pub(super) fn header(plan: &HeaderStruct, context: Context<'_>) -> TokenStream {
     let HeaderStruct { path, documentation: text, blocks, others } = plan;
     let ident = &path.ident;
     let text = documentation(text);
-    let fields = blocks.iter().map(|HeaderBlock { ident, documentation: text, base: of, .. }| {
-        let (text, of) = (documentation(text), base(of, context));
+    let fields = blocks.iter().map(|HeaderBlock { ident, documentation: text, base: of, held, .. }| {
+        let (text, of) = (documentation(text), boxed(base(of, context), *held));
         quote! { #text pub #ident: Option<#of>, }
     });
     let names: Vec<_> = blocks.iter().map(|block| &block.ident).collect();
     let elements = blocks.iter().map(|block| element(&block.root.element, context));
-    let reads = blocks.iter().map(|HeaderBlock { ident, root, .. }| match root.is_encoded {
-        false => quote! { self.#ident = Some(decoder.root(element)?) },
-        true => quote! { self.#ident = decoder.independent(element)? },
+    let boxed_reader = boxed_reader();
+    let reads = blocks.iter().map(|HeaderBlock { ident, held, root, .. }| match (root.is_encoded, held) {
+        (false, Held::Boxed) => quote! { self.#ident = Some(#boxed_reader::value(decoder.root(element)?)) },
+        (false, _) => quote! { self.#ident = Some(decoder.root(element)?) },
+        (true, Held::Boxed) => quote! { self.#ident = #boxed_reader::optional(decoder.independent(element)?) },
+        (true, _) => quote! { self.#ident = decoder.independent(element)? },
     });
     let read = by_index(&quote! { index }, &reads.collect::<Vec<_>>());
     let writes =
-        blocks.iter().map(|HeaderBlock { ident, root: Root { start, end, is_encoded, .. }, .. }| match is_encoded {
-            false => quote! { out.optional(#start, &self.#ident, #end); },
-            true => quote! { out.independent(#start, self.#ident.as_ref(), #end); },
+        blocks.iter().map(|HeaderBlock { ident, held, root: Root { start, end, is_encoded, .. }, .. }| {
+            match (is_encoded, held) {
+                (false, Held::Boxed) => quote! { out.optional_boxed(#start, &self.#ident, #end); },
+                (false, _) => quote! { out.optional(#start, &self.#ident, #end); },
+                (true, Held::Boxed) => quote! { out.independent(#start, self.#ident.as_deref(), #end); },
+                (true, _) => quote! { out.independent(#start, self.#ident.as_ref(), #end); },
+            }
         });
     let header_trait = header_trait();
     quote! {
@@ -155,20 +163,30 @@ pub(super) fn fault_detail(plan: &Faults, context: Context<'_>) -> TokenStream {
     let Faults { ident, variants, details } = plan;
     let declared = variants.iter().map(|variant| {
         let documentation = documentation(&variant.documentation);
-        let (name, base) = (&variant.ident, base(&variant.base, context));
-        quote! { #documentation #name(#base) }
+        let (name, held) = (&variant.ident, boxed(base(&variant.base, context), variant.held));
+        quote! { #documentation #name(#held) }
     });
     let elements = variants.iter().map(|variant| element(&variant.root.element, context));
-    let reads = variants.iter().map(|FaultVariant { ident, root, .. }| match root.is_encoded {
-        false => quote! { decoder.root(element).map(Self::#ident) },
-        true => quote! { decoder.independent_value(element).map(Self::#ident) },
+    let boxed_reader = boxed_reader();
+    let reads = variants.iter().map(|FaultVariant { ident, held, root, .. }| {
+        let read = match root.is_encoded {
+            false => quote! { decoder.root(element) },
+            true => quote! { decoder.independent_value(element) },
+        };
+        let unboxed = (*held == Held::Boxed).then(|| quote! { .map(#boxed_reader::value) });
+        quote! { #read #unboxed .map(Self::#ident) }
     });
     let read = by_index(&quote! { index }, &reads.collect::<Vec<_>>());
     let writes = variants.iter().map(|variant| {
-        let FaultVariant { ident: name, root: Root { start, end, is_encoded, .. }, .. } = variant;
+        let FaultVariant { ident: name, held, root: Root { start, end, is_encoded, .. }, .. } = variant;
+        let value = if *held == Held::Boxed {
+            quote! { &**detail }
+        } else {
+            quote! { detail }
+        };
         match is_encoded {
-            false => quote! { Self::#name(detail) => out.element(#start, detail, #end) },
-            true => quote! { Self::#name(detail) => out.independent(#start, Some(detail), #end) },
+            false => quote! { Self::#name(detail) => out.element(#start, #value, #end) },
+            true => quote! { Self::#name(detail) => out.independent(#start, Some(#value), #end) },
         }
     });
     let count = variants.len().saturating_sub(*details);

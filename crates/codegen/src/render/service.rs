@@ -4,7 +4,7 @@ use castile_wsdl::{Addressing, Responses, Version};
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
-use super::documentation::documentation;
+use super::documentation::{self, documentation};
 use super::{Context, base, by_index, messages};
 use crate::Options;
 use crate::names::ServiceNames;
@@ -376,9 +376,10 @@ fn client(plan: &Service, context: Context<'_>) -> TokenStream {
         quote! { .map(|caller| caller.with_addressing(#version)) }
     });
     let client_documentation = match plan.versions.as_slice() {
-        [] | [Version::Soap11] => format!(" A client of `{}` over any HTTP transport.", plan.name),
-        _ => format!(" A client of `{}` over any HTTP transport, in {speaks}.", plan.name),
+        [] | [Version::Soap11] => format!("A client of `{}` over any HTTP transport.", plan.name),
+        _ => format!("A client of `{}` over any HTTP transport, in {speaks}.", plan.name),
     };
+    let client_documentation = documentation::line(&client_documentation);
     let with_version = (plan.versions.len() > 1).then(|| {
         let documentation = format!(" The same in another version of SOAP than {speaks}; the service has both.");
         quote! {
@@ -408,17 +409,18 @@ fn client(plan: &Service, context: Context<'_>) -> TokenStream {
     });
     let mtom = plan.is_mtom.then(|| quote! { .map(|caller| caller.with_mtom(::castile::soap::DEFAULT_THRESHOLD)) });
     let connect_documentation = match plan.address.as_str() {
-        "" => " A client of the service at `url`.".to_owned(),
-        address => format!(" A client of the service at `url`; the contract names `{}`.", address.replace('`', "%60")),
+        "" => "A client of the service at `url`.".to_owned(),
+        address => format!("A client of the service at `url`; the contract names `{}`.", address.replace('`', "%60")),
     };
+    let connect_documentation = documentation::line(&connect_documentation);
     quote! {
-        #[doc = #client_documentation]
+        #client_documentation
         #[derive(Clone, Debug)]
         pub struct #client<S = Transport>(Caller<S>);
 
         #[allow(dead_code, reason = "a program may bring a transport of its own")]
         impl #client {
-            #[doc = #connect_documentation]
+            #connect_documentation
             ///
             /// # Errors
             /// That `url` is not an absolute `http` URL.

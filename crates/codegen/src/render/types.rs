@@ -6,9 +6,13 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use super::documentation::documentation;
-use super::{Context, base, by_index, element_table, facets, group_trait, held, literal, occurs, wildcard};
+use super::{
+    Context, base, boxed_reader, by_index, element_table, facets, group_trait, held, literal, occurs, wildcard,
+};
 use crate::names::Ident;
-use crate::plan::{Attribute, Content, Field, Occurrence, Presence, Role, Struct, Term, ValueConstraint, Wildcard};
+use crate::plan::{
+    Attribute, Content, Field, Held, Occurrence, Presence, Role, Struct, Term, ValueConstraint, Wildcard,
+};
 
 pub(super) fn render(plan: &Struct, context: Context<'_>) -> TokenStream {
     let Struct { path, table, .. } = plan;
@@ -236,9 +240,20 @@ fn sequence(table: &Ident, fields: &[Field], context: Context<'_>) -> Vec<TokenS
             _ => read(field, table, elements),
         };
         elements += usize::from(field.element().is_some());
-        quote! { #name: #read? }
+        let read = unboxed(field, quote! { #read? });
+        quote! { #name: #read }
     });
     reads.collect()
+}
+
+/// The boxed value of a field of which `read` is what was read.
+fn unboxed(field: &Field, read: TokenStream) -> TokenStream {
+    let boxed = boxed_reader();
+    match (field.held, &field.term, field.occurrence()) {
+        (Held::Boxed, Term::Element { .. }, Occurrence::Required) => quote! { #boxed::value(#read) },
+        (Held::Boxed, Term::Element { .. }, Occurrence::Optional) => quote! { #boxed::optional(#read) },
+        _ => read,
+    }
 }
 
 /// Which of the fields behind a wildcard it could take too: there are `elements` before it.
@@ -249,8 +264,7 @@ fn after(any: &Wildcard, fields: &[Field], table: &Ident, elements: usize, conte
         quote! { xs::First::Elements(#table.split_at(#elements).1) }
     });
     // What is in other namespaces than the wildcard's is seldom in a group beside it.
-    let groups =
-        fields.iter().filter(|field| matches!(field.term, Term::Group { .. }) && !matches!(any, Wildcard::Not(_)));
+    let groups = fields.iter().filter(|field| matches!(field.term, Term::Group(_)) && !matches!(any, Wildcard::Not(_)));
     elements.into_iter().chain(groups.filter_map(|field| first_of(field, context))).collect()
 }
 
@@ -263,9 +277,9 @@ pub(super) fn read(field: &Field, table: &Ident, index: usize) -> TokenStream {
         (Term::Element { .. }, Occurrence::Optional) => quote! { decoder.optional(&#table, #index) },
         (Term::Element { counted: true, .. }, Occurrence::Repeated) => quote! { decoder.counted(&#table, #index) },
         (Term::Element { .. }, Occurrence::Repeated) => quote! { decoder.repeated(&#table, #index) },
-        (Term::Group { .. }, Occurrence::Required) => quote! { decoder.group() },
-        (Term::Group { .. }, Occurrence::Optional) => quote! { decoder.optional_group() },
-        (Term::Group { .. }, Occurrence::Repeated) => {
+        (Term::Group(_), Occurrence::Required) => quote! { decoder.group() },
+        (Term::Group(_), Occurrence::Optional) => quote! { decoder.optional_group() },
+        (Term::Group(_), Occurrence::Repeated) => {
             let (min, max) = occurs(field);
             quote! { decoder.repeated_group(#min, #max) }
         }
@@ -307,7 +321,14 @@ fn all(ident: &Ident, table: &Ident, fields: &[Field], attributes: &[TokenStream
     let values = fields.iter().zip(&locals).enumerate().map(|(index, (field, local))| {
         let (name, number) = (&field.ident, Literal::usize_unsuffixed(index));
         match field.occurrence() {
-            Occurrence::Required => quote! { #name: decoder.present(#local, &#table, #number)? },
+            Occurrence::Required => {
+                let value = unboxed(field, quote! { decoder.present(#local, &#table, #number)? });
+                quote! { #name: #value }
+            }
+            _ if field.held == Held::Boxed => {
+                let value = unboxed(field, quote! { #local });
+                quote! { #name: #value }
+            }
             _ if name == local => quote! { #name },
             _ => quote! { #name: #local },
         }
@@ -421,7 +442,7 @@ fn particles(table: &Ident, fields: &[Field], context: Context<'_>) -> Vec<Token
 /// What may be in a group, or what a wildcard takes.
 pub(super) fn particle(field: &Field, context: Context<'_>) -> Option<TokenStream> {
     match &field.term {
-        Term::Group { path, .. } => {
+        Term::Group(path) => {
             let (path, group) = (context.path(path), group_trait());
             Some(quote! { xs::First::Group(<#path as #group>::ALL) })
         }
@@ -440,7 +461,7 @@ pub(super) fn all_of(first: &[TokenStream], all: Vec<TokenStream>) -> Option<Tok
 pub(super) fn first_of(field: &Field, context: Context<'_>) -> Option<TokenStream> {
     match &field.term {
         Term::Element { .. } => None,
-        Term::Group { path, .. } => {
+        Term::Group(path) => {
             let (path, group) = (context.path(path), group_trait());
             Some(quote! { xs::First::Group(<#path as #group>::FIRST) })
         }
@@ -512,14 +533,15 @@ fn write(field: &Field) -> TokenStream {
     match &field.term {
         Term::Element { tag, .. } => {
             let (start, end) = (format!("<{tag}>"), format!("</{tag}>"));
-            let write = match occurrence {
-                Occurrence::Required => quote! { element },
-                Occurrence::Optional => quote! { optional },
-                Occurrence::Repeated => quote! { repeated },
-            };
-            quote! { out.#write(#start, &self.#name, #end); }
+            match (occurrence, field.held) {
+                (Occurrence::Required, Held::Boxed) => quote! { out.element(#start, &*self.#name, #end); },
+                (Occurrence::Required, _) => quote! { out.element(#start, &self.#name, #end); },
+                (Occurrence::Optional, Held::Boxed) => quote! { out.optional_boxed(#start, &self.#name, #end); },
+                (Occurrence::Optional, _) => quote! { out.optional(#start, &self.#name, #end); },
+                (Occurrence::Repeated, _) => quote! { out.repeated(#start, &self.#name, #end); },
+            }
         }
-        Term::Group { .. } => match occurrence {
+        Term::Group(_) => match occurrence {
             Occurrence::Required => quote! { out.group(&self.#name); },
             Occurrence::Optional => quote! { out.optional_group(&self.#name); },
             Occurrence::Repeated => quote! { out.groups(&self.#name); },

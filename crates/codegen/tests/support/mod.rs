@@ -1,8 +1,35 @@
-//! Files that stand beside tests.
+//! Files that stand beside tests, and threads with small stacks.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
+#![allow(dead_code, reason = "no test needs everything")]
 
+use std::fmt::Debug;
 use std::fs;
 use std::path::Path;
+
+/// The stack that every message must fit: 512 KiB, or 2 MiB where nothing is optimised.
+const STACK: usize = if cfg!(debug_assertions) { 2 << 20 } else { 512 << 10 };
+
+/// Waits for `work` on a thread with a small stack.
+pub(crate) fn on_a_small_stack<W: Future<Output = ()>>(work: impl FnOnce() -> W + Send) {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, || {
+            tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work());
+        });
+        if let Err(panic) = thread.unwrap().join() {
+            std::panic::resume_unwind(panic);
+        }
+    });
+}
+
+/// The same value, copied, compared and printed.
+pub(crate) fn handled<T: Clone + PartialEq + Debug>(value: T) -> T {
+    let copy = value.clone();
+    // What is not a number is not equal to itself.
+    let is_equal = copy == value;
+    let [copied, printed] = [&copy, &value].map(|value| format!("{value:?}"));
+    assert!(copied == printed && (is_equal || printed.contains("NaN")), "{printed} became {copied}");
+    copy
+}
 
 /// Says if a file is not as it was found; with `BLESS` set, makes it so. `None` is for a file that isn't.
 pub(crate) fn compare(file: &Path, found: Option<&str>) -> Option<String> {

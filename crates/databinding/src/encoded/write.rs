@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::{Encoding, RPC};
-use crate::to_xml::{Encoder, ToXml};
+use crate::to_xml::{BETWEEN_LOOKS, Encoder, ToXml};
 
 /// What an encoder has to remember of a graph.
 #[derive(Debug, Default)]
@@ -29,11 +29,25 @@ impl Encoder {
         }
     }
 
+    /// Writes an accessor whose value stands in a box: one without a value is nil.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub fn accessor_boxed<T: ToXml>(&mut self, start: &str, value: &Option<Box<T>>, end: &str) {
+        match value {
+            Some(value) => T::element(value, self, start, end),
+            None => self.nil_accessor(start),
+        }
+    }
+
     /// Writes an accessor for each value: items of an array too.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn accessors<T: ToXml>(&mut self, start: &str, values: &[Option<T>], end: &str) {
-        for value in values {
-            self.accessor(start, value, end);
+        for values in values.chunks(BETWEEN_LOOKS) {
+            if self.is_outgrown() {
+                return;
+            }
+            for value in values {
+                self.accessor(start, value, end);
+            }
         }
     }
 

@@ -93,12 +93,12 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Whether an element says which part of a response is the result (SOAP 1.2 Part 2 §4.2.1), in the place of a part. Our
+    /// Whether an element says which part of a response is the result, in the place of a part. Our
     /// contract knows that; but PHP and Axis 1.4 write it into every response of rpc style, literal ones too.
     #[cold]
     fn names_result(&self, tag: &StartTag<'_>, element: &Element) -> bool {
-        const RPC: &str = "http://www.w3.org/2003/05/soap-rpc";
-        element.namespace.is_empty() && self.name(tag) == (RPC, "result")
+        let (namespace, local) = self.name(tag);
+        element.namespace.is_empty() && is_result(namespace, local)
     }
 
     /// Reads the end tag of `element`.
@@ -230,6 +230,11 @@ impl<'a> Decoder<'a> {
     pub(super) fn ended(&self) -> Error {
         Error::new(ErrorKind::Structure, self.reader.offset(), "the document ends too early")
     }
+}
+
+/// Whether this is the name of what says which part of a response is the result (SOAP 1.2 Part 2 §4.2.1).
+pub(super) fn is_result(namespace: &str, local: &str) -> bool {
+    (namespace, local) == (crate::encoded::RPC, "result")
 }
 
 /// Names of elements for messages: `<a>, <b> or <c>`.

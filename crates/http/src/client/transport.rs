@@ -12,10 +12,10 @@ use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
 use hyper_util::client::legacy::{self, connect::HttpConnector};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use tokio::time::{Instant, Sleep, sleep};
+use tokio::time::{Instant, Sleep, sleep, timeout_at};
 
 use crate::headers::ContentType;
-use crate::timeout::Progress;
+use crate::timeout::{Progress, allowed};
 use crate::{Body, BoxError, Error, ErrorKind};
 
 /// The default transport of clients: a tower service over TCP, `http` URLs only.
@@ -26,6 +26,7 @@ use crate::{Body, BoxError, Error, ErrorKind};
 pub struct Transport {
     client: legacy::Client<HttpConnector, Body>,
     request_timeout: Duration,
+    response_rate: u32,
 }
 
 /// What a [`Transport`] allows.
@@ -34,10 +35,16 @@ pub struct Transport {
 pub struct Options {
     /// How long connecting may take. 5 s by default.
     pub connect_timeout: Duration,
-    /// How long a request may take, from its start to the last byte of the response. One that is sent as a stream or
-    /// answered by `multipart/related` may take any time, and this is how long nothing may be taken of the one and nothing
-    /// come of the other. 30 s by default.
+    /// How long a request may take, from its start to the last byte of the envelope that answers it. 30 s by default.
+    ///
+    /// A request that is sent as a stream may take longer, as long as the server takes more of it within this time. So may the
+    /// attachments of an answer, as long as more of them comes within this time, and comes at
+    /// [`response_rate`](Self::response_rate).
     pub request_timeout: Duration,
+    /// The rate at which an answer with attachments must come, in bytes per second. It rises with time: one
+    /// [`request_timeout`](Self::request_timeout) is free, and each further one adds this rate to what is required, for as long
+    /// as somebody waits. What is sent of the request in the meantime counts as well. 100 by default; 0 requires nothing.
+    pub response_rate: u32,
     /// How long an unused connection is kept. 30 s by default: less than servers usually wait, so that a connection is
     /// seldom closed by the server just as it is taken up again.
     pub idle_timeout: Duration,
@@ -51,6 +58,7 @@ impl Default for Options {
         Options {
             connect_timeout: Duration::from_secs(5),
             request_timeout: Duration::from_secs(30),
+            response_rate: 100,
             idle_timeout: Duration::from_secs(30),
             local_address: None,
         }
@@ -73,7 +81,7 @@ impl Transport {
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(options.idle_timeout)
             .build(connector);
-        Transport { client, request_timeout: options.request_timeout }
+        Transport { client, request_timeout: options.request_timeout, response_rate: options.response_rate }
     }
 }
 
@@ -93,7 +101,7 @@ impl tower_service::Service<Request<Body>> for Transport {
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let limit = self.request_timeout;
+        let (limit, rate) = (self.request_timeout, self.response_rate);
         let url = request.uri().clone();
         let (sent, is_whole) = (Progress::default(), request.body().is_whole());
         let request = match is_whole {
@@ -105,7 +113,7 @@ impl tower_service::Service<Request<Body>> for Transport {
             let mut deadline = Box::pin(sleep(limit));
             let mut response = pin!(response);
             let mut seen = 0;
-            let response = loop {
+            let mut response = loop {
                 tokio::select! {
                     response = &mut response => break response.map_err(|error| failed(error, &url))?,
                     () = &mut deadline => {}
@@ -118,8 +126,13 @@ impl tower_service::Service<Request<Body>> for Transport {
             };
             let content_type = response.headers().get(header::CONTENT_TYPE);
             let is_package = matches!(ContentType::read(content_type), Ok(ContentType::Package(_)));
-            let is_stream = is_package || !is_whole;
-            Ok(response.map(|body| ResponseBody { body, deadline, limit, is_stream, is_waiting: false, sent, seen }))
+            if is_package {
+                let due = Due { deadline: deadline.deadline(), limit, sent: sent.clone() };
+                response.extensions_mut().insert(due);
+            }
+            let paced =
+                is_package.then_some(Paced { rate, since: None, waited: Duration::ZERO, came: 0, is_slow: false });
+            Ok(response.map(|body| ResponseBody { body, deadline, limit, paced, sent, seen }))
         })
     }
 }
@@ -136,7 +149,8 @@ impl http_body::Body for Counted {
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
-        self.progress.note();
+        let sent = frame.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref()).map_or(0, Bytes::len);
+        self.progress.add(sent.max(1) as u64);
         Poll::Ready(frame)
     }
 
@@ -149,19 +163,75 @@ impl http_body::Body for Counted {
     }
 }
 
-/// The body of a response, due within the time of its request, or each piece of it within that time.
+/// When the envelope of a package must be there. It goes with the response, since only who reads the package knows where its
+/// envelope ends.
+#[derive(Clone, Debug)]
+pub(super) struct Due {
+    deadline: Instant,
+    limit: Duration,
+    sent: Progress,
+}
+
+impl Due {
+    /// Drives `future` until then, or longer while the request is still taken.
+    pub(super) async fn bound<F: Future>(self, future: F) -> Result<F::Output, Error> {
+        let Due { mut deadline, limit, sent } = self;
+        let mut future = pin!(future);
+        loop {
+            let seen = sent.seen();
+            match timeout_at(deadline, future.as_mut()).await {
+                Ok(output) => return Ok(output),
+                Err(_) if sent.seen() == seen => return Err(late(limit)),
+                Err(_) => deadline = Instant::now() + limit,
+            }
+        }
+    }
+}
+
+/// The body of a response, due within the time of its request; one of a package, each piece of it within that time, and at a
+/// rate.
 #[derive(Debug)]
 pub struct ResponseBody {
     body: Incoming,
     deadline: Pin<Box<Sleep>>,
     limit: Duration,
-    /// Whether the time counts anew with each piece.
-    is_stream: bool,
-    /// Whether the deadline is that of the piece that is waited for.
-    is_waiting: bool,
+    /// Of a package, whose time counts anew with each piece.
+    paced: Option<Paced>,
     /// What is sent of the request in the meantime, and how much of it was when the deadline was set.
     sent: Progress,
     seen: u64,
+}
+
+/// How a package comes.
+#[derive(Debug)]
+struct Paced {
+    /// In bytes per second; 0 for any.
+    rate: u32,
+    /// When the wait began that lasts.
+    since: Option<Instant>,
+    /// How long the others took, and how many bytes came.
+    waited: Duration,
+    came: u64,
+    /// Whether the rate makes the wait that lasts shorter.
+    is_slow: bool,
+}
+
+impl Paced {
+    fn came(&mut self, length: usize) {
+        self.pause();
+        self.came += length as u64;
+    }
+
+    fn pause(&mut self) {
+        self.waited += self.since.take().map_or(Duration::ZERO, |since| since.elapsed());
+    }
+
+    fn slow(&mut self) -> Error {
+        self.pause();
+        let Paced { came, waited, .. } = self;
+        let message = format!("the reply comes too slowly: {came} bytes in {:.1} s", waited.as_secs_f64());
+        Error::new(ErrorKind::Timeout, message)
+    }
 }
 
 impl http_body::Body for ResponseBody {
@@ -169,23 +239,38 @@ impl http_body::Body for ResponseBody {
     type Error = Error;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
-        if let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(cx) {
-            self.is_waiting = false;
+        let ResponseBody { body, deadline, limit, paced, sent, seen } = &mut *self;
+        if let Poll::Ready(frame) = Pin::new(body).poll_frame(cx) {
+            if let (Some(paced), Some(Ok(frame))) = (paced, &frame) {
+                paced.came(frame.data_ref().map_or(0, Bytes::len));
+            }
             let broken = |error| Error::new(ErrorKind::Body, "the reply broke off").because(error);
             return Poll::Ready(frame.map(|frame| frame.map_err(broken)));
         }
-        let limit = self.limit;
         loop {
-            if self.is_stream && !self.is_waiting {
-                self.is_waiting = true;
-                self.seen = self.sent.seen();
-                self.deadline.as_mut().reset(Instant::now() + limit);
+            if let Some(paced) = paced
+                && paced.since.is_none()
+            {
+                let now = Instant::now();
+                paced.since = Some(now);
+                *seen = sent.seen();
+                let earned = allowed(*limit, *limit, paced.rate, paced.came + *seen).saturating_sub(paced.waited);
+                paced.is_slow = earned < *limit;
+                deadline.as_mut().reset(now + earned.min(*limit));
             }
-            ready!(self.deadline.as_mut().poll(cx));
-            if self.seen == self.sent.seen() {
-                return Poll::Ready(Some(Err(late(limit))));
+            ready!(deadline.as_mut().poll(cx));
+            if *seen == sent.seen() {
+                return Poll::Ready(Some(Err(match paced {
+                    Some(paced) if paced.is_slow => paced.slow(),
+                    _ => late(*limit),
+                })));
             }
-            self.is_waiting = false;
+            // The request is still taken.
+            *seen = sent.seen();
+            match paced {
+                Some(paced) => paced.pause(),
+                None => deadline.as_mut().reset(Instant::now() + *limit),
+            }
         }
     }
 

@@ -6,9 +6,10 @@
 
 use std::cell::Cell;
 use std::io::{self, IoSlice};
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
 use std::task::{Context, Poll};
 
 use bytes::{Buf, Bytes};
@@ -16,11 +17,25 @@ use http::StatusCode;
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::rt::TokioIo;
 
+use super::admission::Admission;
+use super::connections::Wait;
 use super::listener::Connection;
 
 /// The state of one connection.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Activity {
+    pub(super) admission: Arc<Admission>,
+    /// The address of the other end, where it has one.
+    pub(super) peer: Option<IpAddr>,
+    /// Where it is in the list of all connections, whose lock guards it.
+    pub(super) index: AtomicUsize,
+    /// Whether the other end is waited for.
+    pub(super) wait: Wait,
+    /// The number of the request that is answered, doubled, and 1 more while it holds a slot of work. The number is
+    /// another one as soon as the answer is there: a part that is read later takes no slot.
+    turn: AtomicU32,
+    /// Bytes written so far.
+    sent: AtomicU64,
     /// Requests begun so far.
     requests: AtomicU32,
     /// Whether a request is being answered.
@@ -49,6 +64,23 @@ pub(super) enum Phase {
 }
 
 impl Activity {
+    pub(super) fn new(admission: Arc<Admission>, peer: Option<IpAddr>) -> Self {
+        Activity {
+            admission,
+            peer,
+            index: AtomicUsize::default(),
+            wait: Wait::default(),
+            turn: AtomicU32::default(),
+            sent: AtomicU64::default(),
+            requests: AtomicU32::default(),
+            busy: AtomicBool::default(),
+            reading: AtomicBool::default(),
+            write_blocked: AtomicBool::default(),
+            writes: AtomicU32::default(),
+            refused: AtomicBool::default(),
+        }
+    }
+
     pub(super) fn phase(&self) -> Phase {
         let requests = self.requests.load(Relaxed);
         if self.write_blocked.load(Relaxed) {
@@ -67,19 +99,60 @@ impl Activity {
         self.refused.load(Relaxed)
     }
 
-    /// A request's head is read.
-    pub(super) fn begin(&self) {
+    /// A request's head is read. Its turn begins, without a slot.
+    pub(super) fn begin(&self) -> Turn {
         let requests = self.requests.load(Relaxed);
         self.requests.store(requests.wrapping_add(1), Relaxed);
         self.busy.store(true, Relaxed);
+        self.wait.end();
+        Turn(self.next_turn())
+    }
+
+    /// A request has its answer, or won't get one: the slot that it may hold is free.
+    pub(super) fn answered(&self) {
+        self.next_turn();
+    }
+
+    /// Bytes written so far.
+    pub(super) fn sent(&self) -> u64 {
+        self.sent.load(Relaxed)
+    }
+
+    fn next_turn(&self) -> u32 {
+        let next = (self.turn.load(SeqCst) | 1).wrapping_add(1);
+        if self.turn.swap(next, SeqCst) & 1 == 1 {
+            self.admission.slots.release();
+        }
+        next
+    }
+
+    /// Leaves a slot that was taken to a turn; if that is over the slot is free.
+    pub(super) fn hold(&self, Turn(turn): Turn) {
+        if self.turn.compare_exchange(turn, turn | 1, SeqCst, SeqCst).is_err() {
+            self.admission.slots.release();
+        }
+    }
+
+    /// Gives back the slot that a turn holds, if it does.
+    pub(super) fn rest(&self, Turn(turn): Turn) {
+        if self.turn.compare_exchange(turn | 1, turn, SeqCst, SeqCst).is_ok() {
+            self.admission.slots.release();
+        }
+    }
+
+    /// Whether a turn goes on without a slot.
+    pub(super) fn is_at_rest(&self, Turn(turn): Turn) -> bool {
+        self.turn.load(SeqCst) == turn
     }
 
     /// A request is answered, with `status` unless its future was dropped.
     pub(super) fn end(&self, status: Option<StatusCode>, is_package: bool) {
         self.busy.store(false, Relaxed);
         self.reading.store(false, Relaxed);
-        let refused =
-            status.is_some_and(|status| status.is_client_error() || status == StatusCode::SERVICE_UNAVAILABLE);
+        let refused = status.is_some_and(|status| {
+            let of_server = [StatusCode::NOT_IMPLEMENTED, StatusCode::SERVICE_UNAVAILABLE];
+            status.is_client_error() || of_server.contains(&status)
+        });
         self.refused.store(refused || is_package, Relaxed);
     }
 
@@ -87,14 +160,20 @@ impl Activity {
         self.reading.store(true, Relaxed);
     }
 
-    fn wrote<T>(&self, result: &Poll<T>) {
+    fn wrote(&self, result: &Poll<io::Result<usize>>) {
         self.write_blocked.store(result.is_pending(), Relaxed);
-        if result.is_ready() {
+        if let Poll::Ready(result) = result {
             let writes = self.writes.load(Relaxed);
             self.writes.store(writes.wrapping_add(1), Relaxed);
+            let sent = self.sent.load(Relaxed);
+            self.sent.store(sent + *result.as_ref().unwrap_or(&0) as u64, Relaxed);
         }
     }
 }
+
+/// The turn of one request, from its head to its answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Turn(u32);
 
 /// Up to so many bytes, head and body of an answer are copied into one piece: that takes less time than for the kernel to take a
 /// list of two.
@@ -177,7 +256,7 @@ impl<T: Connection> Write for Watched<T> {
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let result = Pin::new(&mut self.stream).poll_flush(cx);
         if result.is_pending() {
-            self.activity.wrote(&result);
+            self.activity.wrote(&Poll::Pending);
         }
         result
     }

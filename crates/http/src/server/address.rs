@@ -1,8 +1,10 @@
 //! The address that a served contract names.
 
+use std::net::SocketAddr;
+
 use castile_soap::Description;
 use http::request::Parts;
-use http::uri::{Authority, Scheme};
+use http::uri::Scheme;
 use http::{HeaderName, header};
 
 const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
@@ -11,10 +13,17 @@ const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Address {
-    /// Where the request for the contract came: its Host header and path.
+    /// The path that was asked, at the host that was asked if that is one of `hosts`.
+    ///
+    /// Other requests are told the first of `hosts`. If there is none, they are told the address of this machine that their
+    /// connection came to, which only a [`Server`](super::Server) knows: elsewhere the contract stays as it is. So no request
+    /// decides where others are sent, even if a cache hands its answer on to them.
     Asked {
         /// The scheme, which a request doesn't tell.
         scheme: Scheme,
+        /// The hosts that clients may use, as their URLs name them: `example.org`, or `example.org:8080` with a port. Upper
+        /// and lower case are the same.
+        hosts: Vec<String>,
         /// Whether an X-Forwarded-Proto header overrides the scheme. Only right behind a proxy that sets the header on
         /// every request; anyone else can write what they like there.
         trust_forwarded_proto: bool,
@@ -25,17 +34,21 @@ pub enum Address {
 }
 
 impl Default for Address {
-    /// What was asked, over plain http.
+    /// The address that a connection came to, over plain http.
     fn default() -> Self {
-        Address::Asked { scheme: Scheme::HTTP, trust_forwarded_proto: false }
+        Address::Asked { scheme: Scheme::HTTP, hosts: Vec::new(), trust_forwarded_proto: false }
     }
 }
 
-/// The contract with its `soap:address` replaced; unchanged when the request has no usable Host.
+/// The address that a connection came to, as an extension of its requests.
+#[derive(Clone, Copy)]
+pub(super) struct Local(pub(super) SocketAddr);
+
+/// The contract with its `soap:address` replaced; unchanged where no address is known.
 pub(super) fn rewrite(description: &Description, address: &Address, head: &Parts) -> String {
     let url = match address {
         Address::Fixed(url) => Some(url.clone()),
-        Address::Asked { scheme, trust_forwarded_proto } => asked(head, scheme, *trust_forwarded_proto),
+        Address::Asked { scheme, hosts, trust_forwarded_proto } => asked(head, scheme, hosts, *trust_forwarded_proto),
     };
     match url {
         Some(url) => replace_location(description.wsdl, description.address, &escape(&url)),
@@ -43,12 +56,20 @@ pub(super) fn rewrite(description: &Description, address: &Address, head: &Parts
     }
 }
 
-fn asked(head: &Parts, scheme: &Scheme, trust_forwarded_proto: bool) -> Option<String> {
-    let host = head.headers.get(header::HOST).map(|host| host.as_bytes());
-    // An absolute request target wins over Host (RFC 9112 §3.2.2). Parsing keeps out what no authority can hold.
-    let authority = match head.uri.authority() {
-        Some(authority) => authority.clone(),
-        None => Authority::try_from(host?).ok()?,
+fn asked(head: &Parts, scheme: &Scheme, hosts: &[String], trust_forwarded_proto: bool) -> Option<String> {
+    // An absolute request target wins over Host (RFC 9112 §3.2.2).
+    let named = match head.uri.authority() {
+        Some(authority) => authority.as_str().as_bytes(),
+        None => head.headers.get(header::HOST).map_or(&b""[..], |host| host.as_bytes()),
+    };
+    let allowed = hosts.iter().find(|host| host.as_bytes().eq_ignore_ascii_case(named)).or(hosts.first());
+    let authority = match allowed {
+        Some(host) => host.clone(),
+        None => {
+            let Local(local) = *head.extensions.get()?;
+            // A socket that takes both kinds of addresses has one kind; and a zone means nothing elsewhere.
+            SocketAddr::new(local.ip().to_canonical(), local.port()).to_string()
+        }
     };
     let forwarded = head.headers.get(X_FORWARDED_PROTO).map(|proto| proto.as_bytes());
     let scheme = match forwarded.filter(|_| trust_forwarded_proto) {

@@ -1,45 +1,106 @@
-//! How many requests may be at work at once.
+//! When a request may work, and what it is told when it may not.
+//!
+//! A request takes a slot of work when there is work to do. An [`Endpoint`](super::Endpoint) says when that is, with a
+//! [`Ticket`]: it reads the message without a slot, takes one for the work, and gives it back while it waits for its peer.
+//! Any other service has a slot from the head of a request to its answer.
 
+use std::cell::Cell;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use http::{HeaderValue, Request, Response, StatusCode, header};
 use http_body::{Frame, SizeHint};
 use http_body_util::Either;
 use hyper::body::Incoming;
-use hyper_util::service::{TowerToHyperService, TowerToHyperServiceFuture};
 use pin_project_lite::pin_project;
 
-use super::activity::Activity;
+use super::activity::{Activity, Turn};
+use super::connections::{Connections, Received};
 use super::refusal::Refusal;
+use super::slots::{Overload, Slots};
 use crate::{Body, BoxError};
 
-/// The count of requests at work, over all connections.
+/// Who works, and who receives, over all connections.
 #[derive(Debug)]
 pub(super) struct Admission {
-    max: usize,
-    at_work: AtomicUsize,
+    pub(super) slots: Slots,
+    pub(super) connections: Connections,
 }
 
-impl Admission {
-    pub(super) fn new(max: usize) -> Self {
-        Admission { max, at_work: AtomicUsize::new(0) }
+thread_local! {
+    /// The request that a service is called with on this thread, unless an endpoint has taken it.
+    static CALLED: Cell<Option<Ticket>> = const { Cell::new(None) };
+}
+
+/// One request on a connection of a server. Outside a server it allows everything.
+#[derive(Clone, Debug)]
+pub(super) struct Ticket(Option<(Arc<Activity>, Turn)>);
+
+impl Ticket {
+    /// The ticket of the request that this thread calls a service with. Whoever takes it takes slots by it.
+    pub(super) fn take() -> Self {
+        CALLED.take().unwrap_or(Ticket(None))
+    }
+
+    /// Takes a slot if one is free.
+    fn try_work(&self) -> bool {
+        let Ticket(Some((activity, turn))) = self else { return true };
+        let is_free = activity.admission.slots.try_acquire();
+        if is_free {
+            activity.hold(*turn);
+        }
+        is_free
+    }
+
+    /// Takes a slot. If none is free it waits in the queue.
+    pub(super) async fn work(&self) -> Result<(), Overload> {
+        if !self.try_work()
+            && let Ticket(Some((activity, turn))) = self
+        {
+            activity.admission.slots.acquire().await?;
+            activity.hold(*turn);
+        }
+        Ok(())
+    }
+
+    /// Gives the slot back while the peer is waited for.
+    pub(super) fn rest(&self) {
+        if let Ticket(Some((activity, turn))) = self {
+            activity.rest(*turn);
+        }
+    }
+
+    /// Takes a slot again; `None` if there is one already, or none is needed.
+    pub(super) fn go_on(&self) -> Option<BoxFuture<'static, ()>> {
+        let (activity, turn) = self.0.clone().filter(|(activity, turn)| activity.is_at_rest(*turn))?;
+        if self.try_work() {
+            return None;
+        }
+        Some(Box::pin(async move {
+            activity.admission.slots.acquire_again().await;
+            activity.hold(turn);
+        }))
+    }
+
+    /// Counts the request among those whose body is waited for; so many bytes came already.
+    pub(super) fn receive(&self, bytes: usize) -> Option<Received> {
+        let (activity, _) = self.0.as_ref()?;
+        Some(Received::new(activity.clone(), bytes))
     }
 }
 
-/// The service of one connection: passes on what is admitted, answers 503 to the rest before anything else is done.
+/// The service of one connection.
 pub(super) struct Admitted<S> {
-    service: TowerToHyperService<S>,
-    admission: Arc<Admission>,
+    service: S,
     activity: Arc<Activity>,
 }
 
 impl<S> Admitted<S> {
-    pub(super) fn new(service: S, admission: Arc<Admission>, activity: Arc<Activity>) -> Self {
-        Admitted { service: TowerToHyperService::new(service), admission, activity }
+    pub(super) fn new(service: S, activity: Arc<Activity>) -> Self {
+        Admitted { service, activity }
     }
 }
 
@@ -52,13 +113,29 @@ where
     type Future = AdmittedFuture<S>;
 
     fn call(&self, request: Request<Incoming>) -> AdmittedFuture<S> {
-        let mut at_work = AtWork::new(self.admission.clone(), self.activity.clone());
         let content_type = request.headers().get(header::CONTENT_TYPE).map(HeaderValue::as_bytes);
-        at_work.is_package = content_type
+        let is_package = content_type
             .and_then(|value| value.get(..10))
             .is_some_and(|start| start.eq_ignore_ascii_case(b"multipart/"));
-        let future = at_work.is_admitted.then(|| self.service.call(request));
-        AdmittedFuture { future, at_work: Some(at_work) }
+        let turn = self.activity.begin();
+        let in_hand = InHand { activity: self.activity.clone(), turn, is_package, status: None };
+        // Where there is no hope of a slot the message is not waited for.
+        let stage = match self.activity.admission.slots.is_full() {
+            true => Stage::Refused,
+            false => Stage::Called { service: self.service.clone(), request: Some(request) },
+        };
+        AdmittedFuture { stage, queued: None, in_hand: Some(in_hand) }
+    }
+}
+
+pin_project! {
+    /// How far a request is.
+    #[project = StageProjection]
+    enum Stage<S, F> {
+        /// The service is called as soon as it is ready.
+        Called { service: S, request: Option<Request<Incoming>> },
+        Answering { #[pin] future: F },
+        Refused,
     }
 }
 
@@ -68,11 +145,12 @@ pin_project! {
     where
         S: tower_service::Service<Request<Incoming>>,
     {
-        // None: not admitted.
         #[pin]
-        future: Option<TowerToHyperServiceFuture<S, Request<Incoming>>>,
+        stage: Stage<S, S::Future>,
+        // Of a service that needs a slot before it begins, until it has one.
+        queued: Option<BoxFuture<'static, Result<(), Overload>>>,
         // None: handed on with the response.
-        at_work: Option<AtWork>,
+        in_hand: Option<InHand>,
     }
 }
 
@@ -83,23 +161,46 @@ where
     type Output = Result<Response<AdmittedBody<B>>, S::Error>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = self.project();
-        let response = match this.future.as_pin_mut() {
-            Some(future) => ready!(future.poll(cx))?.map(Either::Left),
-            None => Refusal::Overload.into_response().map(Either::Right),
+        let mut this = self.project();
+        let in_hand = this.in_hand.as_ref().expect("a future is not polled after it was ready");
+        if let StageProjection::Called { service, request } = this.stage.as_mut().project() {
+            ready!(service.poll_ready(cx))?;
+            let request = request.take().expect("the stage changes below");
+            CALLED.set(Some(in_hand.ticket()));
+            let future = service.call(request);
+            // A ticket that is left is that of a service which doesn't know of slots.
+            if let Some(ticket) = CALLED.take()
+                && !ticket.try_work()
+            {
+                *this.queued = Some(Box::pin(async move { ticket.work().await }));
+            }
+            this.stage.set(Stage::Answering { future });
+        }
+        if let Some(queued) = this.queued {
+            let admitted = ready!(queued.as_mut().poll(cx));
+            *this.queued = None;
+            if admitted.is_err() {
+                this.stage.set(Stage::Refused);
+            }
+        }
+        let response = match this.stage.project() {
+            StageProjection::Answering { future } => ready!(future.poll(cx))?.map(Either::Left),
+            _ => Refusal::Overload.into_response().map(Either::Right),
         };
-        let mut at_work = this.at_work.take().expect("a future is not polled after it was ready");
-        at_work.status = Some(response.status());
-        Poll::Ready(Ok(response.map(|body| AdmittedBody { body, at_work })))
+        let mut in_hand = this.in_hand.take().expect("it was there above");
+        in_hand.status = Some(response.status());
+        // To send is no work: a peer that doesn't read must not hold a slot.
+        in_hand.activity.answered();
+        Poll::Ready(Ok(response.map(|body| AdmittedBody { body, in_hand })))
     }
 }
 
 pin_project! {
-    /// The body of a response, whose request is at work until the last of it is handed over.
+    /// The body of a response, whose request is in hand until the last of it is handed over.
     pub(super) struct AdmittedBody<B> {
         #[pin]
         body: Either<B, Body>,
-        at_work: AtWork,
+        in_hand: InHand,
     }
 }
 
@@ -124,27 +225,26 @@ where
     }
 }
 
-/// One request at work, from its head to the end of its response: counted in both places until dropped.
-struct AtWork {
-    admission: Arc<Admission>,
+/// One request, from its head to the end of its response.
+struct InHand {
     activity: Arc<Activity>,
-    is_admitted: bool,
+    turn: Turn,
     /// Whether the request may have attachments that nobody reads.
     is_package: bool,
     status: Option<StatusCode>,
 }
 
-impl AtWork {
-    fn new(admission: Arc<Admission>, activity: Arc<Activity>) -> Self {
-        activity.begin();
-        let before = admission.at_work.fetch_add(1, Relaxed);
-        AtWork { is_admitted: before < admission.max, admission, activity, is_package: false, status: None }
+impl InHand {
+    fn ticket(&self) -> Ticket {
+        Ticket(Some((self.activity.clone(), self.turn)))
     }
 }
 
-impl Drop for AtWork {
+impl Drop for InHand {
     fn drop(&mut self) {
-        self.admission.at_work.fetch_sub(1, Relaxed);
+        if self.status.is_none() {
+            self.activity.answered();
+        }
         self.activity.end(self.status, self.is_package);
     }
 }

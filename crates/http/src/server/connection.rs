@@ -16,12 +16,19 @@ use tokio::time::{Instant, Sleep, sleep, timeout};
 
 use super::activity::{Activity, Phase, Watched};
 use super::admission::{Admission, Admitted};
+use super::connections::Wait;
+use super::exchange::Exchanges;
 use super::listener::Connection;
+use super::shutdown::CutOffs;
 use super::stop::{Order, Stop};
 use crate::BoxError;
+use crate::timeout::allowed;
 
 /// How long a connection that we close may be silent before it is given up, see [`linger`].
 const LINGER: Duration = Duration::from_secs(2);
+
+/// How long a connection without a request is kept after the order to finish: a request may be on its way.
+const LAST_CALL: Duration = Duration::from_millis(500);
 
 /// What all connections of a server share.
 pub(super) struct Shared {
@@ -29,6 +36,7 @@ pub(super) struct Shared {
     pub(super) timeouts: Timeouts,
     pub(super) admission: Arc<Admission>,
     pub(super) stop: Stop,
+    pub(super) cut_off: CutOffs,
 }
 
 /// The time limits of a connection.
@@ -36,6 +44,8 @@ pub(super) struct Shared {
 pub(super) struct Timeouts {
     pub(super) header_read: Duration,
     pub(super) write: Duration,
+    /// In bytes per second.
+    pub(super) write_rate: u32,
     pub(super) keep_alive: Duration,
 }
 
@@ -60,14 +70,31 @@ where
     B::Error: Into<BoxError>,
 {
     let timeouts = &shared.timeouts;
-    let activity = Arc::new(Activity::default());
+    let activity = Arc::new(Activity::new(shared.admission.clone(), stream.peer()));
+    let Some(_open) = shared.admission.connections.open(activity.clone()) else {
+        return;
+    };
     let mut orders = pin!(shared.stop.orders());
     let mut alarm = pin!(sleep(timeouts.header_read));
     let mut early = Bytes::new();
+    let service = Exchanges::new(service, shared.clone(), stream.local_addr());
     loop {
+        activity.wait(Wait::PEER, Duration::ZERO, 0);
+        let mut is_last = false;
         let is_readable = poll_fn(|cx| {
-            if shared.stop.poll_order(orders.as_mut(), cx) > Order::Run {
+            activity.wait.wake(cx.waker());
+            if activity.wait.is_over() {
                 return Poll::Ready(false);
+            }
+            match shared.stop.poll_order(orders.as_mut(), cx) {
+                Order::Run => {}
+                Order::Finish if is_last => {}
+                Order::Finish => {
+                    is_last = true;
+                    let until = alarm.deadline().min(Instant::now() + LAST_CALL);
+                    alarm.as_mut().reset(until);
+                }
+                Order::Close => return Poll::Ready(false),
             }
             if !early.is_empty() || stream.poll_readable(cx).is_ready() {
                 return Poll::Ready(true);
@@ -77,7 +104,8 @@ where
         if !is_readable.await {
             return;
         }
-        let service = Admitted::new(service.clone(), shared.admission.clone(), activity.clone());
+        activity.wait.end();
+        let service = Admitted::new(service.clone(), activity.clone());
         let io = Watched::new(stream, early, activity.clone());
         // Boxed, so that an idle connection keeps nothing of it.
         let mut http = Box::new(shared.http.serve_connection(io, service));
@@ -87,13 +115,20 @@ where
             // Our waker was left with `orders` above, and a task has only one: a load is enough from here on.
             if shared.stop.order() != order {
                 order = shared.stop.poll_order(orders.as_mut(), cx);
-                Pin::new(&mut *http).graceful_shutdown();
+                clock.hurry();
+                // An idle connection would be closed by it, and may have a request on its way: that is answered with
+                // `Connection: close`.
+                if matches!(activity.phase(), Phase::Answer(_) | Phase::Client(_)) {
+                    Pin::new(&mut *http).graceful_shutdown();
+                }
             }
             if order == Order::Close {
                 return Poll::Ready(End::Late);
             }
             match Pin::new(&mut *http).poll(cx) {
                 Poll::Ready(result) => Poll::Ready(End::Closed { in_order: result.is_ok() }),
+                // A body that is to be dropped was told so by now, unless nobody reads it.
+                Poll::Pending if activity.wait.is_over() => Poll::Ready(End::Late),
                 Poll::Pending => clock.poll(alarm.as_mut(), cx),
             }
         });
@@ -101,13 +136,16 @@ where
         let parts = http.into_parts();
         (stream, early) = parts.io.into_parts();
         match end {
+            End::Idle if order > Order::Run => return,
             End::Idle => {
                 early = joined(parts.read_buf, early);
                 let passed = timeouts.tick();
                 alarm.as_mut().reset(Instant::now() + timeouts.keep_alive.saturating_sub(passed));
             }
             End::Closed { in_order } if activity.refused() || !in_order => {
+                activity.wait(Wait::PEER, Duration::ZERO, 0);
                 let told = poll_fn(|cx| match shared.stop.poll_order(orders.as_mut(), cx) {
+                    _ if activity.wait.is_over() => Poll::Ready(()),
                     Order::Close => Poll::Ready(()),
                     Order::Run | Order::Finish => Poll::Pending,
                 });
@@ -141,25 +179,39 @@ struct Clock<'a> {
     activity: &'a Activity,
     /// What the connection was in when the timer was set.
     set_in: Option<Phase>,
+    /// Since when its client doesn't read, and how much had been written by then.
+    unread: Option<(Instant, u64)>,
+    tick: Duration,
 }
 
 impl<'a> Clock<'a> {
     fn new(timeouts: &'a Timeouts, activity: &'a Activity) -> Self {
-        Clock { timeouts, activity, set_in: None }
+        Clock { timeouts, activity, set_in: None, unread: None, tick: timeouts.tick() }
+    }
+
+    /// From now on no request is waited for longer than [`LAST_CALL`].
+    fn hurry(&mut self) {
+        self.set_in = None;
+        self.tick = LAST_CALL;
     }
 
     /// To be polled whenever hyper has nothing more to do for now.
     fn poll(&mut self, mut alarm: Pin<&mut Sleep>, cx: &mut Context<'_>) -> Poll<End> {
         loop {
             let phase = self.activity.phase();
+            let is_same = self.set_in == Some(phase);
+            if self.unread.is_some() && !matches!(phase, Phase::Client(_)) {
+                self.unread = None;
+                self.activity.wait.end();
+            }
             let (limit, is_strict) = match phase {
                 // The service has its own time limits, and hyper goes on when it has answered.
                 Phase::Answer(_) => return Poll::Pending,
-                Phase::Idle(_) => (self.timeouts.tick(), false),
+                Phase::Idle(_) => (self.tick, false),
                 Phase::Head(_) => (self.timeouts.header_read, true),
-                Phase::Client(_) => (self.timeouts.write, true),
+                Phase::Client(_) if is_same => (Duration::ZERO, true),
+                Phase::Client(_) => (self.patience(), true),
             };
-            let is_same = self.set_in == Some(phase);
             if self.set_in.is_some() && (is_same || !is_strict) {
                 // The waker was left when the timer was set: a load is enough.
                 if !alarm.is_elapsed() {
@@ -170,11 +222,26 @@ impl<'a> Clock<'a> {
                 }
             }
             self.set_in = Some(phase);
+            if matches!(phase, Phase::Head(_)) {
+                self.activity.wait(Wait::PEER, Duration::ZERO, 0);
+            }
             alarm.as_mut().reset(Instant::now() + limit);
             if alarm.as_mut().poll(cx).is_pending() {
                 return Poll::Pending;
             }
         }
+    }
+}
+
+impl Clock<'_> {
+    /// How long the client may leave what was written unread from now on.
+    fn patience(&mut self) -> Duration {
+        let Timeouts { write, write_rate, .. } = *self.timeouts;
+        let sent = self.activity.sent();
+        let (since, before) = *self.unread.get_or_insert_with(|| (Instant::now(), sent));
+        let (waited, moved) = (since.elapsed(), sent - before);
+        self.activity.wait(Wait::PEER, waited, moved);
+        write.min(allowed(write, write, write_rate, moved).saturating_sub(waited))
     }
 }
 

@@ -9,17 +9,21 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use castile_soap::{Description, Fault, Layer, Leniency, Mtom, NoDetail, Reply, addressing};
+use castile_soap::{Description, Fault, Layer, Leniency, Mtom, NoDetail, Offloading, Pending, Reply, addressing};
 use castile_xml::Limits;
 use futures_util::future::BoxFuture;
 use http::request::Parts;
 use http::{Extensions, HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
 
 use super::address::{self, Address};
+use super::admission::Ticket;
+use super::head;
+use super::receiving::{Pace, Receiving};
 use super::refusal::Refusal;
-use crate::headers::{ContentType, MessageType, SOAP_ACTION, XML_TYPE, message_type};
+use crate::headers::{ContentType, MessageType, SOAP_ACTION, XML_TYPE, content_encoding, message_type};
 use crate::timeout::within;
-use crate::{Body, BoxError, body, package as packages};
+use crate::workers::DEFAULT_OFFLOAD_ABOVE;
+use crate::{Body, BoxError, Workers, body, package as packages};
 
 /// What an endpoint answers, in time.
 pub(super) type Answer = BoxFuture<'static, Result<Response<Body>, Infallible>>;
@@ -34,8 +38,9 @@ pub(super) type Answer = BoxFuture<'static, Result<Response<Body>, Infallible>>;
 /// | POST of `text/xml` or `application/soap+xml` | the reply in the version of the envelope: 200, or 500 when it is a fault (SOAP 1.1 §6.2); 400 when the fault is the sender's in SOAP 1.2 (Part 2 §7.5.2.2) |
 /// | — of `multipart/related` around one of them | the same, its attachments read as they are asked for (SOAP Messages with Attachments, MTOM) |
 /// | — to an operation without a response | 202, empty (WS-I Basic Profile 1.1 R2714) |
-/// | GET `?wsdl` | the contract, its `soap:address` made the one that was asked |
+/// | GET `?wsdl` | the contract, its `soap:address` made the one that [`Options::address`] says |
 /// | any other method | 405 |
+/// | two Content-Type or SOAPAction headers | 400 |
 /// | another content type, a charset that is not known, a content coding | 415 |
 /// | a body too large, too slow, broken off | 413, 408, 400 |
 /// | a package that is broken | a fault that says where |
@@ -73,18 +78,25 @@ pub struct Options {
     /// Whether answers are MTOM, and from which length on binary values go beside them. Those to MTOM are by default, from
     /// 1 KiB on.
     pub mtom: Mtom,
-    /// How long a body may take from its head to its end. A package may take any time, and this is how long nothing may
-    /// come of it while somebody waits. 30 s by default.
+    /// How long a message may take from its head to its end, and a package up to the end of its root part. What comes
+    /// behind that may take any time, and this is how long nothing may come of it while somebody waits. 30 s by default.
     pub body_read_timeout: Duration,
-    /// The least rate of a package, in bytes per second: all waits for it may take
-    /// [`body_read_timeout`](Self::body_read_timeout) together, and as much longer as what came takes at this rate. So who
-    /// sends a byte now and then keeps a connection no longer than who sends none. 100 by default; 0 is none.
+    /// The rate at which a body must come, in bytes per second. It rises with time: a third of
+    /// [`body_read_timeout`](Self::body_read_timeout) is free, and each time of that length behind it adds this rate
+    /// to what is required, for as long as somebody waits. So at the defaults a part that takes an hour must come
+    /// with 6 kB/s on average. 100 by default; 0 requires nothing.
     pub body_rate: u32,
     /// How long the service may take to answer; its future is dropped then. For a package the time counts anew as long as
     /// more of it comes. What is sent as a stream once the service has answered takes as long as the client takes
     /// ([`Server::write_timeout`](super::Server::write_timeout)). 60 s by default.
     pub request_timeout: Duration,
-    /// The address that the contract names.
+    /// The size above which a message is read and written by [`workers`](Self::workers), in bytes, and not where
+    /// connections are driven. 256 KiB by default. Handlers are not meant: they are async.
+    pub offload_above: usize,
+    /// Who reads and writes large messages: by default the [shared](Workers::shared) ones, as many as there are cores.
+    pub workers: Workers,
+    /// The address that the contract names. By default it is the one that the connection came to, over plain http; behind a
+    /// proxy, with TLS, or where names matter, configure it.
     pub address: Address,
 }
 
@@ -100,8 +112,16 @@ impl Default for Options {
             body_read_timeout: Duration::from_secs(30),
             body_rate: 100,
             request_timeout: Duration::from_secs(60),
+            offload_above: DEFAULT_OFFLOAD_ABOVE,
+            workers: Workers::default(),
             address: Address::default(),
         }
+    }
+}
+
+impl Options {
+    fn pace(&self) -> Pace {
+        Pace { limit: self.body_read_timeout, rate: self.body_rate }
     }
 }
 
@@ -130,6 +150,8 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
         reading.addressing.clone_from(&options.addressing);
         reading.included = options.attachments.included;
         reading.mtom = options.mtom;
+        let workers = Arc::new(options.workers.clone());
+        reading.offload = Some(Offloading::new(options.offload_above, workers));
         Endpoint { shared: Arc::new(Shared { options, reading, service }) }
     }
 
@@ -175,6 +197,7 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
             action: head.headers.get(SOAP_ACTION).cloned(),
             accepts_mtom: packages::accepts_mtom(&head.headers),
             extensions: head.extensions,
+            ticket: Ticket::take(),
         };
         Box::pin(async move {
             let answer = match message_type {
@@ -203,20 +226,25 @@ struct Asked {
     accepts_mtom: bool,
     /// What the server and layers around it know of the request: those of messages and handlers find it too.
     extensions: Extensions,
+    ticket: Ticket,
 }
 
 impl<S: castile_soap::Service + ?Sized> Shared<S> {
+    /// By the `Arc`: that is what reads large messages elsewhere.
+    fn call(&self, request: castile_soap::Request) -> Pending {
+        castile_soap::Service::call(&self.service, request, &self.reading)
+    }
+
     async fn answer<B>(&self, asked: Asked, message_type: MessageType, body: B) -> Result<Reply, Refusal>
     where
         B: http_body::Body<Data = Bytes>,
         B::Error: Into<BoxError>,
     {
         // Referred to: what is copied here makes the future of each request larger.
-        let Options { limits, body_read_timeout, request_timeout, .. } = &self.options;
-        let message = within(*body_read_timeout, body::read(body, limits.message_size))
-            .await
-            .map_err(|_| Refusal::BodyTimeout { limit: *body_read_timeout })?
-            .map_err(|failure| Refusal::of_body(failure, limits.message_size))?;
+        let Options { limits, request_timeout, .. } = &self.options;
+        let body = Receiving::message(body, self.options.pace(), asked.ticket.clone());
+        let message = body::read(body, limits.message_size).await;
+        let message = message.map_err(|failure| Refusal::of_body(failure, limits.message_size))?;
         let MessageType { version, charset, action: in_media_type } = message_type;
         let action = match in_media_type {
             Some(action) => action,
@@ -225,7 +253,8 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
         let mut request = castile_soap::Request::new(version, message).with_action(action).with_charset(charset);
         request.extensions = asked.extensions;
         request.accepts_mtom = asked.accepts_mtom;
-        within(*request_timeout, self.service.call(request, &self.reading))
+        asked.ticket.work().await?;
+        within(*request_timeout, self.call(request))
             .await
             .map_err(|_| Refusal::HandlerTimeout { limit: *request_timeout })
     }
@@ -292,12 +321,13 @@ fn asks_for_wsdl(head: &Parts) -> bool {
 
 /// What the headers say of a body that is a message: one of the media types, in an encoding that is known.
 fn content_type(headers: &HeaderMap) -> Result<ContentType, Refusal> {
-    let message_type = ContentType::read(headers.get(header::CONTENT_TYPE)).map_err(Refusal::ContentType)?;
-    match headers.get(header::CONTENT_ENCODING) {
-        Some(found) if !found.as_bytes().eq_ignore_ascii_case(b"identity") => {
-            Err(Refusal::ContentEncoding { found: String::from_utf8_lossy(found.as_bytes()).into_owned() })
-        }
-        _ => Ok(message_type),
+    let content_type = head::only(headers, &header::CONTENT_TYPE, "Content-Type")?;
+    // It may stand for the operation.
+    head::only(headers, &SOAP_ACTION, "SOAPAction")?;
+    let message_type = ContentType::read(content_type).map_err(Refusal::ContentType)?;
+    match content_encoding(headers) {
+        Some(found) => Err(Refusal::ContentEncoding { found }),
+        None => Ok(message_type),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Where connections come from.
 
 use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -20,6 +21,17 @@ pub trait Listener: Send + 'static {
 pub trait Connection: AsyncRead + AsyncWrite + Unpin + Send + 'static {
     /// Waits until reading would give bytes, or the end, or an error.
     fn poll_readable(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>>;
+
+    /// The address of the other end, by which the limits per peer count; `None`, the default, is not limited.
+    fn peer(&self) -> Option<IpAddr> {
+        None
+    }
+
+    /// The address of this end, which a contract names if nothing else is configured
+    /// ([`Address`](super::Address)). `None` by default.
+    fn local_addr(&self) -> Option<SocketAddr> {
+        None
+    }
 }
 
 impl Listener for TcpListener {
@@ -40,5 +52,13 @@ impl Connection for TcpStream {
         // Not `poll_read_ready`: tokio takes a new stream for readable until a read says otherwise.
         let mut byte = [0];
         self.poll_peek(cx, &mut ReadBuf::new(&mut byte)).map_ok(|_| ())
+    }
+
+    fn peer(&self) -> Option<IpAddr> {
+        self.peer_addr().ok().map(|address| address.ip())
+    }
+
+    fn local_addr(&self) -> Option<SocketAddr> {
+        TcpStream::local_addr(self).ok()
     }
 }

@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use http::{HeaderValue, Response, StatusCode, header};
 
+use super::receiving::Stalled;
+use super::slots;
 use crate::Body;
 use crate::body::Failure;
-use crate::headers::Unread;
+use crate::headers::{Unread, shown};
 
 /// Why a request is answered without a SOAP message.
 #[derive(Debug)]
@@ -22,6 +24,18 @@ pub(super) enum Refusal {
     ContentEncoding { found: String },
     /// A SOAPAction that is not UTF-8.
     Action,
+    /// A request of HTTP/1.1 without a Host.
+    NoHost,
+    /// A header that may stand once.
+    Repeated { name: &'static str, found: usize },
+    /// What should be `host[:port]` and isn't.
+    Authority { of: &'static str },
+    /// A target that is neither a path nor a URL.
+    Target,
+    /// A transfer coding before `chunked`.
+    TransferCoding,
+    /// `chunked` as the coding before the last.
+    ChunkedTwice,
     /// More bytes than allowed.
     TooLarge { declared: Option<u64>, limit: usize },
     /// The body ended before its end.
@@ -29,7 +43,7 @@ pub(super) enum Refusal {
     /// More of something than allowed in a package.
     Limit { message: String },
     /// The body did not come in time.
-    BodyTimeout { limit: Duration },
+    Stalled(Stalled),
     /// The handler did not answer in time.
     HandlerTimeout { limit: Duration },
     /// The server has as many requests at work as it may.
@@ -41,9 +55,10 @@ impl Refusal {
     pub(super) fn of_body(failure: Failure, limit: usize) -> Self {
         match failure {
             Failure::TooLarge { declared } => Refusal::TooLarge { declared, limit },
-            Failure::BrokenOff { after, source } => {
-                Refusal::BrokenOff { after: after as u64, reason: source.to_string() }
-            }
+            Failure::BrokenOff { after, source } => match source.downcast_ref::<Stalled>() {
+                Some(stalled) => Refusal::Stalled(*stalled),
+                None => Refusal::BrokenOff { after: after as u64, reason: source.to_string() },
+            },
         }
     }
 
@@ -52,10 +67,41 @@ impl Refusal {
             Refusal::Method => StatusCode::METHOD_NOT_ALLOWED,
             Refusal::Path { .. } => StatusCode::NOT_FOUND,
             Refusal::ContentType(_) | Refusal::ContentEncoding { .. } => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Refusal::Action | Refusal::BrokenOff { .. } => StatusCode::BAD_REQUEST,
+            Refusal::Action
+            | Refusal::BrokenOff { .. }
+            | Refusal::NoHost
+            | Refusal::Repeated { .. }
+            | Refusal::Authority { .. }
+            | Refusal::Target
+            | Refusal::ChunkedTwice => StatusCode::BAD_REQUEST,
+            Refusal::TransferCoding => StatusCode::NOT_IMPLEMENTED,
             Refusal::TooLarge { .. } | Refusal::Limit { .. } => StatusCode::PAYLOAD_TOO_LARGE,
-            Refusal::BodyTimeout { .. } => StatusCode::REQUEST_TIMEOUT,
+            Refusal::Stalled(_) => StatusCode::REQUEST_TIMEOUT,
             Refusal::HandlerTimeout { .. } | Refusal::Overload => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+
+    /// Whether no next request can be found behind this one, or none that others would find too: what is left of the body may
+    /// still be on its way (RFC 9110 §15.5.9), or where it ends is in doubt (RFC 9112 §11.2).
+    fn ends_connection(&self) -> bool {
+        match self {
+            Refusal::Method
+            | Refusal::Path { .. }
+            | Refusal::ContentType(_)
+            | Refusal::ContentEncoding { .. }
+            | Refusal::Action
+            | Refusal::HandlerTimeout { .. }
+            | Refusal::Overload => false,
+            Refusal::NoHost
+            | Refusal::Repeated { .. }
+            | Refusal::Authority { .. }
+            | Refusal::Target
+            | Refusal::TransferCoding
+            | Refusal::ChunkedTwice
+            | Refusal::TooLarge { .. }
+            | Refusal::Limit { .. }
+            | Refusal::BrokenOff { .. }
+            | Refusal::Stalled(_) => true,
         }
     }
 
@@ -72,13 +118,18 @@ impl Refusal {
             Refusal::Overload => {
                 headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
             }
-            // What is left of the body may still be on its way, so that no next request can be found (RFC 9110 §15.5.9).
-            Refusal::BodyTimeout { .. } => {
-                headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
-            }
             _ => {}
         }
+        if self.ends_connection() {
+            headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
         response
+    }
+}
+
+impl From<slots::Overload> for Refusal {
+    fn from(_: slots::Overload) -> Self {
+        Refusal::Overload
     }
 }
 
@@ -88,10 +139,20 @@ impl fmt::Display for Refusal {
             Refusal::Method => {
                 f.write_str("this is a SOAP endpoint: POST a message to it, or GET its contract with ?wsdl")
             }
-            Refusal::Path { found } => write!(f, "no service at {found}"),
+            Refusal::Path { found } => write!(f, "no service at {}", shown(found)),
             Refusal::ContentType(unread) => unread.fmt(f),
-            Refusal::ContentEncoding { found } => write!(f, "found content encoding {found}, expected none"),
+            Refusal::ContentEncoding { found } => {
+                write!(f, "found content encoding {}, expected none", shown(found))
+            }
             Refusal::Action => f.write_str("the SOAPAction header is not UTF-8"),
+            Refusal::NoHost => f.write_str("found no Host header, expected one (RFC 9112 §3.2)"),
+            Refusal::Repeated { name, found } => write!(f, "found {found} {name} headers, expected one"),
+            Refusal::Authority { of } => write!(f, "the {of} is not host[:port] (RFC 9110 §7.2)"),
+            Refusal::Target => f.write_str("the target is neither a path nor an absolute URL (RFC 9112 §3.2)"),
+            Refusal::TransferCoding => {
+                f.write_str("found a transfer coding before chunked, expected chunked alone (RFC 9112 §6.1)")
+            }
+            Refusal::ChunkedTwice => f.write_str("the body is chunked twice, expected once (RFC 9112 §6.1)"),
             Refusal::TooLarge { declared: Some(found), limit } => {
                 write!(f, "the message has {found} bytes, at most {limit} are allowed")
             }
@@ -100,7 +161,7 @@ impl fmt::Display for Refusal {
             }
             Refusal::Limit { message } => f.write_str(message),
             Refusal::BrokenOff { after, reason } => write!(f, "the message broke off after {after} bytes: {reason}"),
-            Refusal::BodyTimeout { limit } => write!(f, "the message was not complete within {limit:?}"),
+            Refusal::Stalled(stalled) => stalled.fmt(f),
             Refusal::HandlerTimeout { limit } => write!(f, "the service did not answer within {limit:?}"),
             Refusal::Overload => f.write_str("too many requests at once, try again later"),
         }

@@ -3,12 +3,13 @@
 #![allow(dead_code, unreachable_pub, reason = "every test file has a copy of its own and uses a part of it")]
 
 use std::io;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
-use castile_http::server::{Connection, Endpoint, Listener, Options, Server};
+use castile_http::server::{Connection, Endpoint, Listener, Options, Server, Shutdown};
 use castile_mime::{Content, Part};
 use castile_soap::{Description, FaultCode, Reply, Service};
 use futures_util::future::BoxFuture;
@@ -122,9 +123,9 @@ where
 
 /// A running server in this task's runtime, reached through memory.
 pub struct Host {
-    connect: mpsc::UnboundedSender<io::Result<DuplexStream>>,
+    connect: mpsc::UnboundedSender<io::Result<Accepted>>,
     stop: Option<oneshot::Sender<()>>,
-    pub server: JoinHandle<()>,
+    pub server: JoinHandle<Shutdown>,
 }
 
 impl Host {
@@ -147,7 +148,14 @@ impl Host {
     /// A connection that takes so many bytes at once.
     pub fn connect_over(&self, capacity: usize) -> Client {
         let (client, server) = tokio::io::duplex(capacity);
-        let _ = self.connect.send(Ok(server));
+        let _ = self.connect.send(Ok((server, None)));
+        Client(client)
+    }
+
+    /// A connection from an address.
+    pub fn connect_from(&self, peer: [u8; 4]) -> Client {
+        let (client, server) = tokio::io::duplex(16 * 1024);
+        let _ = self.connect.send(Ok((server, Some(peer.into()))));
         Client(client)
     }
 
@@ -165,7 +173,21 @@ pub struct Client(DuplexStream);
 
 impl Client {
     pub async fn send(&mut self, bytes: impl AsRef<[u8]>) {
-        self.0.write_all(bytes.as_ref()).await.unwrap();
+        self.try_send(bytes).await.unwrap();
+    }
+
+    /// Sends what a server may have no patience with.
+    pub async fn try_send(&mut self, bytes: impl AsRef<[u8]>) -> Result<(), String> {
+        let sent = self.0.write_all(bytes.as_ref()).await;
+        sent.map_err(|error| format!("nothing more can be sent: {error}"))
+    }
+
+    /// Reads so many bytes at most; none if the connection is closed.
+    pub async fn read(&mut self, most: usize) -> Vec<u8> {
+        let mut bytes = vec![0; most];
+        let length = self.0.read(&mut bytes).await.unwrap_or(0);
+        bytes.truncate(length);
+        bytes
     }
 
     /// Sends a POST with the given further header lines, each ended by CR LF.
@@ -193,6 +215,19 @@ impl Client {
         (head, String::from_utf8(body).unwrap())
     }
 
+    /// The next response, `None` if the connection is closed instead. One without a Content-Length has no body.
+    pub async fn next_response(&mut self) -> Option<(String, String)> {
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            head.push(self.0.read_u8().await.ok()?);
+        }
+        let head = String::from_utf8(head).unwrap().to_lowercase();
+        let length = head.split("content-length: ").nth(1).map_or("0", |rest| rest.split("\r\n").next().unwrap());
+        let mut body = vec![0; length.parse().unwrap()];
+        self.0.read_exact(&mut body).await.ok()?;
+        Some((head, String::from_utf8(body).unwrap()))
+    }
+
     /// What comes until the server closes the connection.
     pub async fn rest(&mut self) -> String {
         let mut rest = Vec::new();
@@ -201,8 +236,11 @@ impl Client {
     }
 }
 
+/// The server's end of a connection, and where the other end is.
+type Accepted = (DuplexStream, Option<IpAddr>);
+
 struct Memory {
-    incoming: mpsc::UnboundedReceiver<io::Result<DuplexStream>>,
+    incoming: mpsc::UnboundedReceiver<io::Result<Accepted>>,
 }
 
 impl Listener for Memory {
@@ -210,17 +248,21 @@ impl Listener for Memory {
 
     fn poll_accept(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Buffered>> {
         match ready!(self.incoming.poll_recv(cx)) {
-            Some(stream) => Poll::Ready(stream.map(|stream| Buffered(BufReader::new(stream)))),
+            Some(stream) => Poll::Ready(stream.map(|(stream, peer)| Buffered(BufReader::new(stream), peer))),
             None => Poll::Pending,
         }
     }
 }
 
-pub struct Buffered(BufReader<DuplexStream>);
+pub struct Buffered(BufReader<DuplexStream>, Option<IpAddr>);
 
 impl Connection for Buffered {
     fn poll_readable(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.0).poll_fill_buf(cx).map_ok(|_| ())
+    }
+
+    fn peer(&self) -> Option<IpAddr> {
+        self.1
     }
 }
 

@@ -3,6 +3,8 @@
 //! This finds where tags, comments, instructions and references end, and nothing else: the tokeniser reads them. Where
 //! markup can't be right any more, all there is counts as complete, for the tokeniser to say what is wrong.
 
+use memchr::memchr;
+
 use crate::{Limits, escape, scan};
 
 /// A look at a document that goes on as more of it comes. No byte is looked at more than a few times.
@@ -13,6 +15,8 @@ pub(super) struct Frames {
     looked: usize,
     /// What stands before this is complete. In markup, where the markup begins.
     complete: usize,
+    /// No `<` stands between `looked` and this place: a long text with many references is searched for tags once.
+    text_until: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +94,7 @@ fn longest_markup(limits: Limits) -> usize {
 impl Frames {
     /// A look from `at` on, where a document begins.
     pub(super) fn new(at: usize) -> Self {
-        Frames { state: State::Text, looked: at, complete: at }
+        Frames { state: State::Text, looked: at, complete: at, text_until: at }
     }
 
     /// Where what is complete ends: never within a reference, a line end, what may become `]]>`, or markup.
@@ -107,6 +111,7 @@ impl Frames {
     pub(super) fn move_back(&mut self, removed: usize) {
         self.looked -= removed;
         self.complete -= removed;
+        self.text_until = self.text_until.saturating_sub(removed);
     }
 
     /// Looks at what has come to `bytes`, the same document as before with more behind it. Whole characters have.
@@ -146,9 +151,13 @@ impl Frames {
     }
 
     fn text(&mut self, bytes: &[u8]) -> Option<State> {
-        if let Some(at) = last_tag(bytes, self.looked) {
-            (self.looked, self.complete) = (at, at);
-            return Some(State::Markup);
+        if self.looked >= self.text_until {
+            if let Some(at) = last_tag(bytes, self.looked) {
+                (self.looked, self.complete) = (at, at);
+                return Some(State::Markup);
+            }
+            let length = memchr(b'<', &bytes[self.looked..]);
+            self.text_until = length.map_or(bytes.len(), |length| self.looked + length);
         }
         let end = scan::end_of_character_data(bytes, self.looked);
         self.looked = end;

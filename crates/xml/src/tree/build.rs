@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{AttributeData, Declaration, Document, ElementData, Error, NodeData, NodeKind, Span};
+use super::{AttributeData, Declaration, Document, ElementData, Error, Lines, NodeData, NodeKind, Span};
 use crate::{DocumentEntity, Limits, Token};
 
 /// Contracts are larger than messages and nest no deeper.
@@ -39,10 +39,9 @@ struct Open {
 
 impl Builder {
     fn new(text: &str) -> Self {
-        let starts = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n').map(|(at, _)| at as u32 + 1);
         let document = Document {
             text: Arc::from(text),
-            lines: std::iter::once(0).chain(starts).collect(),
+            lines: Lines::of(text),
             strings: String::new(),
             declarations: Vec::new(),
             attributes: Vec::new(),

@@ -2,6 +2,8 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path};
 
+use castile_xml::escape::is_char;
+
 use super::Bundle;
 use crate::resolver::join;
 use crate::{Request, Resolver, encoding};
@@ -45,7 +47,7 @@ impl<'r> Recorder<'r> {
         for (uri, text) in order.map(|index| &documents[index]) {
             let mut name = match asked_by.get(uri) {
                 Some(url) => url.clone(),
-                None => seen_from(main, uri),
+                None => as_xml(&seen_from(main, uri)),
             };
             let times = taken.entry(name.clone()).or_insert(0);
             *times += 1;
@@ -84,7 +86,10 @@ impl Resolver for Recorder<'_> {
 
     fn read(&self, uri: &str) -> Result<Vec<u8>, String> {
         let bytes = self.resolver.read(uri)?;
-        if let Ok(text) = encoding::decode(&bytes) {
+        // What XML can't carry is no document, and would make the bundle none.
+        if let Ok(text) = encoding::decode(&bytes)
+            && text.chars().all(is_char)
+        {
             let mut log = self.log.borrow_mut();
             if log.read.insert(uri.to_owned()) {
                 log.documents.push((uri.to_owned(), text.into_owned()));
@@ -92,6 +97,12 @@ impl Resolver for Recorder<'_> {
         }
         Ok(bytes)
     }
+}
+
+/// A name of a file without the characters that XML can't carry: they are written as in a URI.
+fn as_xml(name: &str) -> String {
+    let escape = |c: char| if is_char(c) { c.to_string() } else { format!("%{:02X}", u32::from(c)) };
+    name.chars().map(escape).collect()
 }
 
 /// A path as seen from the folder of another; a URL stays as it is.

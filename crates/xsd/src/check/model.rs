@@ -191,7 +191,7 @@ impl<'c> Attribution<'_, 'c> {
     }
 
     fn compete(&mut self, one: &Positions<'c>, two: &Positions<'c>) {
-        if self.clash.is_none() && self.checker.step(one.len().min(two.len())) {
+        if self.clash.is_none() && self.checker.step(one.cost(two)) {
             self.clash = one.clash(two);
         }
     }

@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::ExpandedName;
 use crate::components::{Particle, Wildcard};
@@ -25,13 +25,21 @@ impl<'s> Positions<'s> {
         self.elements.len() + self.wildcards.len()
     }
 
+    /// How much work it is to look for a clash with another.
+    pub(super) fn cost(&self, other: &Self) -> usize {
+        let listed = |positions: &Self| -> usize {
+            positions.len() + positions.wildcards.iter().map(|(wildcard, _)| wildcard.namespaces.len()).sum::<usize>()
+        };
+        let of_wildcards = |one: &Self, other: usize| one.wildcards.len().saturating_mul(other);
+        let elements = self.elements.len().min(other.elements.len());
+        let wildcards = of_wildcards(self, listed(other)).saturating_add(of_wildcards(other, listed(self)));
+        elements.saturating_add(wildcards)
+    }
+
     pub(super) fn extend(&mut self, more: &Self) {
         self.elements.extend(&more.elements);
-        for wildcard in &more.wildcards {
-            if !self.wildcards.iter().any(|known| known.1 == wildcard.1) {
-                self.wildcards.push(wildcard.clone());
-            }
-        }
+        let known: HashSet<usize> = self.wildcards.iter().map(|(_, particle)| *particle).collect();
+        self.wildcards.extend(more.wildcards.iter().filter(|(_, particle)| !known.contains(particle)).cloned());
     }
 
     /// Two places, one of each, that one element may match.
@@ -48,8 +56,8 @@ impl<'s> Positions<'s> {
 
     fn wildcard_clash(&self, other: &Self) -> Option<(String, String)> {
         for (wildcard, particle) in &self.wildcards {
-            if let Some(name) = other.elements.keys().filter(|name| wildcard.namespaces.allows(name.namespace())).min()
-            {
+            let allows = wildcard.namespaces.allows_each();
+            if let Some(name) = other.elements.keys().filter(|name| allows(name.namespace())).min() {
                 return Some(("<any>".into(), format!("element {name}")));
             }
             let overlaps =

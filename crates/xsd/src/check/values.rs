@@ -19,7 +19,15 @@ impl Checker<'_> {
         if !self.step(simple.facets.len().saturating_mul(1 + of_base / 16)) {
             return;
         }
-        let Some(problem) = self.definitions.of(self.schema, id).problem.clone() else { return };
+        let made = self.definitions.of(self.schema, id);
+        let (Some(problem), is_unchecked) = (made.problem.clone(), made.is_unchecked) else { return };
+        if is_unchecked {
+            if !std::mem::replace(&mut self.has_unchecked, true) {
+                let message = format!("facets are not checked from here on: {problem}");
+                self.diagnostics.warning(simple.location, message);
+            }
+            return;
+        }
         let base = self.definitions.of(self.schema, simple.base).definition.clone();
         let mut is_told = false;
         for facet in &simple.facets {

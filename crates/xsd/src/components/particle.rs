@@ -1,3 +1,4 @@
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::{ElementId, GroupId};
@@ -123,6 +124,26 @@ impl NamespaceConstraint {
         }
     }
 
+    /// The same as a function, for many namespaces: a list may be as long as its document.
+    pub(crate) fn allows_each(&self) -> impl Fn(&str) -> bool + '_ {
+        let listed: Option<HashSet<&str>> = match self {
+            Self::OneOf(list) if list.len() > 8 => Some(list.iter().map(|one| &**one).collect()),
+            _ => None,
+        };
+        move |namespace| match &listed {
+            Some(listed) => listed.contains(namespace),
+            None => self.allows(namespace),
+        }
+    }
+
+    /// How many namespaces are listed.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::OneOf(list) => list.len(),
+            Self::Any | Self::Not(_) => 0,
+        }
+    }
+
     /// Whether `other` takes all that this takes (Part 1 §3.10.6, wildcard subset).
     #[must_use]
     pub fn is_subset_of(&self, other: &Self) -> bool {
@@ -130,7 +151,10 @@ impl NamespaceConstraint {
             (_, Self::Any) => true,
             (Self::Any, _) | (Self::Not(_), Self::OneOf(_)) => false,
             (Self::Not(one), Self::Not(two)) => one == two || two.is_empty(),
-            (Self::OneOf(list), _) => list.iter().all(|namespace| other.allows(namespace)),
+            (Self::OneOf(list), _) => {
+                let allows = other.allows_each();
+                list.iter().all(|namespace| allows(namespace))
+            }
         }
     }
 
@@ -139,7 +163,8 @@ impl NamespaceConstraint {
     pub fn overlaps(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::OneOf(list), constraint) | (constraint, Self::OneOf(list)) => {
-                list.iter().any(|namespace| constraint.allows(namespace))
+                let allows = constraint.allows_each();
+                list.iter().any(|namespace| allows(namespace))
             }
             // There are more namespaces than two can leave out.
             _ => true,
@@ -152,7 +177,8 @@ impl NamespaceConstraint {
         match (self, other) {
             (Self::Any, one) | (one, Self::Any) => one.clone(),
             (Self::OneOf(list), constraint) | (constraint, Self::OneOf(list)) => {
-                Self::OneOf(list.iter().filter(|namespace| constraint.allows(namespace)).cloned().collect())
+                let allows = constraint.allows_each();
+                Self::OneOf(list.iter().filter(|namespace| allows(namespace)).cloned().collect())
             }
             // "not absent" is the weaker of two negations; two different names can't be expressed (§3.10.6, 5).
             (Self::Not(one), Self::Not(two)) => Self::Not(if one.is_empty() { two.clone() } else { one.clone() }),
@@ -165,8 +191,8 @@ impl NamespaceConstraint {
         match (self, other) {
             (Self::Any, _) | (_, Self::Any) => Self::Any,
             (Self::OneOf(one), Self::OneOf(two)) => {
-                let mut list = one.clone();
-                list.extend(two.iter().filter(|namespace| !one.contains(namespace)).cloned());
+                let (mut list, allows) = (one.clone(), self.allows_each());
+                list.extend(two.iter().filter(|namespace| !allows(namespace)).cloned());
                 Self::OneOf(list)
             }
             (Self::Not(one), Self::Not(two)) if one == two => self.clone(),

@@ -19,6 +19,9 @@ pub(super) struct Attributes {
     pub(super) wildcard: Option<Wildcard>,
 }
 
+/// How deep arrays may be in one another.
+const MOST_ARRAYS: usize = 16;
+
 impl Parser<'_> {
     /// Takes `child` into `attributes` if it is one of the elements for attributes.
     pub(super) fn attribute_child(&mut self, child: Element<'_>, attributes: &mut Attributes) -> bool {
@@ -139,6 +142,13 @@ impl Parser<'_> {
         let value = element.find_attribute(WSDL_NAMESPACE, "arrayType")?.value().trim();
         let at = value.find('[').unwrap_or(value.len());
         let item = self.resolve(element, "ref", &value[..at])?;
+        // An array of arrays is a type for each.
+        let depth = value[at..].matches('[').count();
+        if depth > MOST_ARRAYS {
+            let message = format!("arrayType has arrays {depth} deep, expected at most {MOST_ARRAYS}");
+            self.error(element, message);
+            return None;
+        }
         Some(ArrayType { item, dimensions: value[at..].to_owned() })
     }
 }

@@ -152,10 +152,7 @@ impl Parser<'_> {
         }
         let location = self.location_of(element, attribute);
         let namespace = name.namespace();
-        if namespace != XSD_NAMESPACE
-            && namespace != &*self.target_namespace
-            && !self.imported.iter().any(|imported| imported == namespace)
-        {
+        if namespace != XSD_NAMESPACE && namespace != &*self.target_namespace && !self.imported.contains(namespace) {
             let what =
                 if namespace.is_empty() { "no namespace".to_owned() } else { format!("namespace {namespace:?}") };
             let message = format!("{} {name} is referred to, but {what} is not imported here", kind.name());
@@ -163,7 +160,7 @@ impl Parser<'_> {
                 "" => "add <import/>".to_owned(),
                 _ => format!("add <import namespace={namespace:?}/>"),
             });
-            self.imported.push(namespace.to_owned());
+            self.imported.insert(namespace.to_owned());
         }
         let components = &mut *self.components;
         match kind {

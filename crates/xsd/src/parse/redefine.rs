@@ -62,6 +62,8 @@ pub(crate) struct Redefinitions {
     chains: HashMap<(Kind, ExpandedName), Vec<u32>>,
     /// The element that redefines → its slot and that of the definition it redefines.
     by_element: HashMap<(FileId, NodeId), (u32, u32)>,
+    /// The slot of an original definition → that of what redefines it.
+    owners: HashMap<(Kind, u32), u32>,
 }
 
 impl Redefinitions {
@@ -86,6 +88,7 @@ impl Redefinitions {
         let chain = self.chains.entry((kind, name)).or_insert_with(|| vec![first]);
         let slot = chain[chain.len() - 1];
         chain.push(original);
+        self.owners.insert((kind, original), slot);
         self.by_element.insert((file, element.id()), (slot, original));
     }
 
@@ -101,9 +104,6 @@ impl Redefinitions {
 
     /// The redefining definition that an original one, by its slot, belongs to.
     pub(super) fn owner(&self, kind: Kind, slot: u32) -> Option<u32> {
-        self.chains
-            .iter()
-            .filter(|((of, _), _)| *of == kind)
-            .find_map(|(_, chain)| chain.windows(2).find(|pair| pair[1] == slot).map(|pair| pair[0]))
+        self.owners.get(&(kind, slot)).copied()
     }
 }

@@ -3,14 +3,8 @@
 //! (mg-props-correct 2), attribute groups (src-attribute_group 3) and substitution groups (e-props-correct 6).
 
 use super::called;
-use crate::components::{
-    AttributeGroupId, Content, Derivation, ElementId, GroupId, ModelGroup, Term, TypeDefinition, TypeId, Variety,
-};
+use crate::components::{AttributeGroupId, ElementId, GroupId, ModelGroup, Term, TypeDefinition, TypeId, Variety};
 use crate::{Builtin, Diagnostics, Schema};
-
-/// Groups may refer to groups this deep, and one group may stand for this many particles with all of those in it.
-const MAX_NESTING: u32 = 100;
-const MAX_PARTICLES: u64 = 100_000;
 
 pub(super) fn cut(schema: &mut Schema, diagnostics: &mut Diagnostics) {
     cut_bases(schema, diagnostics);
@@ -66,16 +60,7 @@ fn cut_bases(schema: &mut Schema, diagnostics: &mut Diagnostics) {
         let id = TypeId(slot as u32);
         let message = format!("{} is derived from itself", called(schema, id));
         diagnostics.error(schema[id].location(), message);
-        match &mut schema.types[slot] {
-            TypeDefinition::Simple(simple) => simple.base = Builtin::AnySimpleType.into(),
-            TypeDefinition::Complex(complex) => {
-                complex.base = Builtin::AnyType.into();
-                complex.derivation = Derivation::Restriction;
-                if let Content::Simple(_) = complex.content {
-                    complex.content = Content::Simple(Builtin::AnySimpleType.into());
-                }
-            }
-        }
+        schema.cut_base(id);
     }
 }
 
@@ -139,51 +124,10 @@ fn cut_groups(schema: &mut Schema, diagnostics: &mut Diagnostics) {
         diagnostics.error(definition.location, message);
         remove_references(&mut definition.group, GroupId(target as u32));
     }
-    // With no circles left the sizes can be added up, parts first.
-    let mut sizes: Vec<Option<(u32, u64)>> = vec![None; schema.groups.len()];
-    for root in 0..schema.groups.len() {
-        let mut stack = vec![root];
-        while let Some(&node) = stack.last() {
-            let parts = references(&schema.groups[node].group);
-            let open: Vec<usize> = parts.iter().copied().filter(|&part| sizes[part].is_none()).collect();
-            if sizes[node].is_some() || open.is_empty() {
-                stack.pop();
-                if sizes[node].is_none() {
-                    sizes[node] = Some(size_of(schema, diagnostics, node, &parts, &sizes));
-                }
-            } else {
-                stack.extend(open);
-            }
-        }
-    }
-}
-
-/// Depth and number of particles of a group with those it refers to; one that is too large is emptied.
-fn size_of(
-    schema: &mut Schema,
-    diagnostics: &mut Diagnostics,
-    node: usize,
-    parts: &[usize],
-    sizes: &[Option<(u32, u64)>],
-) -> (u32, u64) {
-    let inner = parts.iter().filter_map(|&part| sizes[part]);
-    let depth = 1 + inner.clone().map(|(depth, _)| depth).max().unwrap_or(0);
-    let particles = inner.map(|(_, count)| count).fold(count(&schema.groups[node].group), u64::saturating_add);
-    if depth <= MAX_NESTING && particles <= MAX_PARTICLES {
-        return (depth, particles);
-    }
-    let definition = &mut schema.groups[node];
-    let message = format!(
-        "group {} stands for {particles} particles, {depth} groups deep, expected at most {MAX_PARTICLES} and {MAX_NESTING}",
-        definition.name
-    );
-    diagnostics.error(definition.location, message);
-    definition.group = ModelGroup::empty();
-    (1, 1)
 }
 
 /// The groups that a group refers to, as often as it does. It is nested as deep as its document at most.
-fn references(group: &ModelGroup) -> Vec<usize> {
+pub(super) fn references(group: &ModelGroup) -> Vec<usize> {
     let mut found = Vec::new();
     for particle in &group.particles {
         match &particle.term {
@@ -204,12 +148,4 @@ fn remove_references(group: &mut ModelGroup, target: GroupId) {
         }
         Term::Element(_) | Term::Wildcard(_) => true,
     });
-}
-
-fn count(group: &ModelGroup) -> u64 {
-    let inner = group.particles.iter().map(|particle| match &particle.term {
-        Term::Group(inner) => 1 + count(inner),
-        _ => 1,
-    });
-    inner.sum()
 }

@@ -265,7 +265,7 @@ pub enum BaseOrDerived {
     /// A value of the type `Unchanged`.
     Unchanged(Unchanged),
     /// A value of the type `Value`.
-    Value(Recursive<Value>),
+    Value(Value),
     /// A value of a type that the contract doesn't have.
     Other(::castile::AnyType),
 }
@@ -344,7 +344,7 @@ pub struct Value {
     /// The element `unchanged`.
     pub unchanged: Unchanged,
     /// The element `base`.
-    pub base: BaseOrDerived,
+    pub base: Recursive<BaseOrDerived>,
 }
 
 static VALUE: [Element; 5] = [

@@ -140,7 +140,7 @@ pub struct Animal {
     /// The element `name`.
     pub name: String,
     /// The element `animal`, or one that may stand in its place.
-    pub animal: Option<Recursive<AnimalElement2>>,
+    pub animal: Option<AnimalElement2>,
 }
 
 static ANIMAL: [Element; 1] = [Element::new(NAMESPACE, "name", 2)];
@@ -176,7 +176,7 @@ pub enum AnimalOrDerived {
     /// A value of the type `Animal`.
     Animal(Animal),
     /// A value of the type `Dog`.
-    Dog(Recursive<Dog>),
+    Dog(Dog),
     /// A value of a type that the contract doesn't have.
     Other(::castile::AnyType),
 }
@@ -232,11 +232,11 @@ impl ToXml for AnimalOrDerived {
 #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum AnimalElement2 {
     /// The element `dog`.
-    Dog(Recursive<Dog>),
+    Dog(Dog),
     /// The element `cat`.
-    Cat(AnimalOrDerived),
+    Cat(Recursive<AnimalOrDerived>),
     /// The element `kitten`.
-    Kitten(AnimalOrDerived),
+    Kitten(Recursive<AnimalOrDerived>),
 }
 
 static ANIMAL_ELEMENT2: [Element; 3] = [
@@ -273,7 +273,7 @@ pub struct Dog {
     /// The element `name`.
     pub name: String,
     /// The element `animal`, or one that may stand in its place.
-    pub animal: Option<AnimalElement2>,
+    pub animal: Option<Recursive<AnimalElement2>>,
     /// The element `barks`.
     pub barks: bool,
 }

@@ -2,6 +2,7 @@
 
 use castile_xml::{StartTag, Token};
 
+use super::super::tags::is_result;
 use super::super::{Decoder, Error};
 use super::Extent;
 use crate::schema::{Content, Element, First};
@@ -96,14 +97,14 @@ impl Decoder<'_> {
         table: &'static [Element],
         children: &[Extent],
     ) -> Result<Vec<Child>, Error> {
-        let mut places: Vec<Place> = Vec::with_capacity(children.len());
+        let mut places: Vec<(Place, bool)> = Vec::with_capacity(children.len());
         let mut total = vec![0_usize; table.len()];
         for child in children {
             let place = self.with_tag(child, |decoder, tag| {
                 let (namespace, local) = (decoder.reader.namespace(tag.namespace), tag.name.local());
-                place(table, namespace, local)
+                (place(table, namespace, local), is_result(namespace, local))
             })?;
-            if let Some((index, _)) = place {
+            if let Some((index, _)) = place.0 {
                 total[index] += 1;
             }
             places.push(place);
@@ -114,9 +115,10 @@ impl Decoder<'_> {
         // The particle of the last child that was in order.
         let mut at = 0;
         let mut order: Vec<(usize, Child)> = Vec::with_capacity(children.len());
-        for (child, place) in children.iter().zip(places) {
-            let mut is_right = false;
+        for (child, (place, is_result)) in children.iter().zip(places) {
             let due = (at, seen.get(at).copied().unwrap_or(0));
+            // A strict decoder passes over it too, so it is no deviation.
+            let mut is_right = is_result && element_due(table, due).is_some_and(|element| element.namespace.is_empty());
             if let Some((index, is_exact)) = place {
                 is_right = is_exact && (index >= at || is_late[index]);
                 // What must be there and never comes is not late but missing, as whoever reads it will say.
@@ -203,15 +205,20 @@ fn similar(first: &'static [First], namespace: &str, local: &str) -> Option<&'st
     })
 }
 
-/// What must come in a sequence of which `count` of the particle `at` came last.
+/// What must come in a sequence, in words.
 #[cold]
-fn due_words(parent: &Element, table: &[Element], (at, count): (usize, usize)) -> String {
+fn due_words(parent: &Element, table: &[Element], due: (usize, usize)) -> String {
+    match element_due(table, due) {
+        Some(element) => format!("<{}>", element.name),
+        None => format!("</{}>", parent.name),
+    }
+}
+
+/// The element that must come in a sequence of which `count` of the particle `at` came last.
+fn element_due(table: &[Element], (at, count): (usize, usize)) -> Option<&Element> {
     let is_due = |(index, element): &(usize, &Element)| {
         let count = if *index == at { count } else { 0 };
         (count as u64) < u64::from(element.min_occurs)
     };
-    match table.iter().enumerate().skip(at).find(is_due) {
-        Some((_, element)) => format!("<{}>", element.name),
-        None => format!("</{}>", parent.name),
-    }
+    table.iter().enumerate().skip(at).find(is_due).map(|(_, element)| element)
 }

@@ -1,5 +1,8 @@
 //! Requests that come in packages.
 
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
 use castile_mime::{ErrorKind, Message, Related};
 use castile_soap::{Fault, Reply, Request};
 
@@ -7,8 +10,9 @@ use super::{Asked, Shared, soap_action};
 use crate::BoxError;
 use crate::headers::Unread;
 use crate::package::{Contained, declared_version};
+use crate::server::receiving::{self, Receiving, Stalled};
 use crate::server::refusal::Refusal;
-use crate::timeout::{Progress, Stalled, Timed, within_progress};
+use crate::timeout::within_progress;
 
 impl<S: castile_soap::Service + ?Sized> Shared<S> {
     /// Answers a request as soon as its envelope is there; what comes behind that is for whoever wants it.
@@ -18,8 +22,8 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
         B::Error: Into<BoxError>,
     {
         let options = &self.options;
-        let progress = Progress::default();
-        let body = Timed::new(body, options.body_read_timeout, options.body_rate, progress.clone());
+        let coming = Arc::new(receiving::Shared::default());
+        let body = Receiving::package(body, options.pace(), asked.ticket.clone(), coming.clone());
         let mut limits = options.attachments;
         limits.root_size = limits.root_size.min(options.limits.message_size);
         let message = match Message::read(related, body, limits).await {
@@ -37,9 +41,11 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
             .with_attachments(packaging, message.attachments);
         request.accepts_mtom = asked.accepts_mtom;
         request.extensions = asked.extensions;
-        let reply = self.service.call(request, &self.reading);
+        coming.is_at_work.store(true, Relaxed);
+        asked.ticket.work().await?;
+        let reply = self.call(request);
         let limit = options.request_timeout;
-        within_progress(limit, &progress, reply).await.map_err(|_| Refusal::HandlerTimeout { limit })
+        within_progress(limit, &coming.progress, reply).await.map_err(|_| Refusal::HandlerTimeout { limit })
     }
 }
 
@@ -48,7 +54,7 @@ fn refuse(related: &Related, error: castile_mime::Error) -> Result<Reply, Refusa
     let source = std::error::Error::source(&error);
     let stalled = source.and_then(|source| source.downcast_ref::<Stalled>());
     match (error.kind(), stalled) {
-        (_, Some(stalled)) => Err(Refusal::BodyTimeout { limit: stalled.waited() }),
+        (_, Some(stalled)) => Err(Refusal::Stalled(*stalled)),
         (ErrorKind::Body, None) => Err(Refusal::BrokenOff {
             after: error.offset().unwrap_or_default(),
             reason: source.map(ToString::to_string).unwrap_or_default(),

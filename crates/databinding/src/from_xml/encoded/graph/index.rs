@@ -412,6 +412,32 @@ mod tests {
         assert!(matches!(index.find("5"), Some(Target::None)));
     }
 
+    /// Runs `search` on a thread of its own and panics if it does not end: one that hangs must not hang the tests.
+    fn ends(text: &'static str, search: fn(&'static str)) {
+        let (done, is_done) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            search(text);
+            let _ = done.send(());
+        });
+        let outcome = is_done.recv_timeout(std::time::Duration::from_secs(60));
+        outcome.unwrap_or_else(|error| panic!("the search in {text}: {error}"));
+    }
+
+    #[test]
+    fn a_tag_without_a_name_hangs_the_search_for_its_end() {
+        for text in [
+            "<e><b><c><r/></c><> id='1'>v</m></b></e>",
+            "<e><b><c><r/></c>< id='1'>v</m></b></e>",
+            "<e><b><c><r/></c><m id='2'/>< x='y'>v</></b> id='1'</e>",
+        ] {
+            ends(text, |text| {
+                let mut index = behind(text);
+                assert!(index.find("1").is_none(), "{text}: a glance is not enough");
+                assert!(index.complete().is_err(), "{text} is not well-formed");
+            });
+        }
+    }
+
     #[test]
     fn tags_of_one_shape_have_their_own_prefixes() {
         let tag =

@@ -26,6 +26,10 @@ impl<'a> Tag<'a> {
     /// looked at, and which names stand before them.
     pub(super) fn glanced(text: &'a str, at: usize) -> Option<Self> {
         let bytes = text.as_bytes();
+        // What has no name is no tag, and the reader says so. A search for tags of an empty name would not advance.
+        if matches!(bytes.get(at + 1)?, b' ' | b'\t' | b'\n' | b'\r' | b'>' | b'/') {
+            return None;
+        }
         let mut tag = Tag::default();
         let mut at = at + 1;
         loop {

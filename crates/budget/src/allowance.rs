@@ -1,0 +1,166 @@
+use std::sync::Arc;
+
+use crate::{Exhausted, Reservation};
+
+/// How many bytes an [`Allowance`] asks its reservation for at a time, at least: 64 KiB. It asks for an eighth of what the
+/// reservation holds where that is more.
+pub const STEP: usize = 64 << 10;
+
+/// What may still be kept before a [`Reservation`] has to grow.
+///
+/// Code that keeps many small things charges them here: that is a subtraction, and only each [step](STEP) asks the budget.
+/// What was granted and not charged is given back on drop; what was charged stays with the reservation.
+///
+/// ```
+/// use castile_budget::{Allowance, Budget, STEP};
+/// use std::sync::Arc;
+///
+/// let budget = Budget::new(1 << 20);
+/// let reservation = Arc::new(budget.reserve(0)?);
+/// let mut allowance = Allowance::of(reservation.clone(), 0);
+/// allowance.charge(100)?;
+/// allowance.charge(200)?;
+/// assert_eq!(reservation.bytes(), STEP);
+/// assert!(allowance.charge(2 << 20).is_err());
+///
+/// drop(allowance);
+/// assert_eq!(reservation.bytes(), 300);
+/// # Ok::<(), castile_budget::Exhausted>(())
+/// ```
+#[derive(Debug)]
+pub struct Allowance {
+    left: usize,
+    /// What the reservation grew by for this.
+    granted: usize,
+    reservation: Option<Arc<Reservation>>,
+}
+
+impl Allowance {
+    /// Grants everything and counts nothing.
+    pub fn unlimited() -> Self {
+        Allowance { left: usize::MAX, granted: 0, reservation: None }
+    }
+
+    /// Asks `reservation`, but for the first `free` bytes. So what is small never touches the budget.
+    pub fn of(reservation: Arc<Reservation>, free: usize) -> Self {
+        Allowance { left: free, granted: 0, reservation: Some(reservation) }
+    }
+
+    /// Charges `bytes` that are about to be kept.
+    ///
+    /// # Errors
+    ///
+    /// When the reservation can't grow by that much. Nothing is charged then.
+    #[inline]
+    pub fn charge(&mut self, bytes: usize) -> Result<(), Exhausted> {
+        match self.left.checked_sub(bytes) {
+            Some(left) => {
+                self.left = left;
+                Ok(())
+            }
+            None => self.step(bytes),
+        }
+    }
+
+    /// Takes back a charge of `bytes`: what was charged isn't kept any more.
+    #[inline]
+    pub fn refund(&mut self, bytes: usize) {
+        self.left = self.left.saturating_add(bytes);
+    }
+
+    /// What charges end up with: `None` when everything is granted.
+    pub fn reservation(&self) -> Option<&Arc<Reservation>> {
+        self.reservation.as_ref()
+    }
+
+    #[cold]
+    fn step(&mut self, bytes: usize) -> Result<(), Exhausted> {
+        let Some(reservation) = &self.reservation else {
+            self.left = usize::MAX;
+            return Ok(());
+        };
+        let missing = bytes - self.left;
+        let step = missing.max(STEP).max(reservation.bytes() / 8);
+        let granted = match reservation.grow(step) {
+            Ok(()) => step,
+            // The last bytes of a budget are less than a step.
+            Err(_) => reservation.grow(missing).map(|()| missing)?,
+        };
+        self.granted += granted;
+        self.left = granted - missing;
+        Ok(())
+    }
+}
+
+impl Drop for Allowance {
+    fn drop(&mut self) {
+        if let Some(reservation) = &self.reservation {
+            // More can be left than was granted: what is free and was refunded.
+            reservation.shrink(self.left.min(self.granted));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Budget;
+
+    fn allowance(limit: usize, free: usize) -> (Budget, Arc<Reservation>, Allowance) {
+        let budget = Budget::new(limit);
+        let reservation = Arc::new(budget.reserve(0).unwrap());
+        (budget, reservation.clone(), Allowance::of(reservation, free))
+    }
+
+    #[test]
+    fn what_is_free_never_touches_the_budget() {
+        let (budget, reservation, mut allowance) = allowance(0, 1_000);
+        allowance.charge(600).unwrap();
+        allowance.charge(400).unwrap();
+        assert_eq!(allowance.charge(1).unwrap_err(), Exhausted { asked: 1, used: 0, limit: 0 });
+        allowance.refund(300);
+        drop(allowance);
+        assert_eq!((reservation.bytes(), budget.used()), (0, 0));
+    }
+
+    #[test]
+    fn many_charges_are_one_step() {
+        let (budget, reservation, mut allowance) = allowance(10 * STEP, 0);
+        for _ in 0..STEP / 64 {
+            allowance.charge(64).unwrap();
+        }
+        assert_eq!(budget.used(), STEP);
+        allowance.charge(1).unwrap();
+        assert_eq!(budget.used(), 2 * STEP);
+        drop(allowance);
+        assert_eq!((reservation.bytes(), budget.used()), (STEP + 1, STEP + 1));
+    }
+
+    #[test]
+    fn a_budget_is_used_up_to_its_last_byte() {
+        let (budget, _reservation, mut allowance) = allowance(STEP + 10, 0);
+        allowance.charge(STEP).unwrap();
+        allowance.charge(10).unwrap();
+        assert_eq!(allowance.charge(1).unwrap_err(), Exhausted { asked: 1, used: STEP + 10, limit: STEP + 10 });
+        assert_eq!(budget.used(), STEP + 10);
+    }
+
+    #[test]
+    fn what_is_refunded_is_given_back() {
+        let (budget, reservation, mut allowance) = allowance(10 * STEP, 100);
+        allowance.charge(3 * STEP).unwrap();
+        allowance.refund(2 * STEP);
+        drop(allowance);
+        assert_eq!((reservation.bytes(), budget.used()), (STEP - 100, STEP - 100));
+    }
+
+    #[test]
+    fn without_a_reservation_everything_is_granted() {
+        let mut allowance = Allowance::unlimited();
+        allowance.charge(usize::MAX).unwrap();
+        allowance.charge(usize::MAX).unwrap();
+        allowance.refund(usize::MAX);
+        allowance.refund(usize::MAX);
+        allowance.charge(1).unwrap();
+    }
+}

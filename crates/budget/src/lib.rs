@@ -1,0 +1,189 @@
+//! A budget of bytes that all requests of a process share.
+//!
+//! A limit for each message doesn't bound a process: a thousand messages within their limits can take all the memory
+//! there is. A [`Budget`] is what all of them may take together. Whoever is about to keep something [reserves] room
+//! for it first, and keeps it only if the budget grants that. The [`Reservation`] gives everything back when it is
+//! dropped.
+//!
+//! ```
+//! use castile_budget::Budget;
+//!
+//! let budget = Budget::new(64 << 20);
+//! let reservation = budget.reserve(48 << 20)?;
+//! let refused = reservation.grow(32 << 20).unwrap_err();
+//! assert_eq!(refused.to_string(), "32 MiB are needed, but 48 MiB of the budget of 64 MiB are in use");
+//!
+//! reservation.shrink(40 << 20);
+//! reservation.grow(32 << 20)?;
+//! assert_eq!(budget.used(), 40 << 20);
+//!
+//! drop(reservation);
+//! assert_eq!(budget.used(), 0);
+//! # Ok::<(), castile_budget::Exhausted>(())
+//! ```
+//!
+//! An [`Allowance`] is for code that keeps many small things: it asks its reservation in steps and counts down an integer
+//! of its own in between.
+//!
+//! The memory of the process is shared through [`Budget::process`], whose limit is [a share](machine::SHARE) of what the
+//! machine or the container has.
+//!
+//! [reserves]: Budget::reserve
+
+mod allowance;
+mod exhausted;
+pub mod machine;
+mod reservation;
+mod size;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+
+pub use allowance::{Allowance, STEP};
+pub use exhausted::Exhausted;
+pub use reservation::Reservation;
+pub use size::{InvalidSize, Size};
+
+/// How many bytes may be in use at a time, and how many are.
+///
+/// A clone is the same budget. The default is [`Budget::process`].
+#[derive(Clone, Debug)]
+pub struct Budget {
+    pool: Arc<Pool>,
+}
+
+impl Budget {
+    /// A budget of its own, of this many bytes.
+    pub fn new(bytes: usize) -> Self {
+        Budget { pool: Arc::new(Pool { limit: bytes, used: AtomicUsize::new(0) }) }
+    }
+
+    /// A budget that grants everything. It still counts what is in use.
+    pub fn unlimited() -> Self {
+        Budget::new(usize::MAX)
+    }
+
+    /// The memory budget that everything in this process shares unless it is given another one.
+    ///
+    /// Its limit is [`machine::share`]: a half of the memory that the process may have. It is worked out when it is
+    /// first asked for.
+    pub fn process() -> Self {
+        static PROCESS: OnceLock<Budget> = OnceLock::new();
+        PROCESS.get_or_init(|| Budget::new(machine::share())).clone()
+    }
+
+    /// The most bytes that may be in use at a time; `usize::MAX` when everything is granted.
+    pub fn limit(&self) -> usize {
+        self.pool.limit
+    }
+
+    /// How many bytes are in use now: what all reservations hold together.
+    pub fn used(&self) -> usize {
+        self.pool.used.load(Ordering::Relaxed)
+    }
+
+    /// Takes `bytes` out of the budget, until the reservation is dropped.
+    ///
+    /// Nothing is taken out for 0 bytes: this is how a reservation begins that [grows](Reservation::grow) later.
+    ///
+    /// # Errors
+    ///
+    /// When less than `bytes` is left. Nothing is taken then.
+    pub fn reserve(&self, bytes: usize) -> Result<Reservation, Exhausted> {
+        if bytes > 0 {
+            self.pool.take(bytes)?;
+        }
+        Ok(Reservation::holding(self.clone(), bytes))
+    }
+
+    /// Whether `other` is a clone of this one.
+    pub fn is(&self, other: &Budget) -> bool {
+        Arc::ptr_eq(&self.pool, &other.pool)
+    }
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Budget::process()
+    }
+}
+
+/// `used` never exceeds `limit`, and is the sum of what reservations hold. No other memory depends on it, so no order
+/// of other accesses has to be kept.
+#[derive(Debug)]
+struct Pool {
+    limit: usize,
+    used: AtomicUsize,
+}
+
+impl Pool {
+    fn take(&self, bytes: usize) -> Result<(), Exhausted> {
+        let granted = |used: usize| used.checked_add(bytes).filter(|&sum| sum <= self.limit);
+        match self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, granted) {
+            Ok(_) => Ok(()),
+            Err(used) => Err(Exhausted { asked: bytes, used, limit: self.limit }),
+        }
+    }
+
+    /// Only a reservation calls it, with what it holds.
+    fn give(&self, bytes: usize) {
+        self.used.fetch_sub(bytes, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_is_granted_up_to_the_last_byte() {
+        let budget = Budget::new(10);
+        let all = budget.reserve(10).unwrap();
+        assert_eq!(budget.reserve(1).unwrap_err(), Exhausted { asked: 1, used: 10, limit: 10 });
+        assert_eq!(all.bytes(), 10);
+        drop(all);
+        assert_eq!(budget.used(), 0);
+    }
+
+    #[test]
+    fn nothing_overflows() {
+        let budget = Budget::unlimited();
+        let most = budget.reserve(usize::MAX).unwrap();
+        assert!(budget.reserve(1).is_err());
+        assert!(most.grow(usize::MAX).is_err());
+        most.shrink(usize::MAX);
+        most.shrink(usize::MAX);
+        assert_eq!((most.bytes(), budget.used()), (0, 0));
+    }
+
+    #[test]
+    fn the_process_has_one_budget() {
+        assert!(Budget::process().is(&Budget::default()));
+        assert!(!Budget::process().is(&Budget::new(1)));
+        assert!(Budget::process().limit() > 0);
+    }
+
+    #[test]
+    fn threads_never_take_more_than_the_limit_together() {
+        let budget = Budget::new(1_000);
+        std::thread::scope(|scope| {
+            for seed in 0..8 {
+                let budget = &budget;
+                scope.spawn(move || {
+                    let shared = budget.reserve(0).unwrap();
+                    for i in 0..2_000 {
+                        let bytes = (i * 31 + seed * 97) % 400;
+                        let one = budget.reserve(bytes);
+                        let grown = shared.grow(bytes / 3).is_ok();
+                        assert!(budget.used() <= 1_000);
+                        drop(one);
+                        if grown {
+                            shared.shrink(bytes / 3);
+                        }
+                    }
+                });
+            }
+        });
+        assert_eq!(budget.used(), 0);
+    }
+}

@@ -1,0 +1,102 @@
+//! How much memory this process may have.
+//!
+//! It is the smallest of
+//!
+//! - the machine's physical memory (`/proc/meminfo`),
+//! - the limits of the container: `memory.max` and `memory.high` of the process's control group and of those above it, and
+//!   `memory.limit_in_bytes` where control groups have version 1,
+//! - the limits of the process for its address space and its data, as `ulimit -v` and `ulimit -d` set them.
+//!
+//! Where none of them can be read, as on systems other than Linux, [`FALLBACK`] is assumed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The share of the memory that [`Budget::process`](crate::Budget::process) has: one half.
+///
+/// The other half is for what isn't counted: the program, stacks, the buffers of connections, what handlers allocate
+/// themselves, and what the allocator loses between blocks.
+pub const SHARE: f64 = 0.5;
+
+/// How much memory is assumed where nothing says how much there is: 2 GiB.
+pub const FALLBACK: usize = 2 << 30;
+
+/// [`SHARE`] of [`memory`].
+pub fn share() -> usize {
+    (memory().unwrap_or(FALLBACK) as f64 * SHARE) as usize
+}
+
+/// How much memory this process may have, in bytes, as far as the system says so.
+pub fn memory() -> Option<usize> {
+    below(Path::new("/"))
+}
+
+/// The same, of the files below `root`. Whatever can't be read says nothing.
+fn below(root: &Path) -> Option<usize> {
+    let physical = fs::read_to_string(root.join("proc/meminfo")).ok().and_then(|text| physical(&text));
+    let process = fs::read_to_string(root.join("proc/self/limits")).ok().and_then(|text| process(&text));
+    let groups = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
+    let container = groups.lines().filter_map(|line| group(root, line)).min();
+    let bytes = [physical, process, container].into_iter().flatten().min()?;
+    // A 32-bit process can't have what the machine has.
+    Some(usize::try_from(bytes).unwrap_or(usize::MAX).min(isize::MAX as usize))
+}
+
+/// `MemTotal:       24684084 kB`
+fn physical(meminfo: &str) -> Option<u64> {
+    let total = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kilobytes: u64 = total.trim().strip_suffix("kB")?.trim_end().parse().ok()?;
+    kilobytes.checked_mul(1024)
+}
+
+/// `Max address space         2147483648           unlimited            bytes`: the first number is the one that holds.
+fn process(limits: &str) -> Option<u64> {
+    let limit = |line: &str| {
+        let rest = line.strip_prefix("Max address space").or_else(|| line.strip_prefix("Max data size"))?;
+        rest.split_whitespace().next()?.parse().ok()
+    };
+    limits.lines().filter_map(limit).min()
+}
+
+/// A line of `/proc/self/cgroup`, `ID:CONTROLLERS:PATH`. Version 2 has one without controllers.
+fn group(root: &Path, line: &str) -> Option<u64> {
+    let (_, rest) = line.split_once(':')?;
+    let (controllers, path) = rest.split_once(':')?;
+    let (mount, files): (_, &[_]) = match controllers {
+        "" => ("sys/fs/cgroup", &["memory.max", "memory.high"]),
+        _ if controllers.split(',').any(|name| name == "memory") => {
+            ("sys/fs/cgroup/memory", &["memory.limit_in_bytes"])
+        }
+        _ => return None,
+    };
+    // Within a container the path can be that of the host, which isn't there; the mount is the container's group then.
+    let path: PathBuf = Path::new(path).strip_prefix("/").ok()?.into();
+    let limits = path.ancestors().flat_map(|group| files.iter().map(move |file| group.join(file)));
+    limits.filter_map(|file| fs::read_to_string(root.join(mount).join(file)).ok()?.trim().parse().ok()).min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each directory has what a machine has below `/`, and what is expected of it.
+    #[test]
+    fn machines_and_containers_say_what_a_process_may_have() {
+        let machines = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machines");
+        let mut seen = 0;
+        for machine in fs::read_dir(machines).unwrap() {
+            let machine = machine.unwrap().path();
+            let expected = fs::read_to_string(machine.join("expected")).unwrap();
+            let found = below(&machine).map_or("unknown".into(), |bytes| bytes.to_string());
+            assert_eq!(found, expected.trim(), "{}", machine.display());
+            seen += 1;
+        }
+        assert!(seen >= 8, "{seen}");
+    }
+
+    #[test]
+    fn this_machine_says_something_where_it_is_linux() {
+        assert_eq!(memory().is_some(), cfg!(target_os = "linux"));
+        assert!(share() > 0);
+    }
+}

@@ -1,0 +1,196 @@
+//! Where values stand behind `Recursive`, whose depth costs heap and no stack: once in each circle of types, and where
+//! types nest deeply without one.
+//!
+//! A contract may name any type first, and operations may be left out. So nothing here depends on where a type was met:
+//! circles are looked at one by one, and depth is counted from the innermost type outwards.
+
+use std::collections::HashMap;
+
+use crate::plan::{Held, Item, Path, Role, Struct};
+
+/// How many types may nest before the next one stands behind a pointer. Debug builds take up to 12 KiB of stack for
+/// each, and `Recursive` sees to 192 KiB.
+const MOST_LEVELS: usize = 16;
+
+/// Decides where values stand behind `Recursive`. Returns the numbers of the items in an order in which each stands behind
+/// all that its values have in them, but for what is behind such a pointer.
+pub(super) fn nest(items: &mut [Item]) -> Vec<usize> {
+    let mut graph = Graph::new(items);
+    graph.cut_circles();
+    let order = graph.order();
+    graph.cut_depth(&order);
+    for (item, edges) in items.iter_mut().zip(&graph.edges) {
+        let references = item.references_mut().into_iter().filter(|(path, _)| graph.numbers.contains_key(path));
+        for ((_, held), edge) in references.zip(edges) {
+            if let Some(held) = held
+                && edge.is_cut
+            {
+                *held = Held::Recursive;
+            }
+        }
+    }
+    order
+}
+
+/// Items, and what their values have in them.
+struct Graph {
+    numbers: HashMap<Path, usize>,
+    edges: Vec<Vec<Edge>>,
+    /// Where a circle begins: the lowest of its items. Enums of derived types come before structs, and these before groups,
+    /// which belong to one struct mostly.
+    ranks: Vec<(u8, Path)>,
+    /// Whether values of the item take a level of the document.
+    is_level: Vec<bool>,
+}
+
+struct Edge {
+    to: usize,
+    /// Whether there may be a pointer.
+    may_be_cut: bool,
+    is_cut: bool,
+}
+
+impl Graph {
+    fn new(items: &mut [Item]) -> Self {
+        let numbers: HashMap<Path, usize> =
+            items.iter().enumerate().map(|(number, item)| (item.path().clone(), number)).collect();
+        let edges = items.iter_mut().map(|item| {
+            let references = item.references_mut().into_iter();
+            let edges = references.filter_map(|(path, held)| {
+                Some(Edge { to: *numbers.get(&path)?, may_be_cut: held.is_some(), is_cut: false })
+            });
+            edges.collect()
+        });
+        let edges = edges.collect();
+        let rank = |item: &Item| match item {
+            Item::Derived(_) => 0,
+            Item::Choice(_) | Item::Struct(Struct { role: Role::Group, .. }) => 2,
+            _ => 1,
+        };
+        let ranks = items.iter().map(|item| (rank(item), item.path().clone())).collect();
+        let is_simple = |item: &Item| matches!(item, Item::Enumeration(_) | Item::Union(_) | Item::Restriction(_));
+        let is_level = items.iter().map(|item| !is_simple(item)).collect();
+        Graph { numbers, edges, ranks, is_level }
+    }
+
+    /// Cuts each circle: in each group of items that lead to one another, what leads back on a walk that begins with the
+    /// lowest of them.
+    fn cut_circles(&mut self) {
+        let groups = self.groups();
+        let mut first: HashMap<usize, usize> = HashMap::new();
+        for (number, group) in groups.iter().enumerate() {
+            let first = first.entry(*group).or_insert(number);
+            if self.ranks[number] < self.ranks[*first] {
+                *first = number;
+            }
+        }
+        let mut state = vec![State::New; groups.len()];
+        for start in first.into_values() {
+            let mut open = vec![(start, 0)];
+            state[start] = State::Open;
+            while let Some((number, next)) = open.last_mut() {
+                let number = *number;
+                let Some(edge) = self.edges[number].get_mut(*next) else {
+                    state[number] = State::Done;
+                    open.pop();
+                    continue;
+                };
+                *next += 1;
+                match state[edge.to] {
+                    _ if groups[edge.to] != groups[number] => {}
+                    State::Open => edge.is_cut = true,
+                    State::Done => {}
+                    State::New => {
+                        let to = edge.to;
+                        state[to] = State::Open;
+                        open.push((to, 0));
+                    }
+                }
+            }
+        }
+    }
+
+    /// For each item a number that it has in common with those that it leads to and that lead to it (Tarjan).
+    fn groups(&self) -> Vec<usize> {
+        const NONE: usize = usize::MAX;
+        let count = self.edges.len();
+        let (mut index, mut low, mut groups) = (vec![NONE; count], vec![0; count], vec![NONE; count]);
+        let (mut next_index, mut kept) = (0, Vec::new());
+        for start in 0..count {
+            let mut open = if index[start] == NONE { vec![(start, 0)] } else { Vec::new() };
+            while let Some((number, next)) = open.last_mut() {
+                let (number, edge) = (*number, *next);
+                if edge == 0 {
+                    (index[number], low[number]) = (next_index, next_index);
+                    next_index += 1;
+                    kept.push(number);
+                }
+                if let Some(Edge { to, .. }) = self.edges[number].get(edge) {
+                    *next += 1;
+                    if index[*to] == NONE {
+                        open.push((*to, 0));
+                    } else if groups[*to] == NONE {
+                        low[number] = low[number].min(index[*to]);
+                    }
+                    continue;
+                }
+                open.pop();
+                if let Some((outer, _)) = open.last() {
+                    low[*outer] = low[*outer].min(low[number]);
+                }
+                if low[number] == index[number] {
+                    while let Some(member) = kept.pop() {
+                        groups[member] = number;
+                        if member == number {
+                            break;
+                        }
+                    }
+                }
+            }
+        }
+        groups
+    }
+
+    /// The items, each behind all that it leads to.
+    fn order(&self) -> Vec<usize> {
+        let mut order = Vec::with_capacity(self.edges.len());
+        let mut is_known = vec![false; self.edges.len()];
+        for start in 0..self.edges.len() {
+            let mut open = if is_known[start] { Vec::new() } else { vec![(start, 0)] };
+            is_known[start] = true;
+            while let Some((number, next)) = open.last_mut() {
+                let Some(edge) = self.edges[*number].get(*next) else {
+                    order.push(*number);
+                    open.pop();
+                    continue;
+                };
+                *next += 1;
+                if !edge.is_cut && !std::mem::replace(&mut is_known[edge.to], true) {
+                    open.push((edge.to, 0));
+                }
+            }
+        }
+        order
+    }
+
+    fn cut_depth(&mut self, order: &[usize]) {
+        let mut levels = vec![0; self.edges.len()];
+        for &number in order {
+            let mut inner = 0;
+            for edge in &mut self.edges[number] {
+                edge.is_cut |= edge.may_be_cut && levels[edge.to] >= MOST_LEVELS;
+                if !edge.is_cut {
+                    inner = inner.max(levels[edge.to]);
+                }
+            }
+            levels[number] = inner + usize::from(self.is_level[number]);
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum State {
+    New,
+    Open,
+    Done,
+}

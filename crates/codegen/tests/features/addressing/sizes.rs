@@ -1,0 +1,2 @@
+const _: () = assert!(size_of::<Value>() <= 24 && 24 <= 1024);
+const _: () = assert!(size_of::<EchoFault>() <= 32 && 32 <= 1024);

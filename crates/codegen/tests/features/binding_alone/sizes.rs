@@ -1,0 +1,1 @@
+const _: () = assert!(size_of::<Value>() <= 4 && 4 <= 1024);

@@ -1,0 +1,12 @@
+const _: () = assert!(size_of::<OnceChoice>() <= 32 && 32 <= 1024);
+const _: () = assert!(size_of::<Once>() <= 32 && 32 <= 1024);
+const _: () = assert!(size_of::<OrderedChoiceSequence>() <= 12 && 12 <= 1024);
+const _: () = assert!(size_of::<OrderedChoice>() <= 32 && 32 <= 1024);
+const _: () = assert!(size_of::<Ordered>() <= 24 && 24 <= 1024);
+const _: () = assert!(size_of::<ValueChoice2>() <= 40 && 40 <= 1024);
+const _: () = assert!(size_of::<ValueChoice3>() <= 16 && 16 <= 1024);
+const _: () = assert!(size_of::<ValueChoice4Sequence>() <= 8 && 8 <= 1024);
+const _: () = assert!(size_of::<ValueChoice4>() <= 32 && 32 <= 1024);
+const _: () = assert!(size_of::<AddressSequence>() <= 32 && 32 <= 1024);
+const _: () = assert!(size_of::<Address>() <= 40 && 40 <= 1024);
+const _: () = assert!(size_of::<Value>() <= 160 && 160 <= 1024);

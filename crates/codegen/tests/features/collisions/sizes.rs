@@ -1,0 +1,13 @@
+const _: () = assert!(size_of::<FeatureType>() <= 4 && 4 <= 1024);
+const _: () = assert!(size_of::<FeatureServerType>() <= 4 && 4 <= 1024);
+const _: () = assert!(size_of::<FeatureClientType>() <= 4 && 4 <= 1024);
+const _: () = assert!(size_of::<FeatureDispatchType>() <= 4 && 4 <= 1024);
+const _: () = assert!(size_of::<FeatureOperations>() <= 4 && 4 <= 1024);
+const _: () = assert!(size_of::<A1b>() <= 4 && 4 <= 1024);
+const _: () = assert!(size_of::<A1b2>() <= 4 && 4 <= 1024);
+const _: () = assert!(size_of::<Namespace>() <= 4 && 4 <= 1024);
+const _: () = assert!(size_of::<Namespace2>() <= 4 && 4 <= 1024);
+const _: () = assert!(size_of::<Namespace22>() <= 4 && 4 <= 1024);
+const _: () = assert!(size_of::<BookFault>() <= 4 && 4 <= 1024);
+const _: () = assert!(size_of::<Value>() <= 112 && 112 <= 1024);
+const _: () = assert!(size_of::<BookFaultDetail>() <= 16 && 16 <= 1024);

@@ -1,0 +1,13 @@
+const _: () = assert!(size_of::<Circle>() <= 56 && 56 <= 1024);
+const _: () = assert!(size_of::<Group>() <= 48 && 48 <= 1024);
+const _: () = assert!(size_of::<Shape>() <= 104 && 104 <= 1024);
+const _: () = assert!(size_of::<Base>() <= 4 && 4 <= 1024);
+const _: () = assert!(size_of::<Derived>() <= 8 && 8 <= 1024);
+const _: () = assert!(size_of::<Further>() <= 12 && 12 <= 1024);
+const _: () = assert!(size_of::<BaseOrDerived>() <= 104 && 104 <= 1024);
+const _: () = assert!(size_of::<DerivedOrDerived>() <= 104 && 104 <= 1024);
+const _: () = assert!(size_of::<Nothing>() <= 104 && 104 <= 1024);
+const _: () = assert!(size_of::<Closed>() <= 8 && 8 <= 1024);
+const _: () = assert!(size_of::<Restricted>() <= 4 && 4 <= 1024);
+const _: () = assert!(size_of::<ClosedOrDerived>() <= 104 && 104 <= 1024);
+const _: () = assert!(size_of::<Value>() <= 392 && 392 <= 1024);

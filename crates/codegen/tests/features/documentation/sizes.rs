@@ -1,0 +1,1 @@
+const _: () = assert!(size_of::<Value>() <= 20 && 20 <= 1024);

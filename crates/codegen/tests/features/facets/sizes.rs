@@ -1,0 +1,13 @@
+const _: () = assert!(size_of::<Color>() <= 24 && 24 <= 1024);
+const _: () = assert!(size_of::<Size>() <= 32 && 32 <= 1024);
+const _: () = assert!(size_of::<SomeSize>() <= 32 && 32 <= 1024);
+const _: () = assert!(size_of::<Amount>() <= 32 && 32 <= 1024);
+const _: () = assert!(size_of::<Marks>() <= 56 && 56 <= 1024);
+const _: () = assert!(size_of::<other::Part>() <= 48 && 48 <= 1024);
+const _: () = assert!(size_of::<Reddish>() <= 24 && 24 <= 1024);
+const _: () = assert!(size_of::<SizeOrCode>() <= 40 && 40 <= 1024);
+const _: () = assert!(size_of::<ValueChoice>() <= 16 && 16 <= 1024);
+const _: () = assert!(size_of::<PercentOrKind>() <= 80 && 80 <= 1024);
+const _: () = assert!(size_of::<ShortKind>() <= 80 && 80 <= 1024);
+const _: () = assert!(size_of::<FirstOrSeven>() <= 80 && 80 <= 1024);
+const _: () = assert!(size_of::<Value>() <= 808 && 808 <= 1024);

@@ -1,0 +1,1 @@
+const _: () = assert!(size_of::<Value>() <= 24 && 24 <= 1024);

@@ -1,0 +1,17 @@
+const _: () = assert!(size_of::<Level3>() <= 288 && 288 <= 1024);
+const _: () = assert!(size_of::<Level2>() <= 96 && 96 <= 1024);
+const _: () = assert!(size_of::<Level1>() <= 96 && 96 <= 1024);
+const _: () = assert!(size_of::<Level0>() <= 96 && 96 <= 1024);
+const _: () = assert!(size_of::<ValueChoiceSequence>() <= 576 && 576 <= 1024);
+const _: () = assert!(size_of::<ValueChoice>() <= 32 && 32 <= 1024);
+const _: () = assert!(size_of::<ValueSequence>() <= 600 && 600 <= 1024);
+const _: () = assert!(size_of::<Shape>() <= 576 && 576 <= 1024);
+const _: () = assert!(size_of::<Polygon>() <= 888 && 888 <= 1024);
+const _: () = assert!(size_of::<Rectangle>() <= 64 && 64 <= 1024);
+const _: () = assert!(size_of::<ShapeOrDerived>() <= 104 && 104 <= 1024);
+const _: () = assert!(size_of::<PolygonOrDerived>() <= 104 && 104 <= 1024);
+const _: () = assert!(size_of::<AnimalElement>() <= 16 && 16 <= 1024);
+const _: () = assert!(size_of::<Parts>() <= 40 && 40 <= 1024);
+const _: () = assert!(size_of::<Small>() <= 112 && 112 <= 1024);
+const _: () = assert!(size_of::<Tagged>() <= 512 && 512 <= 1024);
+const _: () = assert!(size_of::<Value>() <= 440 && 440 <= 1024);

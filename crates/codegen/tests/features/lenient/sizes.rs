@@ -1,0 +1,12 @@
+const _: () = assert!(size_of::<Color>() <= 24 && 24 <= 1024);
+const _: () = assert!(size_of::<PercentOrColor>() <= 32 && 32 <= 1024);
+const _: () = assert!(size_of::<Item>() <= 80 && 80 <= 1024);
+const _: () = assert!(size_of::<Circle>() <= 32 && 32 <= 1024);
+const _: () = assert!(size_of::<Shape>() <= 104 && 104 <= 1024);
+const _: () = assert!(size_of::<ParagraphContent>() <= 32 && 32 <= 1024);
+const _: () = assert!(size_of::<Paragraph>() <= 24 && 24 <= 1024);
+const _: () = assert!(size_of::<Options>() <= 2 && 2 <= 1024);
+const _: () = assert!(size_of::<EventChoiceSequence>() <= 8 && 8 <= 1024);
+const _: () = assert!(size_of::<EventChoice>() <= 16 && 16 <= 1024);
+const _: () = assert!(size_of::<Event>() <= 32 && 32 <= 1024);
+const _: () = assert!(size_of::<Value>() <= 360 && 360 <= 1024);

@@ -1,0 +1,1 @@
+const _: () = assert!(size_of::<Value>() <= 176 && 176 <= 1024);

@@ -1,0 +1,3 @@
+const _: () = assert!(size_of::<other::Part>() <= 4 && 4 <= 1024);
+const _: () = assert!(size_of::<other::Parts>() <= 24 && 24 <= 1024);
+const _: () = assert!(size_of::<Value>() <= 64 && 64 <= 1024);

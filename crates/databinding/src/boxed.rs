@@ -1,0 +1,39 @@
+use crate::Error;
+use crate::from_xml::{Decoder, FromXml};
+use crate::recursive::deeper;
+use crate::schema::{Attributes, Content, Element, TypeName};
+
+/// Reads a value into a [`Box`], since it is large: apart, so that the function that reads the value around it has no room
+/// for it, and with as much stack as it may need. Generated code takes the box out at once.
+#[derive(Debug)]
+pub struct Boxed<T>(Box<T>);
+
+impl<T> Boxed<T> {
+    /// The box.
+    #[inline]
+    pub fn value(self) -> Box<T> {
+        self.0
+    }
+
+    /// The box, if there is one.
+    #[inline]
+    pub fn optional(value: Option<Self>) -> Option<Box<T>> {
+        value.map(Boxed::value)
+    }
+}
+
+impl<T: FromXml> FromXml for Boxed<T> {
+    const NILLABLE: bool = T::NILLABLE;
+    const ATTRIBUTES: &'static Attributes = T::ATTRIBUTES;
+    const TYPE: Option<TypeName> = T::TYPE;
+    const TYPE_IS_FIXED: bool = T::TYPE_IS_FIXED;
+    const CONTENT: &'static Content = T::CONTENT;
+
+    #[inline(never)]
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+        deeper::<T, _>(|| match T::content(decoder, element) {
+            Ok(value) => Ok(Boxed(Box::new(value))),
+            Err(error) => Err(error),
+        })
+    }
+}

@@ -1,0 +1,40 @@
+//! Documents judged by a schema.
+
+use castile_xsd::Documents;
+use castile_xsd::validate::Validator;
+
+use crate::{documents, shown};
+
+/// Any bytes as a schema and documents that it judges; a document alone is judged by the contract of `decode`.
+///
+/// Nothing panics, problems have a place in their document, and a document judged again is judged the same.
+///
+/// # Panics
+/// If one of these does not hold.
+pub fn validate(input: &[u8]) {
+    let inputs = documents(input);
+    let (schema, instances) = match &*inputs {
+        [] => return,
+        [document] => {
+            let contract = include_bytes!("../contracts/shapes.wsdl");
+            let (definitions, _) =
+                castile_wsdl::read("shapes.wsdl", &Documents::new().with("shapes.wsdl", &contract[..]));
+            let Some(definitions) = definitions else { return };
+            (definitions.schema, vec![*document])
+        }
+        [schema, instances @ ..] => {
+            (castile_xsd::read("main.xsd", &Documents::new().with("main.xsd", *schema)).0, instances.to_vec())
+        }
+    };
+    let mut validator = Validator::new(&schema);
+    for instance in instances {
+        let problems = validator.validate(instance);
+        let lines = instance.iter().filter(|&&byte| byte == b'\n').count() + 1;
+        for problem in &problems {
+            assert!(problem.line >= 1 && problem.column >= 1 && !problem.message.is_empty());
+            // UTF-16 has twice as many bytes, never fewer lines.
+            assert!(problem.line as usize <= lines.max(instance.len()), "{problem} of {}", shown(input));
+        }
+        assert_eq!(validator.validate(instance), problems, "judged again, {}", shown(input));
+    }
+}

@@ -1,0 +1,97 @@
+//! Changed messages go through the checks: what fuzzing does for hours, for seconds, on stable, and the same each time.
+//!
+//! `FUZZ_MUTATIONS=NUMBER` runs that many for each check, `FUZZ_SEED=NUMBER` others, `FUZZ_TARGET=NAME` one check alone.
+
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+use castile_fuzz::{CHECKS, Check, mutate, seeds};
+
+/// How many changed inputs each check runs.
+const MUTATIONS: u64 = 150;
+/// The longest input, in bytes.
+const LONGEST: usize = 16 << 10;
+/// How much processor time an input may take. It takes milliseconds; what hangs takes any time.
+const MOST_TIME: Duration = Duration::from_secs(60);
+
+#[test]
+fn valid_inputs_pass() {
+    for check in CHECKS {
+        run(check, seeds(check.name).into_iter());
+    }
+}
+
+#[test]
+fn changed_inputs_pass_in_bounded_time() {
+    let number = |name: &str, default: u64| match std::env::var(name) {
+        Ok(value) => value.parse().unwrap_or_else(|_| panic!("{name} is {value:?}, expected a number")),
+        Err(_) => default,
+    };
+    let (count, first) = (number("FUZZ_MUTATIONS", MUTATIONS), number("FUZZ_SEED", 1));
+    let target = std::env::var("FUZZ_TARGET").ok();
+    for check in CHECKS {
+        let seeds = seeds(check.name);
+        let is_asked = target.as_deref().is_none_or(|target| target == check.name);
+        if seeds.is_empty() || !is_asked {
+            continue;
+        }
+        let changed = (0..count).map(move |number| {
+            let seed = first.wrapping_mul(1 << 32).wrapping_add(number);
+            let mut random = fastrand::Rng::with_seed(seed);
+            let [one, other] = [(); 2].map(|()| &seeds[random.usize(..seeds.len())]);
+            mutate(one, other, seed, LONGEST)
+        });
+        run(check, changed);
+    }
+}
+
+/// Runs a check on a thread of its own, which is watched: an input that hangs fails the test.
+fn run(check: Check, inputs: impl Iterator<Item = Vec<u8>> + Send + 'static) {
+    let (sender, receiver) = channel();
+    let worker = thread::spawn(move || {
+        let clock = Clock::of_this_thread();
+        for (number, input) in inputs.enumerate() {
+            // The watcher has gone if the test has failed.
+            let _ = sender.send((number, input.clone(), clock.clone()));
+            (check.run)(&input);
+        }
+    });
+    let mut current = None;
+    loop {
+        match receiver.recv_timeout(Duration::from_secs(1)) {
+            Ok((number, input, clock)) => {
+                let begun = clock.processor_time();
+                current = Some((number, input, clock, begun));
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => {
+                let Some((number, input, clock, begun)) = &current else { continue };
+                let taken = clock.processor_time().saturating_sub(*begun);
+                let shown = String::from_utf8_lossy(input);
+                assert!(taken < MOST_TIME, "{}: input {number} has taken {taken:?}: {shown:?}", check.name);
+            }
+        }
+    }
+    if worker.join().is_err() {
+        let (number, input, ..) = current.expect("it panicked at an input");
+        panic!("{}: input {number} fails: {:?}", check.name, String::from_utf8_lossy(&input));
+    }
+}
+
+/// What the system says of the processor time of a thread, so that other work on the machine does not count.
+#[derive(Clone)]
+struct Clock(std::path::PathBuf);
+
+impl Clock {
+    fn of_this_thread() -> Self {
+        let thread = std::fs::read_link("/proc/thread-self").expect("Linux tells the number of a thread");
+        Clock(std::path::Path::new("/proc").join(thread).join("schedstat"))
+    }
+
+    fn processor_time(&self) -> Duration {
+        let stat = std::fs::read_to_string(&self.0).unwrap_or_default();
+        let nanoseconds = stat.split(' ').next().and_then(|first| first.parse().ok());
+        Duration::from_nanos(nanoseconds.unwrap_or_default())
+    }
+}

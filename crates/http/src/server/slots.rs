@@ -1,0 +1,223 @@
+//! Who works: a bounded number of slots, and a short queue for those that find none free.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+/// The slots of work of a server.
+///
+/// While a slot is free, taking and giving back one is an atomic operation each. The lock and the timer are for the queue.
+#[derive(Debug)]
+pub(super) struct Slots {
+    max: usize,
+    max_queued: usize,
+    queue_timeout: Duration,
+    taken: AtomicUsize,
+    /// How long the queue is, for those that don't hold its lock.
+    queued: AtomicUsize,
+    queue: Mutex<VecDeque<oneshot::Sender<()>>>,
+}
+
+/// All slots are taken, and the queue is full or did not move in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Overload;
+
+impl Slots {
+    pub(super) fn new(max: usize, max_queued: usize, queue_timeout: Duration) -> Self {
+        let queue = Mutex::new(VecDeque::new());
+        // Where nothing may work there is nothing to queue for.
+        let max_queued = if max == 0 { 0 } else { max_queued };
+        Slots { max, max_queued, queue_timeout, taken: AtomicUsize::new(0), queued: AtomicUsize::new(0), queue }
+    }
+
+    /// Whether a newcomer would find neither a slot nor a place in the queue.
+    pub(super) fn is_full(&self) -> bool {
+        self.taken.load(SeqCst) >= self.max && self.queued.load(SeqCst) >= self.max_queued
+    }
+
+    /// Takes a slot if one is free and nobody waits for one.
+    pub(super) fn try_acquire(&self) -> bool {
+        self.queued.load(SeqCst) == 0 && self.take()
+    }
+
+    /// Takes a slot, or waits in the queue for a bounded time.
+    pub(super) async fn acquire(&self) -> Result<(), Overload> {
+        if self.try_acquire() {
+            return Ok(());
+        }
+        let mut place = self.queue(self.max_queued)?;
+        timeout(self.queue_timeout, place.wait()).await.map_err(|_| Overload)
+    }
+
+    /// Takes a slot for a request that had one before, however long that takes. The queue has room for it: those that had
+    /// a slot are bounded elsewhere.
+    pub(super) async fn acquire_again(&self) {
+        if self.try_acquire() {
+            return;
+        }
+        if let Ok(mut place) = self.queue(usize::MAX) {
+            place.wait().await;
+        }
+    }
+
+    /// Gives a slot back.
+    pub(super) fn release(&self) {
+        self.taken.fetch_sub(1, SeqCst);
+        // Whoever queued before the line above is seen here; whoever queues later sees the free slot.
+        if self.queued.load(SeqCst) > 0 {
+            self.grant(&mut self.lock());
+        }
+    }
+
+    fn take(&self) -> bool {
+        self.taken.fetch_update(SeqCst, SeqCst, |taken| (taken < self.max).then_some(taken + 1)).is_ok()
+    }
+
+    fn queue(&self, most: usize) -> Result<Place<'_>, Overload> {
+        let mut queue = self.lock();
+        if queue.len() >= most {
+            return Err(Overload);
+        }
+        let (sender, granted) = oneshot::channel();
+        queue.push_back(sender);
+        self.queued.store(queue.len(), SeqCst);
+        self.grant(&mut queue);
+        Ok(Place { slots: self, granted, is_done: false })
+    }
+
+    /// Hands free slots to the first in the queue.
+    #[cold]
+    fn grant(&self, queue: &mut VecDeque<oneshot::Sender<()>>) {
+        while !queue.is_empty() && self.take() {
+            let granted = queue.pop_front().is_some_and(|first| first.send(()).is_ok());
+            if !granted {
+                self.taken.fetch_sub(1, SeqCst);
+            }
+        }
+        self.queued.store(queue.len(), SeqCst);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, VecDeque<oneshot::Sender<()>>> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A place in the queue. One that is given up leaves the queue, and passes on a slot that it was given meanwhile.
+struct Place<'a> {
+    slots: &'a Slots,
+    granted: oneshot::Receiver<()>,
+    is_done: bool,
+}
+
+impl Place<'_> {
+    async fn wait(&mut self) {
+        // The sender is dropped only after it was used.
+        self.is_done = (&mut self.granted).await.is_ok();
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        if self.is_done {
+            return;
+        }
+        self.granted.close();
+        if self.granted.try_recv().is_ok() {
+            return self.slots.release();
+        }
+        let mut queue = self.slots.lock();
+        queue.retain(|sender| !sender.is_closed());
+        self.slots.queued.store(queue.len(), SeqCst);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use tokio::time::{Instant, sleep};
+
+    use super::*;
+
+    fn slots(max: usize, max_queued: usize) -> Arc<Slots> {
+        Arc::new(Slots::new(max, max_queued, Duration::from_millis(100)))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_queue_is_bounded_in_number_and_time() {
+        let slots = slots(1, 1);
+        assert_eq!(slots.acquire().await, Ok(()));
+        let waiting = tokio::spawn({
+            let slots = slots.clone();
+            async move { slots.acquire().await }
+        });
+        sleep(Duration::from_millis(1)).await;
+        assert!(slots.is_full());
+        let start = Instant::now();
+        assert_eq!(slots.acquire().await, Err(Overload));
+        assert_eq!(start.elapsed(), Duration::ZERO);
+        assert_eq!(waiting.await.unwrap(), Err(Overload));
+        assert_eq!(start.elapsed().as_millis(), 99);
+        // Who gave up holds neither a place nor a slot.
+        assert!(!slots.is_full());
+        slots.release();
+        assert!(slots.try_acquire());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn slots_are_handed_on_in_order() {
+        let slots = slots(1, 10);
+        assert!(slots.try_acquire());
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let waiting = (0..5).map(|number| {
+            let (slots, order) = (slots.clone(), order.clone());
+            tokio::spawn(async move {
+                match number % 2 {
+                    0 => slots.acquire().await.unwrap(),
+                    _ => slots.acquire_again().await,
+                }
+                order.lock().unwrap().push(number);
+                slots.release();
+            })
+        });
+        let waiting: Vec<_> = waiting.collect();
+        sleep(Duration::from_millis(1)).await;
+        // Nobody overtakes the queue.
+        assert!(!slots.try_acquire());
+        waiting[1].abort();
+        sleep(Duration::from_millis(1)).await;
+        slots.release();
+        for task in waiting {
+            let _ = task.await;
+        }
+        assert_eq!(*order.lock().unwrap(), [0, 2, 3, 4]);
+        assert!(slots.try_acquire());
+    }
+
+    #[test]
+    fn no_slot_is_lost_between_threads() {
+        let slots = slots(2, 1_000);
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_time().build().unwrap();
+        runtime.block_on(async {
+            let tasks = (0..200).map(|_| {
+                let slots = slots.clone();
+                tokio::spawn(async move {
+                    for _ in 0..100 {
+                        slots.acquire_again().await;
+                        assert!(slots.taken.load(SeqCst) <= 2);
+                        tokio::task::yield_now().await;
+                        slots.release();
+                    }
+                })
+            });
+            for task in tasks.collect::<Vec<_>>() {
+                task.await.unwrap();
+            }
+        });
+        assert_eq!((slots.taken.load(SeqCst), slots.queued.load(SeqCst)), (0, 0));
+    }
+}

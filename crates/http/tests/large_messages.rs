@@ -1,0 +1,151 @@
+//! A large message is read while others are served, on a runtime with one thread too.
+
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
+
+mod support;
+
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bytes::Bytes;
+use castile_http::Workers;
+use castile_http::server::{Endpoint, Options};
+use castile_soap::{Description, Pending, Reply, Request, Service};
+use http_body_util::{BodyExt, Full};
+use support::Echo;
+use tower_service::Service as _;
+
+const LARGE: usize = 300_000;
+
+/// Reads a large message for as long as it isn't told to go on, and notes when it begins and ends with one.
+struct Slow {
+    go_on: Mutex<Receiver<()>>,
+    begun: AtomicUsize,
+    reading: AtomicUsize,
+    most: AtomicUsize,
+    order: Mutex<Vec<usize>>,
+}
+
+impl Service for Slow {
+    fn description(&self) -> &'static Description {
+        Echo.description()
+    }
+
+    fn call(&self, request: Request, _: &castile_soap::Options) -> Pending {
+        let length = request.message.len();
+        if length > LARGE {
+            self.begun.fetch_add(1, SeqCst);
+            let reading = self.reading.fetch_add(1, SeqCst) + 1;
+            self.most.fetch_max(reading, SeqCst);
+            self.go_on.lock().unwrap().recv_timeout(Duration::from_secs(60)).expect("others are served meanwhile");
+            self.order.lock().unwrap().push(length);
+            self.reading.fetch_sub(1, SeqCst);
+        }
+        let reply = Reply::new(request.version, Bytes::from(format!("{length} bytes")));
+        Box::pin(std::future::ready(reply))
+    }
+}
+
+fn slow(workers: usize, change: impl FnOnce(&mut Options)) -> (Endpoint<Slow>, Sender<()>) {
+    let (go_on, receiver) = channel();
+    let mut options = Options::default();
+    options.workers = Workers::new(workers);
+    change(&mut options);
+    let (begun, reading, most) = Default::default();
+    let slow = Slow { go_on: Mutex::new(receiver), begun, reading, most, order: Mutex::default() };
+    (Endpoint::with_options(slow, options), go_on)
+}
+
+async fn ask(endpoint: &Endpoint<Slow>, length: usize) -> (u16, String) {
+    let body = Full::from("x".repeat(length));
+    let request = http::Request::post("/").header("content-type", "text/xml").body(body).unwrap();
+    let response = endpoint.clone().call(request).await.unwrap();
+    let status = response.status().as_u16();
+    let body = response.into_body().collect().await.unwrap().to_bytes();
+    (status, String::from_utf8(body.to_vec()).unwrap())
+}
+
+async fn until(condition: impl Fn() -> bool) {
+    while !condition() {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+/// Two of 16 MB stopped everybody for seconds.
+#[tokio::test]
+async fn a_probe_is_answered_while_large_messages_are_read() {
+    let (endpoint, go_on) = slow(2, |_| {});
+    let large: Vec<_> = (0..2)
+        .map(|_| {
+            let endpoint = endpoint.clone();
+            tokio::spawn(async move { ask(&endpoint, 16_000_000).await })
+        })
+        .collect();
+    until(|| endpoint.service().reading.load(SeqCst) == 2).await;
+    for _ in 0..100 {
+        assert_eq!(ask(&endpoint, LARGE - 50_000).await, (200, "250000 bytes".to_owned()));
+    }
+    for task in large {
+        go_on.send(()).unwrap();
+        go_on.send(()).unwrap();
+        assert_eq!(task.await.unwrap(), (200, "16000000 bytes".to_owned()));
+    }
+}
+
+#[tokio::test]
+async fn large_messages_are_read_a_few_at_once_and_in_order() {
+    let (endpoint, go_on) = slow(1, |_| {});
+    let mut large = Vec::new();
+    for number in 1..=5 {
+        let task = endpoint.clone();
+        large.push(tokio::spawn(async move { ask(&task, LARGE + number).await }));
+        tokio::task::yield_now().await;
+        tokio::task::yield_now().await;
+    }
+    for task in large {
+        go_on.send(()).unwrap();
+        assert_eq!(task.await.unwrap().0, 200);
+    }
+    let service = endpoint.service();
+    assert_eq!(service.most.load(SeqCst), 1);
+    assert_eq!(*service.order.lock().unwrap(), [1, 2, 3, 4, 5].map(|number| LARGE + number));
+}
+
+/// Others must not begin as if it had ended, or all that are given up are read at once.
+#[tokio::test]
+async fn a_request_that_is_given_up_keeps_its_place_until_it_is_read() {
+    let (endpoint, go_on) = slow(1, |options| options.request_timeout = Duration::from_millis(50));
+    let (status, reason) = ask(&endpoint, LARGE + 1).await;
+    assert_eq!((status, &*reason), (503, "the service did not answer within 50ms\n"));
+    let service = endpoint.service();
+    assert_eq!(service.begun.load(SeqCst), 1);
+    // This one is given up before it begins, and never does.
+    assert_eq!(ask(&endpoint, LARGE + 2).await.0, 503);
+    assert_eq!((service.begun.load(SeqCst), service.reading.load(SeqCst)), (1, 1));
+    go_on.send(()).unwrap();
+    until(|| service.reading.load(SeqCst) == 0).await;
+    go_on.send(()).unwrap();
+    until(|| {
+        let _ = go_on.send(());
+        service.reading.load(SeqCst) == 0
+    })
+    .await;
+    assert_eq!(ask(&endpoint, LARGE + 3).await.0, 200);
+    assert_eq!(*service.order.lock().unwrap(), [LARGE + 1, LARGE + 3]);
+}
+
+#[tokio::test]
+async fn what_is_large_can_be_said() {
+    let (endpoint, _go_on) = slow(1, |options| options.offload_above = usize::MAX);
+    let endpoint = Arc::new(endpoint);
+    let blocking = endpoint.clone();
+    let thread = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(ask(&blocking, LARGE + 1))
+    });
+    until(|| endpoint.service().reading.load(SeqCst) == 1).await;
+    _go_on.send(()).unwrap();
+    assert_eq!(thread.join().unwrap().0, 200);
+}

@@ -1,0 +1,184 @@
+//! Those that send slowly take nothing from those that don't.
+
+mod support;
+
+use std::time::Duration;
+
+use castile_http::server::Server;
+use support::{Client, Host, echo, echo_with};
+use tokio::time::{Instant, sleep, timeout};
+
+fn seconds(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+const MESSAGE: &str = "POST / HTTP/1.1\r\nhost: h\r\ncontent-type: text/xml\r\ncontent-length: 100000\r\n\r\n";
+const PACKAGE: &str = "POST / HTTP/1.1\r\nhost: h\r\ncontent-type: multipart/related; type=\"text/xml\"; boundary=b\r\n\
+    soapaction: attachment\r\ncontent-length: 100000\r\n\r\n--b\r\n\r\n";
+
+async fn started(host: &Host, head: &str) -> Client {
+    let mut client = host.connect();
+    client.send(head).await;
+    client
+}
+
+/// 1,024 of them held every slot, for as long as they liked.
+#[tokio::test(start_paused = true)]
+async fn slow_senders_hold_no_slots() {
+    for head in [MESSAGE, PACKAGE] {
+        let host = Host::start(Server::new().max_requests_in_flight(2), echo());
+        let mut slow = Vec::new();
+        for _ in 0..300 {
+            slow.push(started(&host, head).await);
+        }
+        for _ in 0..5 {
+            sleep(seconds(1)).await;
+            for client in &mut slow {
+                client.send("<").await;
+            }
+            let start = Instant::now();
+            for message in ["<a/>", "<b/>"] {
+                let mut client = host.connect();
+                client.post("", message).await;
+                assert_eq!(client.response().await.1, message);
+            }
+            assert!(start.elapsed() < Duration::from_millis(10), "{:?}", start.elapsed());
+        }
+    }
+}
+
+/// The handler has begun, and waits for what comes.
+#[tokio::test(start_paused = true)]
+async fn an_attachment_that_drips_holds_no_slot() {
+    let host = Host::start(Server::new().max_requests_in_flight(1), echo());
+    let end = "\r\n--b--\r\n";
+    let length = 10 + end.len() + "--b\r\n\r\n<a/>\r\n--b\r\nContent-ID: <x@y>\r\n\r\n".len();
+    let mut slow = Vec::new();
+    for _ in 0..3 {
+        let head = PACKAGE.replace("100000", &length.to_string());
+        slow.push(started(&host, &format!("{head}<a/>\r\n--b\r\nContent-ID: <x@y>\r\n\r\n")).await);
+    }
+    for _ in 0..10 {
+        sleep(Duration::from_millis(500)).await;
+        for client in &mut slow {
+            client.send("x").await;
+        }
+        let mut client = host.connect();
+        client.post("", "<b/>").await;
+        assert_eq!(client.response().await.1, "<b/>");
+    }
+    for client in &mut slow {
+        client.send(end).await;
+        assert_eq!(client.response().await.1, "10 bytes");
+    }
+}
+
+/// A handler that waited for its peer goes on with a slot, and others wait meanwhile.
+#[tokio::test(start_paused = true)]
+async fn a_handler_that_goes_on_has_a_slot() {
+    let host = Host::start(Server::new().max_requests_in_flight(1), echo());
+    let end = "\r\n--b--\r\n";
+    let mut body = "--b\r\n\r\n<a/>\r\n--b\r\nContent-ID: <x@y>\r\n\r\n".to_owned();
+    let length = body.len() + 10 + end.len();
+    body.drain(.."--b\r\n\r\n".len());
+    let mut slow = started(&host, &format!("{}{body}", PACKAGE.replace("100000", &length.to_string()))).await;
+    sleep(seconds(1)).await;
+    let mut client = host.connect();
+    client.post("soapaction: \"sleep 5\"\r\n", "<b/>").await;
+    sleep(seconds(1)).await;
+    slow.send(format!("{}{end}", "x".repeat(10))).await;
+    let start = Instant::now();
+    assert_eq!(slow.response().await.1, "10 bytes");
+    assert_eq!(start.elapsed().as_secs(), 4);
+    assert_eq!(client.response().await.1, "<b/>");
+}
+
+/// What made room was the newest, or nothing.
+#[tokio::test(start_paused = true)]
+async fn the_slowest_sender_makes_room() {
+    let host = Host::start(Server::new().max_requests_receiving(2), echo_with(|options| options.body_rate = 0));
+    let (mut slow, mut fast) = (started(&host, MESSAGE).await, started(&host, MESSAGE).await);
+    for _ in 0..5 {
+        sleep(seconds(1)).await;
+        slow.send("x").await;
+        fast.send("x".repeat(1_000)).await;
+    }
+    sleep(Duration::from_millis(1)).await;
+    let mut new = started(&host, MESSAGE).await;
+    let (head, body) = slow.response().await;
+    assert!(head.starts_with("http/1.1 408 ") && head.contains("connection: close\r\n"), "{head}");
+    assert_eq!(body, "the server receives too much at once, and this came most slowly\n");
+    assert_eq!(slow.rest().await, "");
+    fast.send("x".repeat(95_000)).await;
+    assert_eq!(fast.response().await.1.len(), 100_000);
+    new.send("x".repeat(100_000)).await;
+    assert_eq!(new.response().await.1.len(), 100_000);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_slowest_sender_of_an_address_makes_room() {
+    let host = Host::start(Server::new().max_requests_receiving_per_peer(1), echo());
+    let (mut first, mut other) = (host.connect_from([10, 0, 0, 1]), host.connect_from([10, 0, 0, 2]));
+    first.send(MESSAGE).await;
+    other.send(MESSAGE).await;
+    sleep(seconds(1)).await;
+    let mut second = host.connect_from([10, 0, 0, 1]);
+    second.send(MESSAGE).await;
+    assert!(first.response().await.0.starts_with("http/1.1 408 "));
+    for client in [&mut second, &mut other] {
+        client.send("x".repeat(100_000)).await;
+        assert_eq!(client.response().await.1.len(), 100_000);
+    }
+}
+
+/// 60 bodies held open took 979 MB.
+#[tokio::test(start_paused = true)]
+async fn incomplete_messages_hold_a_bounded_number_of_bytes() {
+    let host = Host::start(Server::new().max_bytes_receiving(150_000), echo_with(|options| options.body_rate = 0));
+    let mut small = started(&host, MESSAGE).await;
+    let mut slow = started(&host, MESSAGE).await;
+    sleep(seconds(5)).await;
+    slow.send("x".repeat(90_000)).await;
+    sleep(seconds(5)).await;
+    let mut fast = started(&host, MESSAGE).await;
+    sleep(Duration::from_millis(1)).await;
+    fast.send("x".repeat(90_000)).await;
+    assert!(slow.response().await.0.starts_with("http/1.1 408 "));
+    // One that holds nothing is no help.
+    for (client, rest) in [(&mut fast, 10_000), (&mut small, 100_000)] {
+        client.send("x".repeat(rest)).await;
+        assert_eq!(client.response().await.1.len(), 100_000);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_is_not_read_holds_no_slot() {
+    let host = Host::start(Server::new().max_requests_in_flight(1), echo());
+    let mut slow = host.connect();
+    slow.post("", &"x".repeat(100_000)).await;
+    sleep(seconds(1)).await;
+    let mut client = host.connect();
+    client.post("", "<b/>").await;
+    assert_eq!(client.response().await.1, "<b/>");
+    assert_eq!(slow.response().await.1.len(), 100_000);
+}
+
+/// Those that send their heads slowly, or nothing, were all that the server had connections for.
+#[tokio::test(start_paused = true)]
+async fn slow_connections_make_room_for_new_ones() {
+    for head in ["", "POST / HTT", MESSAGE, PACKAGE] {
+        let host = Host::start(Server::new().max_connections(50), echo());
+        let mut slow = Vec::new();
+        for _ in 0..50 {
+            slow.push(started(&host, head).await);
+        }
+        sleep(seconds(2)).await;
+        let start = Instant::now();
+        for _ in 0..100 {
+            let mut client = host.connect();
+            client.post("", "<b/>").await;
+            assert_eq!(timeout(seconds(1), client.response()).await.expect("an answer").1, "<b/>");
+        }
+        assert!(start.elapsed() < Duration::from_millis(200), "{:?}", start.elapsed());
+    }
+}

@@ -1,0 +1,96 @@
+//! Text of strangers where people read it: on terminals and in reports.
+
+use std::borrow::Cow;
+
+/// The text on one line, with every character that a reader would not see, or that could change what others look like,
+/// written as an escape: `\n`, `\u{1b}`, `\u{202e}`.
+///
+/// These are control characters, which steer terminals, line and paragraph separators, and the marks that change the
+/// direction of writing ([`turns_text`]). Everything else stays as it is.
+///
+/// ```
+/// assert_eq!(castile_xml::visible("a\u{1b}[2J\nb\u{202e}"), r"a\u{1b}[2J\nb\u{202e}");
+/// ```
+#[must_use]
+pub fn visible(text: &str) -> Cow<'_, str> {
+    escaped(text, |_| false)
+}
+
+/// The same of a text that may have several lines: line feeds and tabs stay.
+///
+/// ```
+/// assert_eq!(castile_xml::visible_lines("a\n\tb\r\n"), "a\n\tb\\r\n");
+/// ```
+#[must_use]
+pub fn visible_lines(text: &str) -> Cow<'_, str> {
+    escaped(text, |c| matches!(c, '\n' | '\t'))
+}
+
+/// The beginning of a text on one line, as [`visible`] shows it, for messages that quote strangers: at most `most` bytes of the
+/// text, and how many more it has.
+///
+/// ```
+/// assert_eq!(castile_xml::excerpt("a\nb", 10), r"a\nb");
+/// assert_eq!(castile_xml::excerpt("abcdefgh", 5), "abcde… (3 more bytes)");
+/// ```
+#[must_use]
+pub fn excerpt(text: &str, most: usize) -> String {
+    let end = text.floor_char_boundary(most);
+    let (shown, rest) = text.split_at(end);
+    match rest.len() {
+        0 => visible(shown).into_owned(),
+        more => format!("{}… ({more} more bytes)", visible(shown)),
+    }
+}
+
+/// Whether `c` is a mark that changes the direction of writing: what follows it may look like other text than it is.
+#[must_use]
+pub fn turns_text(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+fn is_invisible(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') || turns_text(c)
+}
+
+fn escaped(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
+    let is_escaped = |c: char| is_invisible(c) && !stays(c);
+    let Some(first) = text.find(is_escaped) else { return Cow::Borrowed(text) };
+    let mut out = String::with_capacity(text.len() + 16);
+    out.push_str(&text[..first]);
+    for c in text[first..].chars() {
+        match c {
+            '\n' | '\r' | '\t' if is_escaped(c) => out.extend(c.escape_default()),
+            c if is_escaped(c) => out.extend(c.escape_unicode()),
+            c => out.push(c),
+        }
+    }
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn excerpts_end_between_characters() {
+        assert_eq!(excerpt("éx", 1), "… (3 more bytes)");
+        assert_eq!(excerpt("éx", 2), "é… (1 more bytes)");
+        assert_eq!(excerpt("éx", 3), "éx");
+    }
+
+    #[test]
+    fn what_steers_a_terminal_is_an_escape() {
+        for (text, line, lines) in [
+            ("plain, é and 日本 \u{200d}", "plain, é and 日本 \u{200d}", "plain, é and 日本 \u{200d}"),
+            ("\u{1b}]0;x\u{7}", "\\u{1b}]0;x\\u{7}", "\\u{1b}]0;x\\u{7}"),
+            ("\u{9b}2J\u{7f}", "\\u{9b}2J\\u{7f}", "\\u{9b}2J\\u{7f}"),
+            ("a\r\n\tb", "a\\r\\n\\tb", "a\\r\n\tb"),
+            ("a\u{202e}b\u{2066}\u{61c}", "a\\u{202e}b\\u{2066}\\u{61c}", "a\\u{202e}b\\u{2066}\\u{61c}"),
+            ("\u{2028}", "\\u{2028}", "\\u{2028}"),
+            ("", "", ""),
+        ] {
+            assert_eq!((&*visible(text), &*visible_lines(text)), (line, lines));
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! How large types are with all that they take from bases and groups, and with what may stand in the place of their
+//! elements. What goes beyond [`Limits`] is reported and cut, so that whatever follows may look at each type as a whole,
+//! and recurse on how groups nest.
+//!
+//! Sizes are added up, parts first: that takes a step for each component and reference, however large the sums are.
+
+use super::called;
+use super::circles::references;
+use crate::components::{
+    Content, Derivation, ElementId, FacetKind, ModelGroup, Particle, Term, TypeDefinition, TypeId, Variety,
+};
+use crate::{Builtin, Diagnostics, Limits, Location, Schema};
+
+/// Groups may stand this deep in one another, those that are referred to counted: what walks them may recurse.
+const MAX_NESTING: u32 = 100;
+
+/// Cuts what is too deep or too large. Circles have been cut.
+pub(super) fn limit(schema: &mut Schema, diagnostics: &mut Diagnostics) {
+    let limits = schema.limits;
+    limit_derivation(schema, &limits, diagnostics);
+    limit_parts(schema, &limits, diagnostics);
+    limit_substitutions(schema, &limits, diagnostics);
+    let substitutes =
+        descendants(schema.elements.len(), |slot| Some(schema.elements[slot].substitution_group?.index()));
+    let mut sizes = Sizes { limits, substitutes, groups: Vec::new(), attribute_groups: Vec::new() };
+    sizes.groups(schema, diagnostics);
+    sizes.attribute_groups(schema, diagnostics);
+    let total = sizes.types(schema, diagnostics);
+    let derived = descendants(schema.types.len(), |slot| match schema.types[slot].base().index() {
+        base if base < Builtin::ALL.len() => None,
+        base => Some(base),
+    });
+    let in_place_of = |slot: usize| 1 + sizes.substitutes[slot] + derived[schema.elements[slot].type_id.index()];
+    let total = (0..schema.elements.len()).map(in_place_of).fold(total, u64::saturating_add);
+    if total > limits.total_size as u64 {
+        let message = format!(
+            "the types have {total} particles, attributes, facets and alternatives, counted as often as they are used, \
+             expected at most {}",
+            limits.total_size
+        );
+        let first = schema.types.get(Builtin::ALL.len()).map(TypeDefinition::location);
+        diagnostics
+            .error(first.unwrap_or(crate::components::NOWHERE), message)
+            .with_note("that is the limit `total_size`; no type is read of a contract that goes beyond it");
+        schema.clear();
+    }
+}
+
+/// The nodes of a graph without circles, each behind those that it leads to.
+fn parts_first(nodes: usize, edges: impl Fn(usize) -> Vec<usize>) -> Vec<usize> {
+    let mut is_known = vec![false; nodes];
+    let mut order = Vec::with_capacity(nodes);
+    for root in 0..nodes {
+        if std::mem::replace(&mut is_known[root], true) {
+            continue;
+        }
+        let mut open = vec![(root, edges(root).into_iter())];
+        while let Some((node, targets)) = open.last_mut() {
+            match targets.next() {
+                Some(target) if std::mem::replace(&mut is_known[target], true) => {}
+                Some(target) => open.push((target, edges(target).into_iter())),
+                None => {
+                    order.push(*node);
+                    open.pop();
+                }
+            }
+        }
+    }
+    order
+}
+
+/// How many nodes lead to each node of a forest, in one step or more.
+fn descendants(nodes: usize, parent: impl Fn(usize) -> Option<usize>) -> Vec<u64> {
+    let mut counts = vec![0; nodes];
+    for node in parts_first(nodes, |node| parent(node).into_iter().collect()).into_iter().rev() {
+        if let Some(parent) = parent(node) {
+            counts[parent] += 1 + counts[node];
+        }
+    }
+    counts
+}
+
+fn too_deep(diagnostics: &mut Diagnostics, location: Location, message: String, limit: usize) {
+    let message = format!("{message} more than {limit} steps, expected fewer");
+    diagnostics.error(location, message).with_note("that is the limit `derivation`; the step is left out");
+}
+
+fn limit_derivation(schema: &mut Schema, limits: &Limits, diagnostics: &mut Diagnostics) {
+    let any_type = TypeId::from(Builtin::AnyType).index();
+    let base = |schema: &Schema, node: usize| match schema.types[node].base().index() {
+        _ if node == any_type => None,
+        base => Some(base),
+    };
+    let order = parts_first(schema.types.len(), |node| base(schema, node).into_iter().collect());
+    let mut depths = vec![0_usize; schema.types.len()];
+    for slot in order {
+        let Some(base) = base(schema, slot) else { continue };
+        depths[slot] = depths[base] + usize::from(slot >= Builtin::ALL.len());
+        if depths[slot] > limits.derivation {
+            let id = TypeId(slot as u32);
+            let message = format!("{} is derived from others in", called(schema, id));
+            too_deep(diagnostics, schema[id].location(), message, limits.derivation);
+            schema.cut_base(id);
+            depths[slot] = 1;
+        }
+    }
+}
+
+/// Members of unions, items of lists.
+fn parts_of(schema: &Schema, node: usize) -> Vec<usize> {
+    match &schema.types[node] {
+        TypeDefinition::Simple(simple) => match &simple.variety {
+            Variety::Atomic => Vec::new(),
+            Variety::List { item } => vec![item.index()],
+            Variety::Union { members } => members.iter().map(|member| member.index()).collect(),
+        },
+        TypeDefinition::Complex(_) => Vec::new(),
+    }
+}
+
+fn limit_parts(schema: &mut Schema, limits: &Limits, diagnostics: &mut Diagnostics) {
+    let order = parts_first(schema.types.len(), |node| parts_of(schema, node));
+    let mut depths = vec![0_usize; schema.types.len()];
+    let limit = limits.derivation.min(MAX_NESTING as usize);
+    for slot in order {
+        let inner = parts_of(schema, slot).into_iter().map(|part| depths[part] + 1);
+        depths[slot] = inner.max().unwrap_or(0);
+        if depths[slot] > limit {
+            let id = TypeId(slot as u32);
+            let message = format!("{} is made of lists and unions in", called(schema, id));
+            too_deep(diagnostics, schema[id].location(), message, limit);
+            schema.cut_parts(id);
+            depths[slot] = 0;
+        }
+    }
+}
+
+fn limit_substitutions(schema: &mut Schema, limits: &Limits, diagnostics: &mut Diagnostics) {
+    let head = |schema: &Schema, slot: usize| Some(schema.elements[slot].substitution_group?.index());
+    let order = parts_first(schema.elements.len(), |node| head(schema, node).into_iter().collect());
+    let mut depths = vec![0_usize; schema.elements.len()];
+    for slot in order {
+        let Some(head) = head(schema, slot) else { continue };
+        depths[slot] = depths[head] + 1;
+        if depths[slot] > limits.derivation {
+            let element = &schema[ElementId(slot as u32)];
+            let message = format!("element {} stands for others in", element.name);
+            too_deep(diagnostics, element.location, message, limits.derivation);
+            schema.elements[slot].substitution_group = None;
+            depths[slot] = 0;
+        }
+    }
+}
+
+struct Sizes {
+    limits: Limits,
+    /// How many elements may stand for each.
+    substitutes: Vec<u64>,
+    /// Of groups and attribute groups, with those that they refer to.
+    groups: Vec<u64>,
+    attribute_groups: Vec<u64>,
+}
+
+impl Sizes {
+    fn is_too_large(&self, size: u64) -> bool {
+        size > self.limits.type_size as u64
+    }
+
+    fn too_large(&self, diagnostics: &mut Diagnostics, location: Location, what: &str, size: u64) {
+        let limit = self.limits.type_size;
+        let message = format!(
+            "{what} stands for {size} particles, attributes, facets and member types, expected at most {limit}"
+        );
+        diagnostics.error(location, message).with_note("that is the limit `type_size`; what it has is left out");
+    }
+
+    fn groups(&mut self, schema: &mut Schema, diagnostics: &mut Diagnostics) {
+        self.groups = vec![1; schema.groups.len()];
+        let mut depths = vec![0_u32; schema.groups.len()];
+        for slot in parts_first(schema.groups.len(), |node| references(&schema.groups[node].group)) {
+            let definition = &schema.groups[slot];
+            let size = self.group(&definition.group);
+            let depth = depth_of(&definition.group, &depths);
+            let what = format!("group {}", definition.name);
+            if depth > MAX_NESTING {
+                let message = format!("{what} has groups {depth} deep, expected at most {MAX_NESTING}");
+                diagnostics.error(definition.location, message).with_note("what it has is left out");
+            } else if self.is_too_large(size) {
+                self.too_large(diagnostics, definition.location, &what, size);
+            } else {
+                (self.groups[slot], depths[slot]) = (size, depth);
+                continue;
+            }
+            schema.groups[slot].group = ModelGroup::empty();
+            depths[slot] = 1;
+        }
+    }
+
+    fn group(&self, group: &ModelGroup) -> u64 {
+        group.particles.iter().map(|particle| self.particle(particle)).fold(1, u64::saturating_add)
+    }
+
+    /// Model groups nest as deep as their document allows.
+    fn particle(&self, particle: &Particle) -> u64 {
+        match &particle.term {
+            Term::Element(id) => 1 + self.substitutes[id.index()],
+            Term::Wildcard(wildcard) => 1 + wildcard.namespaces.len() as u64,
+            Term::GroupReference(id) => self.groups[id.index()],
+            Term::Group(group) => self.group(group),
+        }
+    }
+
+    fn attribute_groups(&mut self, schema: &mut Schema, diagnostics: &mut Diagnostics) {
+        self.attribute_groups = vec![1; schema.attribute_groups.len()];
+        let parts = |node: usize| -> Vec<usize> {
+            schema.attribute_groups[node].attribute_groups.iter().map(|part| part.index()).collect()
+        };
+        for slot in parts_first(schema.attribute_groups.len(), parts) {
+            let group = &schema.attribute_groups[slot];
+            let inner = group.attribute_groups.iter().map(|part| self.attribute_groups[part.index()]);
+            let any = group.attribute_wildcard.as_ref().map_or(0, |wildcard| wildcard.namespaces.len());
+            let size = inner.fold((1 + group.attribute_uses.len() + any) as u64, u64::saturating_add);
+            if self.is_too_large(size) {
+                self.too_large(diagnostics, group.location, &format!("attribute group {}", group.name), size);
+                schema.attribute_groups[slot].attribute_groups.clear();
+                schema.attribute_groups[slot].attribute_uses.clear();
+            } else {
+                self.attribute_groups[slot] = size;
+            }
+        }
+    }
+
+    /// The sizes of all types together.
+    fn types(&self, schema: &mut Schema, diagnostics: &mut Diagnostics) -> u64 {
+        let any_type = TypeId::from(Builtin::AnyType).index();
+        let parts = |node: usize| -> Vec<usize> {
+            let base = (node != any_type).then(|| schema.types[node].base().index());
+            parts_of(schema, node).into_iter().chain(base).collect()
+        };
+        let mut sizes = vec![0_u64; schema.types.len()];
+        let mut total = 0_u64;
+        for slot in parts_first(schema.types.len(), parts) {
+            if slot < Builtin::ALL.len() {
+                continue;
+            }
+            let size = self.type_size(schema, slot, &sizes);
+            let id = TypeId(slot as u32);
+            if self.is_too_large(size) {
+                self.too_large(diagnostics, schema[id].location(), &called(schema, id), size);
+                schema.cut_base(id);
+                schema.cut_parts(id);
+                sizes[slot] = 1;
+            } else {
+                sizes[slot] = size;
+            }
+            total = total.saturating_add(sizes[slot]);
+        }
+        total
+    }
+
+    fn type_size(&self, schema: &Schema, slot: usize, sizes: &[u64]) -> u64 {
+        let definition = &schema.types[slot];
+        let base = sizes[definition.base().index()];
+        let own = match definition {
+            TypeDefinition::Simple(simple) => {
+                let is_enumeration = simple.facets.iter().any(|facet| facet.kind == FacetKind::Enumeration);
+                let members = parts_of(schema, slot).into_iter().map(|part| 1 + sizes[part]);
+                // An enumeration replaces that of the base, which is compared with it.
+                let base = if is_enumeration { base.min(schema_steps(schema, slot)) } else { base };
+                let own = base.saturating_add(simple.facets.len() as u64);
+                return members.fold(1 + own, u64::saturating_add);
+            }
+            TypeDefinition::Complex(complex) => {
+                let groups = complex.attribute_groups.iter().map(|group| self.attribute_groups[group.index()]);
+                let attributes = groups.fold(complex.attribute_uses.len() as u64, u64::saturating_add);
+                let any = complex.attribute_wildcard.as_ref().map_or(0, |wildcard| wildcard.namespaces.len() as u64);
+                attributes
+                    .saturating_add(any)
+                    .saturating_add(complex.content.particle().map_or(0, |particle| self.particle(particle)))
+            }
+        };
+        base.saturating_add(1 + own)
+    }
+}
+
+/// How deep groups stand in one another in a group, itself counted.
+fn depth_of(group: &ModelGroup, depths: &[u32]) -> u32 {
+    let inner = group.particles.iter().map(|particle| match &particle.term {
+        Term::Group(inner) => depth_of(inner, depths),
+        Term::GroupReference(id) => depths[id.index()],
+        Term::Element(_) | Term::Wildcard(_) => 0,
+    });
+    1 + inner.max().unwrap_or(0)
+}
+
+/// How many steps a simple type is away from a built-in one.
+fn schema_steps(schema: &Schema, slot: usize) -> u64 {
+    schema.bases(TypeId(slot as u32)).count() as u64
+}
+
+impl Schema {
+    /// Lets a type be derived from nothing.
+    pub(super) fn cut_base(&mut self, id: TypeId) {
+        match &mut self.types[id.index()] {
+            TypeDefinition::Simple(simple) => simple.base = Builtin::AnySimpleType.into(),
+            TypeDefinition::Complex(complex) => {
+                complex.base = Builtin::AnyType.into();
+                complex.derivation = Derivation::Restriction;
+                if let Content::Simple(_) = complex.content {
+                    complex.content = Content::Simple(Builtin::AnySimpleType.into());
+                }
+            }
+        }
+    }
+
+    /// Takes from a type what it is made of itself.
+    fn cut_parts(&mut self, id: TypeId) {
+        match &mut self.types[id.index()] {
+            TypeDefinition::Simple(simple) => {
+                simple.facets.clear();
+                simple.variety = Variety::Atomic;
+                simple.base = Builtin::String.into();
+            }
+            TypeDefinition::Complex(complex) => {
+                complex.content = Content::Empty;
+                complex.attribute_uses.clear();
+                complex.attribute_groups.clear();
+            }
+        }
+    }
+
+    /// Leaves nothing but what is built in.
+    fn clear(&mut self) {
+        // The element `xs:schema` is the first, and built in.
+        let (types, elements) = (Builtin::ALL.len(), 1);
+        self.types.truncate(types);
+        self.elements.truncate(elements);
+        self.attributes.clear();
+        self.groups.clear();
+        self.attribute_groups.clear();
+        self.type_names.retain(|_, slot| (*slot as usize) < types);
+        self.element_names.retain(|_, slot| (*slot as usize) < elements);
+        self.attribute_names.clear();
+        self.group_names.clear();
+        self.attribute_group_names.clear();
+        self.global_types.clear();
+        self.global_elements.clear();
+        self.global_attributes.clear();
+    }
+}

@@ -1,0 +1,157 @@
+//! Contracts that are made to be expensive end, within limits that are named where they are passed.
+
+#[path = "hostile/shapes.rs"]
+#[allow(dead_code, reason = "some of it is for tests of other crates")]
+mod shapes;
+
+use castile_xsd::{Diagnostic, Documents, Limits, Schema, Severity};
+
+fn schema_of(body: &str) -> String {
+    format!(
+        "<xs:schema xmlns:xs='http://www.w3.org/2001/XMLSchema' xmlns:t='urn:t' targetNamespace='urn:t'>\n{body}\n</xs:schema>"
+    )
+}
+
+fn read(body: &str) -> (Schema, Vec<Diagnostic>) {
+    castile_xsd::read("a.xsd", &Documents::new().with("a.xsd", schema_of(body).as_str()))
+}
+
+fn errors(diagnostics: &[Diagnostic]) -> Vec<String> {
+    diagnostics.iter().filter(|one| one.severity == Severity::Error).map(ToString::to_string).collect()
+}
+
+/// What a schema holds when all of it is looked at, type by type: what is made of it can be no less work.
+fn work(schema: &Schema) -> usize {
+    schema
+        .types()
+        .filter(|(id, _)| id.builtin().is_none())
+        .map(|(id, definition)| {
+            let mut particles = 0;
+            let content = schema.content(id);
+            let mut open: Vec<_> = content.particle().into_iter().collect();
+            while let Some(particle) = open.pop() {
+                particles += 1;
+                if let castile_xsd::components::Term::Group(group) = &particle.term {
+                    open.extend(&group.particles);
+                }
+            }
+            let facets = definition.as_simple().map_or(0, |_| schema.facets(id).len());
+            1 + particles + facets + schema.attribute_uses(id).len()
+        })
+        .sum()
+}
+
+#[test]
+fn every_shape_ends_within_the_limits() {
+    let limits = Limits::default();
+    for shape in shapes::SHAPES {
+        let (schema, diagnostics) = read(&(shape.schema)(shape.size_of(20_000)));
+        assert!(work(&schema) <= limits.total_size, "{}", shape.name);
+        let most = 3 * (limits.diagnostics + 1);
+        assert!(diagnostics.len() <= most, "{}: {} diagnostics", shape.name, diagnostics.len());
+    }
+}
+
+/// A chain of types that each have what the one before has is of quadratic size, up to a limit; nothing is of more.
+#[test]
+fn work_grows_as_the_contract_does() {
+    for shape in shapes::SHAPES {
+        let size = shape.size_of(6_000);
+        let works = [size, 2 * size].map(|size| work(&read(&(shape.schema)(size)).0));
+        assert!(works[1] <= 5 * works[0] + 1_000, "{}: {works:?}", shape.name);
+    }
+}
+
+#[test]
+fn errors_name_the_limit_and_the_place() {
+    let chain = |n: usize| (shapes::shape("extensions_in_a_chain").unwrap().schema)(n);
+    let small = |change: fn(&mut Limits)| {
+        let mut limits = Limits::default();
+        change(&mut limits);
+        limits
+    };
+    for (body, limits, expected) in [
+        (chain(300), Limits::default(), "is derived from others in more than 200 steps"),
+        (chain(40), small(|limits| limits.derivation = 20), "that is the limit `derivation`"),
+        (chain(40), small(|limits| limits.type_size = 20), "that is the limit `type_size`"),
+        (chain(40), small(|limits| limits.total_size = 100), "expected at most 100"),
+        (chain(40), small(|limits| limits.components = 10), "that is the limit `components`"),
+        (chain(40), small(|limits| limits.document_bytes = 1_000), "that is the limit `document_bytes`"),
+        (
+            (shapes::shape("unions_of_two_alike").unwrap().schema)(60),
+            Limits::default(),
+            "particles, attributes, facets and member types, expected at most 100000",
+        ),
+        (
+            (shapes::shape("groups_of_two_alike").unwrap().schema)(60),
+            Limits::default(),
+            "that is the limit `type_size`",
+        ),
+        (
+            (shapes::shape("substitutions_in_a_chain").unwrap().schema)(300),
+            Limits::default(),
+            "stands for others in more than 200 steps",
+        ),
+    ] {
+        // The documents are two, so that a limit can be passed between them.
+        let documents = Documents::new()
+            .with(
+                "a.xsd",
+                schema_of("<xs:include schemaLocation='b.xsd'/><xs:include schemaLocation='c.xsd'/>").as_str(),
+            )
+            .with("b.xsd", schema_of(&body).as_str())
+            .with("c.xsd", schema_of("").as_str());
+        let (_, diagnostics) = castile_xsd::read_within("a.xsd", &documents, limits);
+        let errors = errors(&diagnostics);
+        let found = errors.iter().find(|error| error.contains(expected));
+        let found = found.unwrap_or_else(|| panic!("expected {expected:?} in {:?}", errors.first()));
+        assert!(found.contains(" --> ") && found.contains(".xsd"), "{found}");
+    }
+}
+
+#[test]
+fn too_many_documents_are_not_read() {
+    let mut limits = Limits::default();
+    limits.documents = 3;
+    let includes: String = (0..9).map(|number| format!("<xs:include schemaLocation='{number}.xsd'/>")).collect();
+    let mut documents = Documents::new().with("a.xsd", schema_of(&includes).as_str());
+    for number in 0..9 {
+        let body = format!("<xs:element name='e{number}'/>");
+        documents = documents.with(&format!("{number}.xsd"), schema_of(&body).as_str());
+    }
+    let (schema, diagnostics) = castile_xsd::read_within("a.xsd", &documents, limits);
+    // One of the elements is built in.
+    assert_eq!(schema.elements().len() - 1, 2);
+    let errors = errors(&diagnostics);
+    assert!(errors.len() == 1 && errors[0].contains("has 4 documents, expected at most 3"), "{errors:?}");
+}
+
+#[test]
+fn a_document_that_many_namespaces_include_counts_for_each() {
+    let mut limits = Limits::default();
+    limits.components = 1_000;
+    let elements: String = (0..100).map(|number| format!("<xs:element name='e{number}'/>")).collect();
+    let mut documents = Documents::new().with(
+        "c.xsd",
+        format!("<xs:schema xmlns:xs='http://www.w3.org/2001/XMLSchema'>{elements}</xs:schema>").as_str(),
+    );
+    let mut imports = String::new();
+    for number in 0..100 {
+        imports += &format!("<xs:import namespace='urn:{number}' schemaLocation='{number}.xsd'/>");
+        let text = format!(
+            "<xs:schema xmlns:xs='http://www.w3.org/2001/XMLSchema' targetNamespace='urn:{number}'><xs:include schemaLocation='c.xsd'/></xs:schema>"
+        );
+        documents = documents.with(&format!("{number}.xsd"), text.as_str());
+    }
+    documents = documents.with("a.xsd", schema_of(&imports).as_str());
+    let (schema, diagnostics) = castile_xsd::read_within("a.xsd", &documents, limits);
+    assert!(schema.elements().len() < 1_200, "{}", schema.elements().len());
+    assert!(errors(&diagnostics).iter().any(|error| error.contains("`components`")), "{diagnostics:?}");
+}
+
+#[test]
+fn patterns_that_take_long_to_compile_are_told_once() {
+    let (_, diagnostics) = read(&(shapes::shape("patterns_with_large_counts").unwrap().schema)(300));
+    let told = diagnostics.iter().filter(|one| one.message.contains("cost more than 500000 to compile"));
+    assert_eq!(told.count(), 1, "{diagnostics:?}");
+}

@@ -1,0 +1,56 @@
+//! Work, counted: edges of the control flow graph that are executed. That is the same each time and on each machine, as time is
+//! not, and says long before any timeout that an input of few bytes takes too much.
+
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// How many edges were executed since the count began. Inputs are run by one thread; what others do is counted too.
+static COUNT: AtomicU64 = AtomicU64::new(0);
+static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
+
+/// Called at each edge (`-sanitizer-coverage-trace-pc-guard`). The compiler does not instrument functions called so.
+#[unsafe(no_mangle)]
+pub extern "C" fn __sanitizer_cov_trace_pc_guard(_: *mut u32) {
+    let count = COUNT.load(Relaxed) + 1;
+    COUNT.store(count, Relaxed);
+    let limit = LIMIT.load(Relaxed);
+    if count > limit {
+        // The panic executes edges as well.
+        LIMIT.store(u64::MAX, Relaxed);
+        too_much(limit);
+    }
+}
+
+/// Called once for each module.
+#[unsafe(no_mangle)]
+pub extern "C" fn __sanitizer_cov_trace_pc_guard_init(_: *mut u32, _: *mut u32) {}
+
+#[cold]
+#[inline(never)]
+fn too_much(limit: u64) {
+    panic!("too much work: more than {limit} edges, the limit for this input");
+}
+
+/// Runs `check`, which panics when it exceeds `limit`, and returns what it took.
+pub(crate) fn limited(limit: u64, check: impl FnOnce()) -> u64 {
+    COUNT.store(0, Relaxed);
+    LIMIT.store(limit, Relaxed);
+    check();
+    LIMIT.store(u64::MAX, Relaxed);
+    COUNT.load(Relaxed)
+}
+
+/// Prints the work of each input that takes more per byte, or more in all, than those before. Only where `FUZZ_WORK` is set:
+/// the limits in `castile_fuzz::CHECKS` come from this.
+pub(crate) fn report(work: u64, bytes: usize) {
+    static IS_ASKED: LazyLock<bool> = LazyLock::new(|| std::env::var_os("FUZZ_WORK").is_some());
+    static MOST: AtomicU64 = AtomicU64::new(0);
+    static MOST_PER_BYTE: AtomicU64 = AtomicU64::new(0);
+    if !*IS_ASKED {
+        return;
+    }
+    let per_byte = work / bytes.max(256) as u64;
+    if work > MOST.fetch_max(work, Relaxed) || per_byte > MOST_PER_BYTE.fetch_max(per_byte, Relaxed) {
+        eprintln!("work: {work} edges for {bytes} bytes, {per_byte} per byte");
+    }
+}

@@ -1,0 +1,4 @@
+//! See `castile_fuzz::pattern`.
+#![no_main]
+
+castile_fuzz_targets::target!("pattern");

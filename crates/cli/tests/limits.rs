@@ -1,0 +1,168 @@
+//! The tables of docs/limits.md hold the defaults of the code: all of them, and nothing else.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::path::{Path, PathBuf};
+
+/// The heading above a table, and what it tells of.
+fn documented() -> Vec<(&'static str, String)> {
+    vec![
+        ("Server", shown(&castile::http::server::Server::new())),
+        ("Endpoint", shown(&castile::http::server::Options::default())),
+        ("Messages", shown(&castile::xml::Limits::default())),
+        ("Packages", shown(&castile::mime::Limits::default())),
+        ("Contracts", shown(&castile_xsd::Limits::default())),
+        ("Client", shown(&castile::http::client::Options::default())),
+    ]
+}
+
+/// What these structures hold that is no limit, or a table of its own.
+const NO_LIMITS: [&str; 8] =
+    ["limits", "leniency", "roles", "addressing", "attachments", "mtom", "local_address", "workers"];
+
+/// Limits of the server that are fields under other names than those of the methods that set them.
+const METHODS: [(&str, &str); 7] = [
+    ("header_read", "header_read_timeout"),
+    ("write", "write_timeout"),
+    ("keep_alive", "keep_alive_timeout"),
+    ("requests", "max_requests_receiving"),
+    ("bytes", "max_bytes_receiving"),
+    ("requests_per_peer", "max_requests_receiving_per_peer"),
+    ("connections_per_peer", "max_connections_per_peer"),
+];
+
+#[test]
+fn the_tables_of_limits_hold_the_defaults_of_the_code() {
+    let document = read(&repository().join("docs/limits.md"));
+    let mut wrong = Vec::new();
+    for (heading, shown) in documented() {
+        let table = table(&document, heading);
+        let code = fields(&shown);
+        for (name, value) in &code {
+            match table.get(name) {
+                None => wrong.push(format!("{heading}: {name} is missing, whose default is {value}")),
+                Some(text) if quantity(text) != Some(*value) => {
+                    wrong.push(format!("{heading}: {name} is {text:?} in the table, and {value} in the code"));
+                }
+                Some(_) => {}
+            }
+        }
+        let unknown = table.keys().filter(|name| !code.contains_key(*name));
+        wrong.extend(
+            unknown.map(|name| format!("{heading}: {name} stands in the table, and the code has no such limit")),
+        );
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_table_of_fixed_limits_holds_the_constants_of_the_code() {
+    let document = read(&repository().join("docs/limits.md"));
+    let table = table(&document, "Fixed limits");
+    assert!(!table.is_empty());
+    for (place, text) in table {
+        let (file, name) = place.split_once("` `").unwrap_or_else(|| panic!("{place:?} is no file and constant"));
+        let source = read(&repository().join("crates").join(file));
+        let definition = source.lines().find(|line| line.contains(&format!("const {name}:")));
+        let definition = definition.unwrap_or_else(|| panic!("{file} has no constant {name}"));
+        let value = definition.rsplit('=').next().unwrap_or_default().trim().trim_end_matches(';');
+        assert_eq!(quantity(&text), Some(constant(value)), "{place} is {text:?} in the table, and {value} in the code");
+    }
+}
+
+fn shown(limits: &impl Debug) -> String {
+    format!("{limits:#?}")
+}
+
+/// The numbers and times of a structure and of those within it, by name, in bytes and seconds. A limit that is off is
+/// infinite.
+fn fields(shown: &str) -> BTreeMap<String, f64> {
+    let mut found = BTreeMap::new();
+    let mut left_out = None;
+    for line in shown.lines().skip(1) {
+        let indent = line.len() - line.trim_start().len();
+        if left_out.is_some_and(|outer| indent > outer) {
+            continue;
+        }
+        let Some((name, value)) = line.trim().split_once(": ") else { continue };
+        left_out = NO_LIMITS.contains(&name).then_some(indent);
+        if left_out.is_none()
+            && let Some(value) = debugged(value.trim_end_matches(','))
+        {
+            let method = METHODS.iter().find(|(field, _)| *field == name).map_or(name, |(_, method)| method);
+            found.insert(method.to_owned(), value);
+        }
+    }
+    found
+}
+
+/// A number or a time as `Debug` writes it: `16777216`, `30s`, `1.5ms`.
+fn debugged(text: &str) -> Option<f64> {
+    if text == "None" {
+        return Some(f64::INFINITY);
+    }
+    let text = text.strip_prefix("Some(").map_or(text, |text| text.trim_end_matches(')'));
+    let unit = text.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+    let number: f64 = text.strip_suffix(unit)?.parse().ok()?;
+    let scale = match unit {
+        "" | "s" => 1.0,
+        "ms" => 1e-3,
+        _ => return None,
+    };
+    Some(number * scale)
+}
+
+/// The value of a constant: `16 << 20`, `1_000`, `Duration::from_secs(10)`.
+fn constant(text: &str) -> f64 {
+    let text = text.replace('_', "");
+    let number = |text: &str| text.trim().parse::<f64>().unwrap_or_else(|_| panic!("{text:?} is no number"));
+    if let Some(seconds) = text.strip_prefix("Duration::fromsecs(") {
+        return number(seconds.trim_end_matches(')'));
+    }
+    match text.split_once("<<") {
+        Some((number_of, places)) => number(number_of) * number(places).exp2(),
+        None => text.split('*').map(number).product(),
+    }
+}
+
+/// `10,000`, `16 MiB`, `100 B/s`, `30 s`, in bytes and seconds.
+fn quantity(text: &str) -> Option<f64> {
+    if text == "off" {
+        return Some(f64::INFINITY);
+    }
+    let (number, unit) = text.split_once(' ').unwrap_or((text, ""));
+    let number: f64 = number.replace(',', "").parse().ok()?;
+    let scale = match unit.trim_end_matches("/s") {
+        "" | "B" | "s" => 1.0,
+        "ms" => 1e-3,
+        "min" => 60.0,
+        "KB" => 1e3,
+        "MB" => 1e6,
+        "KiB" => 1024.0,
+        "MiB" => 1_048_576.0,
+        "GiB" => 1_073_741_824.0,
+        _ => return None,
+    };
+    Some(number * scale)
+}
+
+/// The first table below a heading: the name of each limit, and its default.
+fn table(document: &str, heading: &str) -> BTreeMap<String, String> {
+    let section = document.split("\n## ").find(|section| section.lines().next() == Some(heading));
+    let section = section.unwrap_or_else(|| panic!("docs/limits.md has no section {heading:?}"));
+    let rows = section.lines().filter(|line| line.starts_with("| `"));
+    rows.map(|row| {
+        let mut cells = row.trim_matches('|').split('|').map(str::trim);
+        let name = cells.next().unwrap_or_default().trim_matches('`');
+        (name.to_owned(), cells.next().unwrap_or_default().to_owned())
+    })
+    .collect()
+}
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(file: &Path) -> String {
+    std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+}

@@ -1,0 +1,73 @@
+"""A bystander: calls echoVoid as a new client every 10 ms, whatever became of the calls before, and tells how long each took.
+
+    probe.py PORT QUIET-PORT
+
+Each time it calls two servers, of which nobody attacks the second: what that one takes is what the machine takes, and the
+bystander itself. It is a process of its own, so that neither the attackers nor their interpreter's lock are measured. It goes
+on until standard input ends, and writes a line for each call: the port, when it began on the monotonic clock, and seconds to
+its answer, or `inf`.
+"""
+
+import asyncio
+import os
+import sys
+import time
+
+EVERY = 0.01
+PATIENCE = 2
+AT_A_TIME = 600
+
+BODY = (
+    b'<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body>'
+    b'<t:echoVoid xmlns:t="http://soapinterop.org/"/></s:Body></s:Envelope>'
+)
+REQUEST = (
+    b"POST /interop/base HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: text/xml; charset=utf-8\r\n"
+    b'SOAPAction: "http://soapinterop.org/"\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%b' % (len(BODY), BODY)
+)
+
+
+async def call(port):
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        writer.write(REQUEST)
+        answer = await reader.read()
+    finally:
+        writer.transport.abort()
+    if not answer.startswith(b"HTTP/1.1 200 ") or b"echoVoidResponse" not in answer:
+        raise ValueError(answer[:100])
+
+
+async def timed(port, results):
+    begun = time.monotonic()
+    try:
+        await asyncio.wait_for(call(port), PATIENCE)
+        results.append((port, begun, time.monotonic() - begun))
+    except (OSError, ValueError, TimeoutError, asyncio.TimeoutError):
+        results.append((port, begun, float("inf")))
+
+
+async def main():
+    ports = [int(port) for port in sys.argv[1:]]
+    over = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    loop.add_reader(sys.stdin, over.set)
+    results, running = [], set()
+    while not over.is_set():
+        for port in ports if len(running) < AT_A_TIME else []:
+            task = asyncio.create_task(timed(port, results))
+            running.add(task)
+            task.add_done_callback(running.discard)
+        await asyncio.sleep(EVERY)
+    loop.remove_reader(sys.stdin)
+    if running:
+        await asyncio.wait(running)
+    sys.stdout.write("".join(f"{port} {begun} {taken}\n" for port, begun, taken in results))
+
+
+try:
+    # It sleeps nearly always. Without this, what is measured is who else wants a core.
+    os.nice(-10)
+except PermissionError:
+    pass
+asyncio.run(main())

@@ -1,0 +1,87 @@
+"""The process that is attacked, and what it takes."""
+
+import os
+import re
+import resource
+import signal
+import subprocess
+import tempfile
+import time
+
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class Server:
+    """A `castile serve` of its own on a free port of loopback."""
+
+    def __init__(self, castile, flags=(), limit=None):
+        self.log = tempfile.TemporaryFile()
+        command = [castile, "serve", "--addr", "127.0.0.1:0", *flags]
+        self.process = subprocess.Popen(command, stdout=self.log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+        self.pid = self.process.pid
+        if limit is not None:
+            resource.prlimit(self.pid, resource.RLIMIT_AS, (int(limit), int(limit)))
+        self.port = self.await_port()
+        self.idle = peak_memory(self.pid)
+        self.peak = self.idle
+
+    def await_port(self):
+        for _ in range(1000):
+            match = re.search(r"listening on http://127\.0\.0\.1:(\d+)", self.output())
+            if match:
+                return int(match[1])
+            if self.process.poll() is not None:
+                break
+            time.sleep(0.01)
+        raise SystemExit(f"castile serve does not listen:\n{self.output()}")
+
+    def output(self):
+        self.log.seek(0)
+        return self.log.read().decode(errors="replace")
+
+    def sample(self):
+        """Notes the peak of memory, which is lost when a process aborts."""
+        self.peak = max(self.peak, peak_memory(self.pid))
+
+    def cpu(self):
+        return cpu_time(self.pid)
+
+    def spins(self):
+        """Whether the process works on although nobody asks it to. What was begun may take 2 s to its end."""
+        for _ in range(8):
+            before = self.cpu()
+            time.sleep(0.25)
+            # Somebody else may have both cores, so a share of one says nothing.
+            if self.cpu() - before <= 0.02:
+                return False
+        return True
+
+    def end(self, patience):
+        """Ends the process by SIGTERM and returns its exit code; None if it had to be killed."""
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            return self.process.wait(patience)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            return None
+
+
+def cpu_time(pid):
+    """What a process took so far in seconds, its threads that have ended included; 10 ms is the finest step."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            fields = file.read().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def peak_memory(pid):
+    """The most memory that was resident so far, in bytes."""
+    try:
+        with open(f"/proc/{pid}/status") as file:
+            match = re.search(r"VmHWM:\s+(\d+) kB", file.read())
+    except OSError:
+        match = None
+    return int(match[1]) * 1024 if match else 0

@@ -24,8 +24,13 @@ fn check(name: &str) -> Check {
 /// Runs a check within its limit on work.
 pub fn run(name: &str, input: &[u8]) {
     let check = check(name);
-    let limit = check.work + check.work_per_byte * input.len() as u64;
-    let work = work::limited(limit, || (check.run)(input));
+    within((check.work, check.work_per_byte), input, || (check.run)(input));
+}
+
+/// Runs a check that has no name: it may take this much work in all, and this much for each byte of its input.
+pub fn within((work, work_per_byte): (u64, u64), input: &[u8], check: impl FnOnce()) {
+    let limit = work + work_per_byte * input.len() as u64;
+    let work = work::limited(limit, check);
     assert!(work > 0, "the work is not counted: see the flags in fuzz/run");
     work::report(work, input.len());
 }

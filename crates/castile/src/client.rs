@@ -133,8 +133,8 @@ impl<S: HttpService> Caller<S> {
         self
     }
 
-    /// The same whose responses of more than `above` bytes are read by `workers`. It is 256 KiB and the
-    /// [shared](Workers::shared) workers otherwise. Requests are borrowed, so they are written where they are sent.
+    /// A caller whose responses of more than `above` bytes are read by `workers`. Other callers have 256 KiB and the
+    /// [shared](Workers::shared) workers. Requests are borrowed, so they are written where they are sent.
     pub fn with_workers(mut self, above: usize, workers: Workers) -> Self {
         self.options.offload = Some(Offloading::new(above, Arc::new(workers)));
         self

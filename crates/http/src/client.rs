@@ -11,7 +11,7 @@ use castile_xml::visible;
 use http::{HeaderValue, Request, Response, StatusCode, Uri, header};
 
 use crate::body::{self, Failure};
-use crate::headers::{ContentType, MessageType, SOAP_ACTION, Unread, content_encoding, request_headers, shown, single};
+use crate::headers::{ContentType, Fields, MessageType, SOAP_ACTION, Unread, request_headers, shown};
 use crate::package::{self, Contained};
 use crate::{Body, BoxError, Error, ErrorKind};
 
@@ -115,12 +115,12 @@ where
     let (head, body) = response.map_err(|error| exchange_failed(error.into()))?.into_parts();
 
     let status = head.status;
-    let encoding = content_encoding(&head.headers);
+    let Fields { content_type, content_encoding: encoding, .. } = Fields::of(&head.headers);
     let due = head.extensions.get::<Due>().cloned();
     let is_fault = matches!(status, StatusCode::INTERNAL_SERVER_ERROR | StatusCode::BAD_REQUEST);
     let is_success = matches!(status, StatusCode::OK | StatusCode::ACCEPTED | StatusCode::NO_CONTENT);
     let may_be_message = (is_success || is_fault) && encoding.is_none();
-    let content_type = single(&head.headers, &header::CONTENT_TYPE).map_err(|found| {
+    let content_type = content_type.single().map_err(|found| {
         let message = format!("the answer has {found} Content-Type headers, expected one");
         Error::new(ErrorKind::ContentType, message)
     });
@@ -141,7 +141,7 @@ where
                 return Ok(ClientReply { status, received: Bytes::new().into() });
             }
             if let Some(found) = encoding {
-                let found = shown(&found);
+                let found = shown(&String::from_utf8_lossy(found.as_bytes()));
                 let message = format!("the answer {status} has the content encoding {found}, which was not asked for");
                 return Err(Error::new(ErrorKind::ContentEncoding, message));
             }

@@ -6,7 +6,7 @@ use castile_mime::Related;
 use castile_soap::Version;
 use castile_xml::Charset;
 use http::header::InvalidHeaderValue;
-use http::{HeaderMap, HeaderName, HeaderValue, header};
+use http::{HeaderMap, HeaderName, HeaderValue};
 
 /// SOAPAction, the intent of a request (SOAP 1.1 §6.1.1).
 pub(crate) const SOAP_ACTION: HeaderName = HeaderName::from_static("soapaction");
@@ -93,24 +93,60 @@ impl fmt::Display for Unread {
     }
 }
 
-/// The value of a header that may stand once.
-///
-/// # Errors
-/// How often it stands there instead, so that two readers could take two values.
-pub(crate) fn single<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a HeaderValue>, usize> {
-    let mut values = headers.get_all(name).iter();
-    let first = values.next();
-    match values.count() {
-        0 => Ok(first),
-        further => Err(1 + further),
+/// The headers that decide how a message is read, found in one pass.
+#[derive(Default)]
+pub(crate) struct Fields<'a> {
+    pub(crate) host: Field<'a>,
+    pub(crate) content_type: Field<'a>,
+    pub(crate) soap_action: Field<'a>,
+    /// The first content coding that the body is said to have (RFC 9110 §8.4).
+    pub(crate) content_encoding: Option<&'a HeaderValue>,
+    pub(crate) has_transfer_encoding: bool,
+    pub(crate) has_expect: bool,
+    pub(crate) has_accept: bool,
+}
+
+/// A header that may stand once.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Field<'a> {
+    pub(crate) first: Option<&'a HeaderValue>,
+    count: usize,
+}
+
+impl<'a> Fields<'a> {
+    pub(crate) fn of(headers: &'a HeaderMap) -> Self {
+        let mut fields = Fields::default();
+        for (name, value) in headers {
+            match name.as_str() {
+                "host" => fields.host.add(value),
+                "content-type" => fields.content_type.add(value),
+                "soapaction" => fields.soap_action.add(value),
+                "content-encoding" if !value.as_bytes().eq_ignore_ascii_case(b"identity") => {
+                    fields.content_encoding.get_or_insert(value);
+                }
+                "transfer-encoding" => fields.has_transfer_encoding = true,
+                "expect" => fields.has_expect = true,
+                "accept" => fields.has_accept = true,
+                _ => {}
+            }
+        }
+        fields
     }
 }
 
-/// The first content coding that a body is said to have (RFC 9110 §8.4).
-pub(crate) fn content_encoding(headers: &HeaderMap) -> Option<String> {
-    let mut values = headers.get_all(header::CONTENT_ENCODING).iter();
-    let found = values.find(|value| !value.as_bytes().eq_ignore_ascii_case(b"identity"))?;
-    Some(String::from_utf8_lossy(found.as_bytes()).into_owned())
+impl<'a> Field<'a> {
+    fn add(&mut self, value: &'a HeaderValue) {
+        self.first.get_or_insert(value);
+        self.count += 1;
+    }
+
+    /// The value.
+    ///
+    /// # Errors
+    /// How often it stands there instead of once, so that two readers could take two values.
+    pub(crate) fn single(self) -> Result<Option<&'a HeaderValue>, usize> {
+        if self.count > 1 { Err(self.count) } else { Ok(self.first) }
+    }
 }
 
 /// What a Content-Type says: what a body is.

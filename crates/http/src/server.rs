@@ -173,7 +173,8 @@ impl Server {
         self
     }
 
-    /// The same for each address. No limit by default: many clients can share the address of a proxy.
+    /// The most requests from one address whose body is waited for at once. When there is one more, the slowest of those from that
+    /// address is answered 408 and its connection closed. No limit by default: many clients can share the address of a proxy.
     pub fn max_requests_receiving_per_peer(mut self, max: usize) -> Self {
         self.receiving.requests_per_peer = Some(max);
         self
@@ -223,9 +224,7 @@ impl Server {
             let Some((stream, slot)) = until(shutdown.as_mut(), next).await else {
                 break;
             };
-            if let Some(slot) = slot {
-                running.serve(stream, service.clone(), slot);
-            }
+            running.serve(stream, service.clone(), slot);
         }
         running.shared.stop.give(Order::Finish);
         // The system has taken in the connections that wait here, so their clients may have sent requests.
@@ -259,10 +258,10 @@ impl Server {
         Shared {
             http,
             timeouts: self.timeouts,
-            admission: Arc::new(Admission {
+            admission: Admission {
                 slots: Slots::new(self.max_requests_in_flight, self.max_requests_queued, self.queue_timeout),
                 connections: Connections::new(self.receiving),
-            }),
+            },
             stop: Stop::default(),
             cut_off: CutOffs::default(),
         }
@@ -329,18 +328,16 @@ impl Drop for Running {
 
 /// Waits for the place of one more connection. Where all are taken one is dropped that waits for its peer, as soon as one
 /// does.
-async fn place(slots: &Arc<Semaphore>, connections: &Connections) -> Option<OwnedSemaphorePermit> {
+async fn place(slots: &Arc<Semaphore>, connections: &Connections) -> OwnedSemaphorePermit {
     const LOOK_AGAIN: Duration = Duration::from_millis(100);
-    if let Ok(slot) = slots.clone().try_acquire_owned() {
-        return Some(slot);
-    }
-    let mut slot = pin!(slots.clone().acquire_owned());
+    let mut slot = slots.clone().try_acquire_owned().ok();
     loop {
-        connections.make_room();
-        if let Ok(slot) = timeout(LOOK_AGAIN, slot.as_mut()).await {
-            // The semaphore is never closed.
-            return slot.ok();
+        if let Some(slot) = slot {
+            return slot;
         }
+        connections.make_room();
+        // The semaphore is never closed, so an error is a time that is over.
+        slot = timeout(LOOK_AGAIN, slots.clone().acquire_owned()).await.ok().and_then(Result::ok);
     }
 }
 

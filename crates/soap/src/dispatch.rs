@@ -267,8 +267,8 @@ impl Payload<'_> {
         D: FaultDetail,
         F: Future<Output = Result<(R, O, P), Fault<D>>> + Send,
     {
-        self.run(handler, async |responding: Responding, (response, header, parts): (R, O, P)| {
-            responding.response(response, header).await.with_parts(parts.into_parts())
+        self.run(handler, |responding, (response, header, parts): (R, O, P)| {
+            responding.response(response, header, parts.into_parts())
         })
     }
 
@@ -302,13 +302,13 @@ impl Payload<'_> {
         D: FaultDetail,
         F: Future<Output = Result<(), Fault<D>>> + Send,
     {
-        self.run(handler, |responding, ()| std::future::ready(Reply::empty(responding.version)))
+        self.run(handler, |responding, ()| Ok(Reply::empty(responding.version)))
     }
 
-    fn run<Q, H, A, T, D, F, W>(
+    fn run<Q, H, A, T, D, F>(
         self,
         handler: impl FnOnce(Q, H, A) -> F + Send + 'static,
-        reply: impl FnOnce(Responding, T) -> W + Send + 'static,
+        reply: impl FnOnce(&Responding, T) -> Result<Reply, Pending> + Send + 'static,
     ) -> Result<Pending, Error>
     where
         Q: FromPayload + Send + 'static,
@@ -317,7 +317,6 @@ impl Payload<'_> {
         T: Send,
         D: FaultDetail,
         F: Future<Output = Result<T, Fault<D>>> + Send,
-        W: Future<Output = Reply> + Send,
     {
         let Payload { decoder, operation, envelope, exchange, first, carried } = self;
         let version = envelope.version;
@@ -333,9 +332,8 @@ impl Payload<'_> {
         let package = carried.package();
         let (mtom, offload) = (carried.mtom, carried.options.offload.clone());
         let responding = Responding { version, operation, exchange: exchange.clone(), mtom, offload };
-        let to_write = exchange.clone();
         let pending = Box::pin(async move {
-            let exchange = to_write.as_deref();
+            let exchange = responding.exchange.as_deref();
             // A handler's panic is its own affair: it answers with a fault and leaves no state of ours behind. So is
             // one of its types while they are written.
             let reply = async {
@@ -358,7 +356,10 @@ impl Payload<'_> {
                     attachments = package.received.attachments;
                 }
                 match handler(request, header, A::take(attachments)).await {
-                    Ok(answer) => reply(responding, answer).await,
+                    Ok(answer) => match reply(&responding, answer) {
+                        Ok(reply) => reply,
+                        Err(elsewhere) => elsewhere.await,
+                    },
                     Err(fault) => reply::of_fault(version, exchange, &fault),
                 }
             };

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use castile_databinding::Encoder;
 use castile_databinding::ErrorKind::Outgrown;
+use castile_mime::Part;
 use futures_util::FutureExt;
 
 use crate::addressing::{self, Exchange};
@@ -37,9 +38,12 @@ pub(crate) struct Responding {
 }
 
 impl Responding {
-    /// A response with its header. It is written where it is asked for unless the last one was large; when it turns out to
-    /// be large it is written anew elsewhere.
-    pub(crate) async fn response<R, H>(self, response: R, header: H) -> Reply
+    /// A response with its header and its parts. It is written here unless the last one was large; when it turns out to be
+    /// large it is written anew elsewhere.
+    ///
+    /// # Errors
+    /// That it is not there yet.
+    pub(crate) fn response<R, H>(&self, response: R, header: H, parts: Vec<Part>) -> Result<Reply, Pending>
     where
         R: ToPayload + Send + 'static,
         H: Header,
@@ -48,9 +52,10 @@ impl Responding {
         if self.operation.response_size.last() <= most
             && let Some(reply) = self.write(&response, &header, most)
         {
-            return reply;
+            return Ok(reply.with_parts(parts));
         }
-        Box::pin(self.elsewhere(response, header)).await
+        let responding = self.clone();
+        Err(Box::pin(async move { responding.elsewhere(response, header).await.with_parts(parts) }))
     }
 
     async fn elsewhere<R, H>(self, response: R, header: H) -> Reply

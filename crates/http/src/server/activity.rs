@@ -6,7 +6,7 @@
 
 use std::cell::Cell;
 use std::io::{self, IoSlice};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
@@ -17,16 +17,18 @@ use http::StatusCode;
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::rt::TokioIo;
 
-use super::admission::Admission;
+use super::connection::Shared;
 use super::connections::Wait;
 use super::listener::Connection;
 
 /// The state of one connection.
 #[derive(Debug)]
 pub(super) struct Activity {
-    pub(super) admission: Arc<Admission>,
+    pub(super) shared: Arc<Shared>,
     /// The address of the other end, where it has one.
     pub(super) peer: Option<IpAddr>,
+    /// The address that it came to, where it has one.
+    pub(super) local: Option<SocketAddr>,
     /// Where it is in the list of all connections, whose lock guards it.
     pub(super) index: AtomicUsize,
     /// Whether the other end is waited for.
@@ -64,10 +66,11 @@ pub(super) enum Phase {
 }
 
 impl Activity {
-    pub(super) fn new(admission: Arc<Admission>, peer: Option<IpAddr>) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, connection: &impl Connection) -> Self {
         Activity {
-            admission,
-            peer,
+            shared,
+            peer: connection.peer(),
+            local: connection.local_addr(),
             index: AtomicUsize::default(),
             wait: Wait::default(),
             turn: AtomicU32::default(),
@@ -105,12 +108,16 @@ impl Activity {
         self.requests.store(requests.wrapping_add(1), Relaxed);
         self.busy.store(true, Relaxed);
         self.wait.end();
-        Turn(self.next_turn())
+        // The one before is over, so this number is new.
+        Turn(self.turn.load(SeqCst))
     }
 
     /// A request has its answer, or won't get one: the slot that it may hold is free.
     pub(super) fn answered(&self) {
-        self.next_turn();
+        let next = (self.turn.load(SeqCst) | 1).wrapping_add(1);
+        if self.turn.swap(next, SeqCst) & 1 == 1 {
+            self.shared.admission.slots.release();
+        }
     }
 
     /// Bytes written so far.
@@ -118,25 +125,17 @@ impl Activity {
         self.sent.load(Relaxed)
     }
 
-    fn next_turn(&self) -> u32 {
-        let next = (self.turn.load(SeqCst) | 1).wrapping_add(1);
-        if self.turn.swap(next, SeqCst) & 1 == 1 {
-            self.admission.slots.release();
-        }
-        next
-    }
-
     /// Leaves a slot that was taken to a turn; if that is over the slot is free.
     pub(super) fn hold(&self, Turn(turn): Turn) {
         if self.turn.compare_exchange(turn, turn | 1, SeqCst, SeqCst).is_err() {
-            self.admission.slots.release();
+            self.shared.admission.slots.release();
         }
     }
 
     /// Gives back the slot that a turn holds, if it does.
     pub(super) fn rest(&self, Turn(turn): Turn) {
         if self.turn.compare_exchange(turn | 1, turn, SeqCst, SeqCst).is_ok() {
-            self.admission.slots.release();
+            self.shared.admission.slots.release();
         }
     }
 

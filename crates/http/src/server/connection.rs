@@ -15,7 +15,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::{Instant, Sleep, sleep, timeout};
 
 use super::activity::{Activity, Phase, Watched};
-use super::admission::{Admission, Admitted};
+use super::admission::Admission;
 use super::connections::Wait;
 use super::exchange::Exchanges;
 use super::listener::Connection;
@@ -31,10 +31,11 @@ const LINGER: Duration = Duration::from_secs(2);
 const LAST_CALL: Duration = Duration::from_millis(500);
 
 /// What all connections of a server share.
+#[derive(Debug)]
 pub(super) struct Shared {
     pub(super) http: http1::Builder,
     pub(super) timeouts: Timeouts,
-    pub(super) admission: Arc<Admission>,
+    pub(super) admission: Admission,
     pub(super) stop: Stop,
     pub(super) cut_off: CutOffs,
 }
@@ -70,14 +71,13 @@ where
     B::Error: Into<BoxError>,
 {
     let timeouts = &shared.timeouts;
-    let activity = Arc::new(Activity::new(shared.admission.clone(), stream.peer()));
+    let activity = Arc::new(Activity::new(shared.clone(), &stream));
     let Some(_open) = shared.admission.connections.open(activity.clone()) else {
         return;
     };
     let mut orders = pin!(shared.stop.orders());
     let mut alarm = pin!(sleep(timeouts.header_read));
     let mut early = Bytes::new();
-    let service = Exchanges::new(service, shared.clone(), stream.local_addr());
     loop {
         activity.wait(Wait::PEER, Duration::ZERO, 0);
         let mut is_last = false;
@@ -105,7 +105,7 @@ where
             return;
         }
         activity.wait.end();
-        let service = Admitted::new(service.clone(), activity.clone());
+        let service = Exchanges::new(service.clone(), activity.clone());
         let io = Watched::new(stream, early, activity.clone());
         // Boxed, so that an idle connection keeps nothing of it.
         let mut http = Box::new(shared.http.serve_connection(io, service));

@@ -97,7 +97,7 @@ pub(super) struct Open(pub(super) Arc<Activity>);
 
 impl Drop for Open {
     fn drop(&mut self) {
-        let mut open = self.0.admission.connections.lock();
+        let mut open = self.0.shared.admission.connections.lock();
         let index = self.0.index.load(Relaxed);
         open.swap_remove(index);
         if let Some(moved) = open.get(index) {
@@ -116,7 +116,7 @@ pub(super) struct Received {
 impl Received {
     /// A request of which so many bytes came. If there are too many of them, the slowest is dropped.
     pub(super) fn new(activity: Arc<Activity>, bytes: usize) -> Self {
-        let connections = &activity.admission.connections;
+        let connections = &activity.shared.admission.connections;
         let limits = &connections.limits;
         if let (Some(max), Some(peer)) = (limits.requests_per_peer, activity.peer) {
             let is_same = |other: &Activity| other.peer == Some(peer) && other.wait.is_for_body();
@@ -135,7 +135,7 @@ impl Received {
     /// So many more bytes are held. If all hold too many, the slowest of those that hold much is dropped.
     pub(super) fn hold(&mut self, bytes: usize) {
         self.bytes += bytes;
-        let connections = &self.activity.admission.connections;
+        let connections = &self.activity.shared.admission.connections;
         let all = connections.bytes.fetch_add(bytes, Relaxed) + bytes;
         if all > connections.limits.bytes {
             let mean = (all / connections.receiving.load(Relaxed).max(1)) as u64;
@@ -146,12 +146,17 @@ impl Received {
     /// Nothing is held any more: what came is at work.
     pub(super) fn hand_over(&mut self) {
         let bytes = std::mem::take(&mut self.bytes);
-        self.activity.admission.connections.bytes.fetch_sub(bytes, Relaxed);
+        self.activity.shared.admission.connections.bytes.fetch_sub(bytes, Relaxed);
     }
 
     /// The body is waited for, and was for so long already; so many bytes came of it.
     pub(super) fn wait(&self, waited: Duration, came: u64) {
         self.activity.wait(Wait::BODY, waited, came);
+    }
+
+    /// So many bytes came of the body by now, which is still waited for.
+    pub(super) fn moved(&self, came: u64) {
+        self.activity.wait.moved.store(came, Relaxed);
     }
 
     /// The body isn't waited for.
@@ -162,14 +167,15 @@ impl Received {
     /// Whether the request is to be given up, asked once.
     pub(super) fn is_dropped(&self) -> bool {
         let kind = &self.activity.wait.kind;
-        kind.compare_exchange(Wait::DROPPED, Wait::NONE, Relaxed, Relaxed).is_ok()
+        kind.load(Relaxed) == Wait::DROPPED
+            && kind.compare_exchange(Wait::DROPPED, Wait::NONE, Relaxed, Relaxed).is_ok()
     }
 }
 
 impl Drop for Received {
     fn drop(&mut self) {
         self.hand_over();
-        self.activity.admission.connections.receiving.fetch_sub(1, Relaxed);
+        self.activity.shared.admission.connections.receiving.fetch_sub(1, Relaxed);
         self.activity.wait.end_of(Wait::BODY);
     }
 }
@@ -254,6 +260,6 @@ impl Activity {
     /// The connection waits for its peer, and did so for so long already; so many bytes came or went in that time.
     pub(super) fn wait(&self, kind: u8, waited: Duration, moved: u64) {
         let waited = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
-        self.wait.begin(kind, self.admission.connections.now().saturating_sub(waited), moved);
+        self.wait.begin(kind, self.shared.admission.connections.now().saturating_sub(waited), moved);
     }
 }

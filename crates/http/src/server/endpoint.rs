@@ -13,14 +13,14 @@ use castile_soap::{Description, Fault, Layer, Leniency, Mtom, NoDetail, Offloadi
 use castile_xml::Limits;
 use futures_util::future::BoxFuture;
 use http::request::Parts;
-use http::{Extensions, HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
+use http::{Extensions, HeaderValue, Method, Request, Response, StatusCode, header};
 
 use super::address::{self, Address};
 use super::admission::Ticket;
 use super::head;
 use super::receiving::{Pace, Receiving};
 use super::refusal::Refusal;
-use crate::headers::{ContentType, MessageType, SOAP_ACTION, XML_TYPE, content_encoding, message_type};
+use crate::headers::{ContentType, Fields, MessageType, XML_TYPE, message_type};
 use crate::timeout::within;
 use crate::workers::DEFAULT_OFFLOAD_ABOVE;
 use crate::{Body, BoxError, Workers, body, package as packages};
@@ -166,6 +166,12 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
         Endpoint::of(self.shared.options.clone(), Arc::new(service))
     }
 
+    /// This endpoint with another [`Options::address`].
+    pub fn address(self, address: Address) -> Self {
+        let options = Options { address, ..self.shared.options.clone() };
+        Endpoint::of(options, self.shared.service.clone())
+    }
+
     /// The service, to be called without HTTP.
     pub fn service(&self) -> &S {
         &self.shared.service
@@ -183,8 +189,9 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
         B::Error: Into<BoxError>,
     {
         let (head, body) = request.into_parts();
+        let fields = Fields::of(&head.headers);
         let message_type = match head.method {
-            Method::POST => content_type(&head.headers).map_err(Refusal::into_response),
+            Method::POST => content_type(&fields).map_err(Refusal::into_response),
             Method::GET | Method::HEAD if asks_for_wsdl(&head) => Err(self.wsdl(&head)),
             _ => Err(Refusal::Method.into_response()),
         };
@@ -194,8 +201,8 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
         };
         let shared = self.shared.clone();
         let asked = Asked {
-            action: head.headers.get(SOAP_ACTION).cloned(),
-            accepts_mtom: packages::accepts_mtom(&head.headers),
+            action: fields.soap_action.first.cloned(),
+            accepts_mtom: fields.has_accept && packages::accepts_mtom(&head.headers),
             extensions: head.extensions,
             ticket: Ticket::take(),
         };
@@ -320,13 +327,13 @@ fn asks_for_wsdl(head: &Parts) -> bool {
 }
 
 /// What the headers say of a body that is a message: one of the media types, in an encoding that is known.
-fn content_type(headers: &HeaderMap) -> Result<ContentType, Refusal> {
-    let content_type = head::only(headers, &header::CONTENT_TYPE, "Content-Type")?;
+fn content_type(fields: &Fields<'_>) -> Result<ContentType, Refusal> {
+    let content_type = head::only(fields.content_type, "Content-Type")?;
     // It may stand for the operation.
-    head::only(headers, &SOAP_ACTION, "SOAPAction")?;
+    head::only(fields.soap_action, "SOAPAction")?;
     let message_type = ContentType::read(content_type).map_err(Refusal::ContentType)?;
-    match content_encoding(headers) {
-        Some(found) => Err(Refusal::ContentEncoding { found }),
+    match fields.content_encoding {
+        Some(found) => Err(Refusal::ContentEncoding { found: String::from_utf8_lossy(found.as_bytes()).into_owned() }),
         None => Ok(message_type),
     }
 }

@@ -1,103 +1,140 @@
 //! What surrounds a request and its answer on a connection: the head is checked before, a shutdown is said behind, and one that
 //! a shutdown cuts off is reported.
 
-use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use http::request::Parts;
-use http::{HeaderValue, Method, Request, Response, Uri, header};
+use futures_util::future::BoxFuture;
+use http::uri::PathAndQuery;
+use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body::{Frame, SizeHint};
 use http_body_util::Either;
 use hyper::body::Incoming;
 use pin_project_lite::pin_project;
 use tokio::time::Instant;
 
-use super::connection::Shared;
+use super::activity::{Activity, Turn};
+use super::address;
+use super::admission::Ticket;
+use super::head;
+use super::refusal::Refusal;
 use super::shutdown::CutOff;
+use super::slots::Overload;
 use super::stop::Order;
-use super::{address, head};
-use crate::headers::{MessageType, SOAP_ACTION};
+use crate::headers::{Fields, MessageType};
 use crate::{Body, BoxError};
 
 /// The service of one connection.
 pub(super) struct Exchanges<S> {
     service: S,
-    shared: Arc<Shared>,
-    /// The address that the connection came to.
-    local: Option<SocketAddr>,
+    activity: Arc<Activity>,
 }
 
 impl<S> Exchanges<S> {
-    pub(super) fn new(service: S, shared: Arc<Shared>, local: Option<SocketAddr>) -> Self {
-        Exchanges { service, shared, local }
+    pub(super) fn new(service: S, activity: Arc<Activity>) -> Self {
+        Exchanges { service, activity }
     }
 }
 
-impl<S: Clone> Clone for Exchanges<S> {
-    fn clone(&self) -> Self {
-        Exchanges::new(self.service.clone(), self.shared.clone(), self.local)
-    }
-}
-
-impl<S, B> tower_service::Service<Request<Incoming>> for Exchanges<S>
+impl<S, B> hyper::service::Service<Request<Incoming>> for Exchanges<S>
 where
-    S: tower_service::Service<Request<Incoming>, Response = Response<B>>,
+    S: tower_service::Service<Request<Incoming>, Response = Response<B>> + Clone,
 {
     type Response = Response<ExchangeBody<B>>;
     type Error = S::Error;
-    type Future = ExchangeFuture<S::Future>;
+    type Future = ExchangeFuture<S>;
 
-    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
-        self.service.poll_ready(cx)
-    }
-
-    fn call(&mut self, request: Request<Incoming>) -> Self::Future {
-        let (mut head, body) = request.into_parts();
-        let exchange = Some(Exchange::new(self.shared.clone(), &head));
-        if let Err(refusal) = head::check(&head) {
-            return ExchangeFuture { future: None, refused: Some(refusal.into_response()), exchange };
+    fn call(&self, mut request: Request<Incoming>) -> ExchangeFuture<S> {
+        let fields = Fields::of(request.headers());
+        let exchange = Some(Exchange::begin(self.activity.clone(), &request, &fields));
+        let refusal = match head::check(&request, &fields) {
+            // Where there is no hope of a slot the message is not waited for.
+            _ if self.activity.shared.admission.slots.is_full() => Some(Refusal::Overload),
+            checked => checked.err(),
+        };
+        if let Some(refusal) = refusal {
+            return ExchangeFuture { stage: Stage::Refused { refusal: Some(refusal) }, exchange };
         }
-        if let Some(local) = self.local.filter(|_| head.method == Method::GET) {
-            head.extensions.insert(address::Local(local));
+        if let Some(local) = self.activity.local
+            && request.method() == Method::GET
+        {
+            request.extensions_mut().insert(address::Local(local));
         }
-        let future = self.service.call(Request::from_parts(head, body));
-        ExchangeFuture { future: Some(future), refused: None, exchange }
+        let stage = Stage::Called { service: self.service.clone(), request: Some(request) };
+        ExchangeFuture { stage, exchange }
     }
 }
 
 pin_project! {
+    /// How far a request is.
+    #[project = StageProjection]
+    enum Stage<S, F> {
+        /// The service is called as soon as it is ready.
+        Called { service: S, request: Option<Request<Incoming>> },
+        /// The service waits, if it needs a slot before it begins, until it has one.
+        Answering { queued: Option<Queued>, #[pin] future: F },
+        Refused { refusal: Option<Refusal> },
+    }
+}
+
+type Queued = BoxFuture<'static, Result<(), Overload>>;
+
+fn queue(ticket: Ticket) -> Queued {
+    Box::pin(async move { ticket.work().await })
+}
+
+pin_project! {
     /// The answer to one request.
-    pub(super) struct ExchangeFuture<F> {
-        // None: refused.
+    pub(super) struct ExchangeFuture<S>
+    where
+        S: tower_service::Service<Request<Incoming>>,
+    {
         #[pin]
-        future: Option<F>,
-        refused: Option<Response<Body>>,
+        stage: Stage<S, S::Future>,
         // None: handed on with the response.
         exchange: Option<Exchange>,
     }
 }
 
-impl<F, B, E> Future for ExchangeFuture<F>
+impl<S, B> Future for ExchangeFuture<S>
 where
-    F: Future<Output = Result<Response<B>, E>>,
+    S: tower_service::Service<Request<Incoming>, Response = Response<B>>,
 {
-    type Output = Result<Response<ExchangeBody<B>>, E>;
+    type Output = Result<Response<ExchangeBody<B>>, S::Error>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         const DONE: &str = "a future is not polled after it was ready";
-        let this = self.project();
-        let mut response = match this.future.as_pin_mut() {
-            Some(future) => ready!(future.poll(cx))?.map(Either::Left),
-            None => this.refused.take().expect(DONE).map(Either::Right),
+        let mut this = self.project();
+        let mut response = loop {
+            match this.stage.as_mut().project() {
+                StageProjection::Called { service, request } => {
+                    ready!(service.poll_ready(cx))?;
+                    let request = request.take().expect("the stage changes below");
+                    let Exchange { activity, turn, .. } = this.exchange.as_ref().expect(DONE);
+                    let (future, ticket) = Ticket::call(activity.clone(), *turn, || service.call(request));
+                    let queued = ticket.filter(|ticket| !ticket.try_work()).map(queue);
+                    this.stage.set(Stage::Answering { queued, future });
+                }
+                StageProjection::Answering { queued, future } => {
+                    if let Some(waiting) = queued {
+                        let admitted = ready!(waiting.as_mut().poll(cx));
+                        *queued = None;
+                        if admitted.is_err() {
+                            this.stage.set(Stage::Refused { refusal: Some(Refusal::Overload) });
+                            continue;
+                        }
+                    }
+                    break ready!(future.poll(cx))?.map(Either::Left);
+                }
+                StageProjection::Refused { refusal } => {
+                    break refusal.take().expect(DONE).into_response().map(Either::Right);
+                }
+            }
         };
-        let exchange = this.exchange.take().expect(DONE);
-        let is_refused = response.status().is_client_error();
-        if exchange.shared.stop.order() > Order::Run || (is_refused && exchange.may_stay_unread) {
-            response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
-        }
+        let mut exchange = this.exchange.take().expect(DONE);
+        exchange.answer(&mut response);
         Poll::Ready(Ok(response.map(|body| ExchangeBody { body, exchange })))
     }
 }
@@ -122,7 +159,7 @@ where
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         let mut this = self.project();
         let frame = ready!(this.body.as_mut().poll_frame(cx));
-        this.exchange.is_answered = frame.is_none() || this.body.is_end_stream();
+        this.exchange.is_sent = frame.is_none() || this.body.is_end_stream();
         Poll::Ready(frame)
     }
 
@@ -137,30 +174,50 @@ where
 
 /// One request, from its head to the last of its answer. What is told of it is kept as it came, since it is seldom told.
 struct Exchange {
-    shared: Arc<Shared>,
-    since: Instant,
-    target: Uri,
-    /// The header that names the action.
-    action: Option<HeaderValue>,
-    is_soap_action: bool,
+    activity: Arc<Activity>,
+    turn: Turn,
+    /// Whether the request may have attachments that nobody reads.
+    is_package: bool,
     /// Whether the client waits for leave to send the rest, and may do without: who refuses the request can't tell what the
     /// next bytes are.
     may_stay_unread: bool,
-    is_answered: bool,
+    since: Instant,
+    target: Option<PathAndQuery>,
+    /// The header that names the action.
+    action: Option<HeaderValue>,
+    is_soap_action: bool,
+    status: Option<StatusCode>,
+    is_sent: bool,
 }
 
 impl Exchange {
-    fn new(shared: Arc<Shared>, head: &Parts) -> Self {
-        let soap_action = head.headers.get(SOAP_ACTION);
-        let action = soap_action.or_else(|| head.headers.get(header::CONTENT_TYPE)).cloned();
+    fn begin(activity: Arc<Activity>, request: &Request<Incoming>, fields: &Fields<'_>) -> Self {
+        let content_type = fields.content_type.first.map(HeaderValue::as_bytes);
+        let is_package = content_type
+            .and_then(|value| value.get(..10))
+            .is_some_and(|start| start.eq_ignore_ascii_case(b"multipart/"));
         Exchange {
-            shared,
+            turn: activity.begin(),
+            activity,
+            is_package,
+            may_stay_unread: fields.has_expect || request.method() == Method::CONNECT,
             since: Instant::now(),
-            target: head.uri.clone(),
-            action,
-            is_soap_action: soap_action.is_some(),
-            may_stay_unread: head.method == Method::CONNECT || head.headers.contains_key(header::EXPECT),
-            is_answered: false,
+            target: request.uri().path_and_query().cloned(),
+            action: fields.soap_action.first.or(fields.content_type.first).cloned(),
+            is_soap_action: fields.soap_action.first.is_some(),
+            status: None,
+            is_sent: false,
+        }
+    }
+
+    /// The answer is there. To send it is no work: a peer that doesn't read must not hold a slot.
+    fn answer<B>(&mut self, response: &mut Response<B>) {
+        let status = response.status();
+        self.status = Some(status);
+        self.activity.answered();
+        let is_unread = status.is_client_error() && self.may_stay_unread;
+        if is_unread || self.activity.shared.stop.order() > Order::Run {
+            response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
     }
 
@@ -173,7 +230,7 @@ impl Exchange {
             header => MessageType::read(header.as_ref()).ok().and_then(|message_type| message_type.action),
         };
         CutOff {
-            path: self.target.path().to_owned(),
+            path: self.target.as_ref().map_or_else(String::new, |target| target.path().to_owned()),
             action: action.filter(|action| !action.is_empty()),
             elapsed: self.since.elapsed(),
         }
@@ -182,9 +239,14 @@ impl Exchange {
 
 impl Drop for Exchange {
     fn drop(&mut self) {
+        let Activity { shared, .. } = &*self.activity;
         // Only the shutdown orders so, and then nobody else ends an exchange.
-        if !self.is_answered && self.shared.stop.order() == Order::Close {
-            self.shared.cut_off.add(self.cut_off());
+        if !self.is_sent && shared.stop.order() == Order::Close {
+            shared.cut_off.add(self.cut_off());
         }
+        if self.status.is_none() {
+            self.activity.answered();
+        }
+        self.activity.end(self.status, self.is_package);
     }
 }

@@ -6,48 +6,39 @@
 
 use std::net::Ipv6Addr;
 
-use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Version, header};
+use http::{HeaderMap, HeaderValue, Method, Request, Version, header};
 
 use super::refusal::Refusal;
-use crate::headers::single;
+use crate::headers::{Field, Fields};
 
 /// Checks what HTTP asks of every request.
-pub(super) fn check(head: &Parts) -> Result<(), Refusal> {
-    match only(&head.headers, &header::HOST, "Host")? {
-        None if head.version >= Version::HTTP_11 => return Err(Refusal::NoHost),
+pub(super) fn check<B>(head: &Request<B>, fields: &Fields<'_>) -> Result<(), Refusal> {
+    match only(fields.host, "Host")? {
+        None if head.version() >= Version::HTTP_11 => return Err(Refusal::NoHost),
         Some(host) if !is_authority(host.as_bytes()) => return Err(Refusal::Authority { of: "Host header" }),
         _ => {}
     }
     check_target(head)?;
-    // A look is enough where there is none.
-    if head.headers.contains_key(header::TRANSFER_ENCODING) {
-        check_codings(&head.headers)?;
-    }
-    Ok(())
+    if fields.has_transfer_encoding { check_codings(head.headers()) } else { Ok(()) }
 }
 
 /// The value of a header that may stand once, which `name` shows.
 ///
 /// # Errors
 /// That it stands there more often.
-pub(super) fn only<'a>(
-    headers: &'a HeaderMap,
-    header: &HeaderName,
-    name: &'static str,
-) -> Result<Option<&'a HeaderValue>, Refusal> {
-    single(headers, header).map_err(|found| Refusal::Repeated { name, found })
+pub(super) fn only<'a>(field: Field<'a>, name: &'static str) -> Result<Option<&'a HeaderValue>, Refusal> {
+    field.single().map_err(|found| Refusal::Repeated { name, found })
 }
 
 /// The target is a path, an absolute URL, or `*` of OPTIONS (RFC 9112 §3.2).
-fn check_target(head: &Parts) -> Result<(), Refusal> {
-    let Some(authority) = head.uri.authority() else {
+fn check_target<B>(head: &Request<B>) -> Result<(), Refusal> {
+    let Some(authority) = head.uri().authority() else {
         return Ok(());
     };
     if !is_authority(authority.as_str().as_bytes()) {
         return Err(Refusal::Authority { of: "authority of the target" });
     }
-    if head.uri.scheme().is_none() && head.method != Method::CONNECT {
+    if head.uri().scheme().is_none() && *head.method() != Method::CONNECT {
         return Err(Refusal::Target);
     }
     Ok(())
@@ -69,41 +60,52 @@ fn check_codings(headers: &HeaderMap) -> Result<(), Refusal> {
 
 /// Whether a value is `uri-host [ ":" port ]` (RFC 9110 §7.2). The host may be empty, as in URLs that have none.
 pub(super) fn is_authority(value: &[u8]) -> bool {
-    let (host, port) = match value.strip_prefix(b"[") {
+    let port = match value.strip_prefix(b"[") {
         Some(bracketed) => match bracketed.iter().position(|byte| *byte == b']') {
-            Some(end) if is_ipv6(&bracketed[..end]) => (&b""[..], &bracketed[end + 1..]),
+            Some(end) if is_ipv6(&bracketed[..end]) => &bracketed[end + 1..],
             _ => return false,
         },
-        None => value.split_at(value.iter().position(|byte| *byte == b':').unwrap_or(value.len())),
+        None => behind_name(value),
     };
-    is_name(host) && is_port(port)
+    is_port(port)
 }
 
 /// Whether there is no port, or a colon and a number that may be missing.
 fn is_port(port: &[u8]) -> bool {
-    match port.split_first() {
-        None => true,
-        Some((b':', [])) => true,
-        Some((b':', digits)) if digits.iter().all(u8::is_ascii_digit) => {
-            std::str::from_utf8(digits).is_ok_and(|digits| digits.parse::<u16>().is_ok())
-        }
-        _ => false,
-    }
+    let Some((colon, digits)) = port.split_first() else { return true };
+    let number = digits.iter().try_fold(0, |number: u32, byte| {
+        let number = number * 10 + u32::from(byte.wrapping_sub(b'0'));
+        (byte.is_ascii_digit() && number <= u32::from(u16::MAX)).then_some(number)
+    });
+    *colon == b':' && number.is_some()
 }
 
-/// Whether a value is a `reg-name` (RFC 3986 §3.2.2), which IPv4 addresses are as well.
-fn is_name(mut name: &[u8]) -> bool {
-    while let Some((first, rest)) = name.split_first() {
-        name = match first {
-            b'%' => match rest {
-                [a, b, rest @ ..] if a.is_ascii_hexdigit() && b.is_ascii_hexdigit() => rest,
-                _ => return false,
-            },
-            byte if byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=".contains(byte) => rest,
-            _ => return false,
+/// The bytes of a `reg-name` that stand for themselves: `unreserved` and `sub-delims` (RFC 3986 §2.2, §2.3).
+const IS_OF_NAME: [bool; 256] = {
+    let mut is_of_name = [false; 256];
+    let mut byte = 0_u8;
+    while byte.is_ascii() {
+        is_of_name[byte as usize] = byte.is_ascii_alphanumeric();
+        byte += 1;
+    }
+    let (marks, mut index) = (b"-._~!$&'()*+,;=", 0);
+    while index < marks.len() {
+        is_of_name[marks[index] as usize] = true;
+        index += 1;
+    }
+    is_of_name
+};
+
+/// What comes behind a `reg-name` (RFC 3986 §3.2.2), which IPv4 addresses are as well.
+fn behind_name(mut value: &[u8]) -> &[u8] {
+    while let [first, rest @ ..] = value {
+        value = match rest {
+            _ if IS_OF_NAME[usize::from(*first)] => rest,
+            [a, b, rest @ ..] if *first == b'%' && a.is_ascii_hexdigit() && b.is_ascii_hexdigit() => rest,
+            _ => break,
         };
     }
-    true
+    value
 }
 
 /// Whether a value is an address, with or without a zone (RFC 6874).

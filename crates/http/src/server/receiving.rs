@@ -98,7 +98,7 @@ type Came = Option<Result<Frame<Bytes>, BoxError>>;
 
 struct Waiting {
     timer: Pin<Box<Sleep>>,
-    /// When the wait began that lasts.
+    /// When the wait began that lasts: for a message, the first one.
     since: Option<Instant>,
     /// How long the others took.
     waited: Duration,
@@ -148,7 +148,11 @@ where
             let Some(waiting) = this.waiting else {
                 return Poll::Ready(frame);
             };
-            return waiting.came(frame, length, is_message, this.ticket);
+            if this.package.is_none() {
+                waiting.came_of_message(length, *this.came);
+                return Poll::Ready(frame);
+            }
+            return waiting.came_of_package(frame, length, is_message, this.ticket);
         }
         // A body that came with its head is found at the second look. That spares the timer.
         if !*this.was_woken {
@@ -156,11 +160,8 @@ where
             cx.waker().wake_by_ref();
             return Poll::Pending;
         }
-        let (patience, stalled) = {
-            let waited = this.waiting.as_ref().map_or(Duration::ZERO, |waiting| waiting.waited);
-            this.pace.patience(is_message, *this.came, waited)
-        };
         let waiting = this.waiting.get_or_insert_with(|| {
+            let (patience, _) = this.pace.patience(is_message, *this.came, Duration::ZERO);
             let held = if is_message { *this.came as usize } else { 0 };
             Box::new(Waiting {
                 timer: Box::pin(sleep(patience)),
@@ -173,19 +174,23 @@ where
         if waiting.received.as_ref().is_some_and(Received::is_dropped) {
             return Poll::Ready(Some(Err(Stalled::Dropped.into())));
         }
-        if waiting.since.is_none() {
-            let now = Instant::now();
-            waiting.since = Some(now);
-            waiting.timer.as_mut().reset(now + patience);
+        let since = *waiting.since.get_or_insert_with(|| {
             if let Some(received) = &waiting.received {
                 received.wait(waiting.waited, *this.came);
             }
             if !is_message {
                 this.ticket.rest();
             }
+            Instant::now()
+        });
+        loop {
+            ready!(waiting.timer.as_mut().poll(cx));
+            // The timer is not set whenever something comes, which only earns time: it finds out here.
+            let (patience, stalled) = this.pace.patience(is_message, *this.came, waiting.waited);
+            let end = since.checked_add(patience).filter(|end| *end > Instant::now());
+            let Some(end) = end else { return Poll::Ready(Some(Err(stalled.into()))) };
+            waiting.timer.as_mut().reset(end);
         }
-        ready!(waiting.timer.as_mut().poll(cx));
-        Poll::Ready(Some(Err(stalled.into())))
     }
 
     fn is_end_stream(&self) -> bool {
@@ -198,8 +203,16 @@ where
 }
 
 impl Waiting {
-    /// A frame came, or the end, and goes to whoever waits for it: with a slot of work, where there is work.
-    fn came(&mut self, frame: Came, length: usize, is_message: bool, ticket: &Ticket) -> Poll<Came> {
+    /// More of a message came. Nobody does anything with it before all of it is there, so the wait lasts.
+    fn came_of_message(&mut self, length: usize, came: u64) {
+        if let Some(received) = &mut self.received {
+            received.hold(length);
+            received.moved(came);
+        }
+    }
+
+    /// A frame of a package came, or its end, and goes to whoever waits for it: with a slot of work, where there is work.
+    fn came_of_package(&mut self, frame: Came, length: usize, is_message: bool, ticket: &Ticket) -> Poll<Came> {
         if let Some(since) = self.since.take() {
             self.waited += since.elapsed();
         }

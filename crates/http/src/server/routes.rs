@@ -9,6 +9,7 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{Method, Request, Response};
 
+use super::address::Address;
 use super::endpoint::{Answer, Endpoint};
 use super::refusal::Refusal;
 use crate::{Body, BoxError};
@@ -39,6 +40,14 @@ impl Routes {
     pub fn route(mut self, path: impl Into<String>, endpoint: Endpoint<dyn castile_soap::Service>) -> Self {
         let endpoints = &mut Arc::make_mut(&mut self.table).endpoints;
         endpoints.push((path.into(), endpoint));
+        self
+    }
+
+    /// Makes all contracts name this [`Options::address`](super::Options::address), those of endpoints that are added later excepted.
+    pub fn address(mut self, address: &Address) -> Self {
+        for (_, endpoint) in &mut Arc::make_mut(&mut self.table).endpoints {
+            *endpoint = endpoint.clone().address(address.clone());
+        }
         self
     }
 

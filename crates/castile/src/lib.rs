@@ -23,8 +23,8 @@ mod client;
 
 pub use castile_databinding::encoded::{Array, Shared};
 pub use castile_databinding::{
-    Any, AnyAttribute, AnyContent, AnyType, Deviations, ExpandedName, Nillable, NillableWithAttributes, Recursive,
-    datatypes,
+    Any, AnyAttribute, AnyContent, AnyElements, AnyElementsIter, AnyType, Deviations, ExpandedName, Nillable,
+    NillableWithAttributes, Recursive, datatypes,
 };
 pub use castile_http as http;
 pub use castile_mime as mime;

@@ -197,7 +197,15 @@ fn held(field: &Field, context: Context<'_>) -> TokenStream {
     match field.occurrence() {
         Occurrence::Required => one,
         Occurrence::Optional => quote! { Option<#one> },
-        Occurrence::Repeated => quote! { Vec<#one> },
+        Occurrence::Repeated => many(field, one),
+    }
+}
+
+/// The type of all values of a particle.
+fn many(field: &Field, one: TokenStream) -> TokenStream {
+    match field.term {
+        Term::Element { .. } | Term::Group(_) => quote! { Vec<#one> },
+        Term::Any(_) => quote! { ::castile::AnyElements },
     }
 }
 
@@ -206,7 +214,7 @@ fn variant_held(variant: &Field, context: Context<'_>) -> TokenStream {
     let one = one(variant, context);
     match variant.occurrence() {
         Occurrence::Required | Occurrence::Optional => boxed(one, variant.held),
-        Occurrence::Repeated => quote! { Vec<#one> },
+        Occurrence::Repeated => many(variant, one),
     }
 }
 

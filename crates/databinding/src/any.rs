@@ -7,6 +7,7 @@ use castile_xml::{Limits, Reader, Token};
 
 use crate::encoded::Encoding;
 use crate::from_xml::{Decoder, FromXml, Group, Mixed};
+use crate::kept::{self, Content, Run, unlimited};
 use crate::schema::{Attributes, Element, First, Namespaces, Wildcard, is_same};
 use crate::to_xml::{Encoder, ToXml};
 use crate::{Deviations, Error};
@@ -81,8 +82,8 @@ impl Any {
         read().map_err(|error| error.locate(xml.as_bytes(), Limits::default(), None))
     }
 
-    pub(crate) fn from_parts(namespace: String, local: String, xml: String) -> Self {
-        Any { name: ExpandedName { namespace, local }, xml }
+    pub(crate) fn from_parts(name: ExpandedName, xml: String) -> Self {
+        Any { name, xml }
     }
 
     /// A value as an element. `start` and `end` are its tags, with the declarations of all prefixes that the value is
@@ -132,13 +133,130 @@ impl Any {
     }
 }
 
+/// Elements of any kind, one behind another.
+///
+/// They are kept as they came, in one piece, and each is made an [`Any`] when it is asked for.
+///
+/// ```
+/// use castile_databinding::{Any, AnyElements};
+///
+/// let mut elements = AnyElements::default();
+/// elements.push(&Any::parse("<size xmlns='urn:s'>12</size>")?);
+/// elements.push(&Any::parse("<size xmlns='urn:s'>13</size>")?);
+/// let sizes: Result<Vec<i32>, _> = elements.iter().map(|any| any.read()).collect();
+/// assert_eq!(sizes?, [12, 13]);
+/// # Ok::<(), castile_databinding::Error>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct AnyElements {
+    run: Run,
+    count: usize,
+}
+
+impl AnyElements {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The elements, in their order.
+    pub fn iter(&self) -> AnyElementsIter<'_> {
+        AnyElementsIter { content: self.run.content().ok(), left: self.count }
+    }
+
+    /// Appends an element.
+    pub fn push(&mut self, element: &Any) {
+        self.run.push(&element.xml);
+        self.count += 1;
+    }
+
+    /// Appends an element that the reader has just read to its end; see [`Run::take`].
+    pub(crate) fn take(&mut self, reader: &Reader<'_>, element: &kept::Element<'_>, copy: &mut usize) {
+        self.run.take(reader, element, copy);
+        self.count += 1;
+    }
+
+    /// That no more are taken.
+    pub(crate) fn end(&mut self) {
+        self.run.end();
+    }
+
+    pub(crate) fn run(&self) -> &Run {
+        &self.run
+    }
+}
+
+impl fmt::Debug for AnyElements {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self).finish()
+    }
+}
+
+impl PartialEq for AnyElements {
+    fn eq(&self, other: &Self) -> bool {
+        self.count == other.count && (self.run.is_same(&other.run) || self.iter().eq(other))
+    }
+}
+
+impl Eq for AnyElements {}
+
+impl<'a> IntoIterator for &'a AnyElements {
+    type Item = Any;
+    type IntoIter = AnyElementsIter<'a>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl Extend<Any> for AnyElements {
+    fn extend<I: IntoIterator<Item = Any>>(&mut self, elements: I) {
+        elements.into_iter().for_each(|element| self.push(&element));
+    }
+}
+
+impl FromIterator<Any> for AnyElements {
+    fn from_iter<I: IntoIterator<Item = Any>>(elements: I) -> Self {
+        let mut collected = AnyElements::default();
+        collected.extend(elements);
+        collected
+    }
+}
+
+/// The elements of an [`AnyElements`], made one after another.
+#[derive(Debug)]
+pub struct AnyElementsIter<'a> {
+    content: Option<Content<'a>>,
+    left: usize,
+}
+
+impl Iterator for AnyElementsIter<'_> {
+    type Item = Any;
+
+    fn next(&mut self) -> Option<Any> {
+        let content = self.content.as_mut()?;
+        let (element, name) = content.next().ok()??;
+        self.left = self.left.saturating_sub(1);
+        Some(Any::from_parts(name, element.to_text(&content.reader)))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl ExactSizeIterator for AnyElementsIter<'_> {}
+
 /// The element that is read where no schema says which one comes: any other stands in its place. Its tags are not kept.
 static ELEMENT: Element = Element::new("", "*", u16::MAX);
 
 fn read<'a, T: FromXml>(xml: &'a str, decoder: fn(Reader<'a>) -> Decoder<'a>) -> Result<(T, Deviations), Error> {
-    // It was read before, within the limits of that time.
-    let mut limits = Limits::default();
-    (limits.message_size, limits.text_length, limits.depth) = (usize::MAX, usize::MAX, usize::MAX);
+    let limits = unlimited();
     let read = || {
         let mut reader = Reader::new(xml.as_bytes(), limits)?;
         while !matches!(reader.next()?, Token::StartTag(_)) {}

@@ -31,10 +31,10 @@ use tags::list;
 
 /// What all vectors of a document may reserve so, in bytes for each byte of it: many may have one item only.
 const RESERVE_PER_BYTE: usize = 4;
-/// What elements that are kept as XML may copy of the declarations around them, in bytes for each byte of the document,
-/// and beside that in any document.
-const COPY_PER_BYTE: usize = 32;
-const COPY: usize = 1 << 20;
+/// What elements that are kept as XML may copy of the declarations around them, as a part of the document, and beside that
+/// in any document, in bytes. Beyond it they share them.
+const COPY_PART: usize = 2;
+const COPY: usize = 64 << 10;
 
 /// A value that can be read from an element.
 pub trait FromXml: Sized {
@@ -132,7 +132,7 @@ impl<'a> Decoder<'a> {
     pub fn new(reader: Reader<'a>) -> Self {
         let length = reader.input().len();
         let reserve = length.saturating_mul(RESERVE_PER_BYTE);
-        let copy = length.saturating_mul(COPY_PER_BYTE).saturating_add(COPY);
+        let copy = length / COPY_PART + COPY;
         Decoder {
             reader,
             includes: None,

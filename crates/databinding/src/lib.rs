@@ -36,6 +36,7 @@ pub mod encoded;
 mod error;
 pub mod facets;
 mod from_xml;
+mod kept;
 mod macros;
 pub mod model;
 mod nillable;
@@ -48,7 +49,7 @@ pub mod xop;
 #[doc(hidden)]
 pub use castile_xml::escape;
 
-pub use any::{Any, AnyAttribute, AnyContent, AnyType, ExpandedName};
+pub use any::{Any, AnyAttribute, AnyContent, AnyElements, AnyElementsIter, AnyType, ExpandedName};
 #[doc(hidden)]
 pub use boxed::Boxed;
 pub use deviations::Deviations;

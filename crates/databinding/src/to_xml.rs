@@ -1,12 +1,13 @@
 //! Values to bytes.
 
-use castile_xml::escape;
+use castile_xml::{Reader, Token, escape};
 
-use crate::any::{Any, AnyAttribute, ExpandedName};
+use crate::any::{Any, AnyAttribute, AnyElements, ExpandedName};
 use crate::datatypes::{Prefixes, SimpleType};
 use crate::encoded::{Encoding, Written};
 use crate::error::{Error, ErrorKind};
 use crate::from_xml::Group;
+use crate::kept::{Run, unlimited};
 use crate::xop::Parts;
 
 /// A value that can be written as an element.
@@ -92,6 +93,10 @@ pub struct Encoder {
     pub(crate) encoding: Encoding,
     /// Whether the start tag that is being written declares `xsi`.
     pub(crate) has_xsi: bool,
+    /// The start tag of the payload, empty for none.
+    payload: &'static str,
+    /// Whether more was declared behind it, wherever that is in scope.
+    declares_more: bool,
 }
 
 impl Encoder {
@@ -107,6 +112,8 @@ impl Encoder {
             encoding: Encoding::Soap11,
             has_xsi: false,
             has_references: false,
+            payload: "",
+            declares_more: false,
         }
     }
 
@@ -245,6 +252,7 @@ impl Encoder {
             "" => name.local.clone(),
             castile_xml::XML_NAMESPACE => format!("xml:{}", name.local),
             namespace => {
+                self.declares_more = true;
                 let prefix = format!("{prefix}{number}");
                 self.attribute(&format!("xmlns:{prefix}"), &namespace.to_owned());
                 format!("{prefix}:{}", name.local)
@@ -282,6 +290,53 @@ impl Encoder {
     pub fn any<'a>(&mut self, elements: impl IntoIterator<Item = &'a Any>) {
         for element in elements {
             self.raw(element.xml());
+        }
+    }
+
+    /// Writes elements as they were kept. What is declared around them is declared by each, but where the payload does so.
+    pub fn any_elements(&mut self, elements: &AnyElements) {
+        let run = elements.run();
+        match run.standing_alone() {
+            Some(xml) => self.raw(xml),
+            None => self.any_run(run),
+        }
+    }
+
+    #[cold]
+    fn any_run(&mut self, run: &Run) {
+        if run.means_the_same(self.declared_by_payload()) {
+            return self.raw(run.xml());
+        }
+        let mut write = || -> Result<(), Error> {
+            let mut content = run.content()?;
+            let mut number = 0usize;
+            while let Some((element, _)) = content.next()? {
+                element.write(&content.reader, |piece| self.raw(piece));
+                number += 1;
+                if number.is_multiple_of(BETWEEN_LOOKS) && self.is_outgrown() {
+                    break;
+                }
+            }
+            Ok(())
+        };
+        if write().is_err() {
+            self.fail();
+        }
+    }
+
+    /// Says what declares all prefixes that the tags of generated code have: the start tag of the payload. It comes next.
+    pub fn payload(&mut self, start: &'static str) {
+        self.payload = start;
+        self.declares_more = false;
+    }
+
+    /// What is declared for sure where something is written: which namespace a prefix has, or is the default.
+    fn declared_by_payload(&self) -> impl FnMut(&str, &str) -> bool {
+        let start = if self.declares_more { "" } else { self.payload };
+        let mut reader = Reader::new(start.as_bytes(), unlimited()).ok();
+        let is_read = reader.as_mut().is_some_and(|reader| matches!(reader.next(), Ok(Token::StartTag(_))));
+        move |prefix, namespace| {
+            is_read && reader.as_ref().is_some_and(|reader| reader.resolve(prefix) == Some(namespace))
         }
     }
 
@@ -361,6 +416,7 @@ impl Encoder {
     fn declare(&mut self, declared: Vec<(String, String)>) -> bool {
         let mut fine = true;
         for (namespace, prefix) in declared {
+            self.declares_more = true;
             self.raw(if prefix.is_empty() { " xmlns" } else { " xmlns:" });
             self.raw(&prefix);
             self.raw("=\"");

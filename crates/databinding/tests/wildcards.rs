@@ -4,11 +4,11 @@
 mod common;
 
 use castile_databinding::schema::{Element, Namespaces, Wildcard};
-use castile_databinding::{Any, Decoder, Error, FromXml};
+use castile_databinding::{Any, AnyAttribute, AnyElements, Decoder, Encoder, Error, ExpandedName, FromXml};
 use castile_xml::{Limits, Memory};
 
 #[derive(Debug)]
-struct Anything(Vec<Any>);
+struct Anything(AnyElements);
 
 impl FromXml for Anything {
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
@@ -28,8 +28,8 @@ fn an_element_takes_with_it_what_it_needs_and_no_more() {
     ] {
         let document = format!("<root {around}>{element}</root>");
         let (Anything(found), _) = common::decode_with(&document, Limits::default(), Memory::default()).unwrap();
-        assert_eq!(found[0].xml(), expected);
-        assert_eq!(Any::parse(expected).unwrap(), found[0]);
+        assert_eq!(found.iter().next().unwrap().xml(), expected);
+        assert_eq!(Any::parse(expected).unwrap(), found.iter().next().unwrap());
     }
 }
 
@@ -37,7 +37,7 @@ fn an_element_takes_with_it_what_it_needs_and_no_more() {
 fn an_element_of_no_namespace_says_so() {
     let document = "<t:root xmlns:t='urn:t'><a/><t:b><c/></t:b><t:d/></t:root>";
     let (Anything(found), _) = common::decode_with(document, Limits::default(), Memory::default()).unwrap();
-    let found: Vec<&str> = found.iter().map(Any::xml).collect();
+    let found: Vec<String> = found.iter().map(|any| any.xml().to_owned()).collect();
     let expected = ["<a xmlns=\"\"/>", "<t:b xmlns:t=\"urn:t\" xmlns=\"\"><c/></t:b>", "<t:d xmlns:t=\"urn:t\"/>"];
     assert_eq!(found, expected);
 }
@@ -53,7 +53,7 @@ fn a_leaf_is_kept_as_any_other_element_is() {
                 let kept = |inside: &str| {
                     let document = format!("<p:root xmlns:p='urn:p' {around}>{start}{text}{inside}</{name}></p:root>");
                     let decoded = common::decode_with::<Anything>(&document, Limits::default(), Memory::default());
-                    decoded.unwrap().0.0.remove(0)
+                    decoded.unwrap().0.0.iter().next().unwrap()
                 };
                 let (short, long) = (kept(""), kept(COLON));
                 assert_eq!(short.xml(), long.xml().replace(COLON, ""), "{around} {start}{text}");
@@ -63,15 +63,76 @@ fn a_leaf_is_kept_as_any_other_element_is() {
     }
 }
 
-/// Many small elements under a long declaration would take it each.
+/// Many small elements under a long declaration would take it each: they share it, and mean the same.
 #[test]
-fn what_is_copied_is_bounded() {
+fn declarations_are_shared_where_copies_would_be_large() {
     let (name, count) = ("n".repeat(900), 10_000);
     let document = format!("<root xmlns='urn:t' xmlns:p='{name}'>{}</root>", "<p:a/>".repeat(count));
-    let error = common::decode_with::<Anything>(&document, Limits::default(), Memory::default()).unwrap_err();
-    assert_eq!(error.message(), "an element that takes too many declarations of namespaces from around it");
-    let few = document.replacen("<p:a/>", "", count - 100);
-    assert_eq!(common::decode_with::<Anything>(&few, Limits::default(), Memory::default()).unwrap().0.0.len(), 100);
+    let read =
+        |document: &str| common::decode_with::<Anything>(document, Limits::default(), Memory::default()).unwrap().0.0;
+    let (many, few) = (read(&document), read(&document.replacen("<p:a/>", "", count - 10)));
+    assert_eq!((many.len(), few.len()), (count, 10));
+    let one = Any::parse(&format!("<p:a xmlns:p=\"{name}\" xmlns=\"urn:t\"/>")).unwrap();
+    assert!(many.iter().all(|any| any == one) && few.iter().all(|any| any == one));
+    assert_eq!(written(&few, ""), one.xml().repeat(10));
+    assert!(written(&many, "") == one.xml().repeat(count));
+    // What stands for itself is equal to what shares.
+    let copies: AnyElements = many.iter().collect();
+    assert!(copies == many);
+    assert!(many != few);
+}
+
+/// Writes elements in a payload with this start tag.
+fn written(elements: &AnyElements, start: &'static str) -> String {
+    let mut out = Encoder::default();
+    out.payload(start);
+    out.any_elements(elements);
+    String::from_utf8(out.finish().unwrap()).unwrap()
+}
+
+/// So many that they share what is declared around them.
+const MANY: usize = 40_000;
+
+#[test]
+fn elements_are_written_as_they_came_where_the_payload_declares_the_same() {
+    let document = format!("<root xmlns='urn:t' xmlns:p='urn:p'>{}</root>", "<a>p:b</a>".repeat(MANY));
+    let (Anything(elements), _) = common::decode_with(&document, Limits::default(), Memory::default()).unwrap();
+    let (plain, declared) = ("<a>p:b</a>", "<a xmlns:p=\"urn:p\" xmlns=\"urn:t\">p:b</a>");
+    for (start, expected) in [
+        ("<r xmlns=\"urn:t\" xmlns:p=\"urn:p\">", plain),
+        ("<q:r xmlns:q=\"urn:q\" xmlns:p=\"urn:p\" xmlns=\"urn:t\">", plain),
+        ("<r xmlns=\"urn:other\" xmlns:p=\"urn:p\">", declared),
+        ("<p:r xmlns:p=\"urn:p\">", declared),
+        ("<r xmlns=\"urn:t\" xmlns:p=\"urn:other\">", declared),
+        ("<r xmlns=\"urn:t\">", declared),
+        ("<p:r xmlns=\"urn:t\">", declared),
+        ("", declared),
+    ] {
+        assert!(written(&elements, start).ends_with(&expected.repeat(100)), "{start}");
+    }
+    // Another declaration may stand in between.
+    let mut out = Encoder::default();
+    out.payload("<r xmlns=\"urn:t\" xmlns:p=\"urn:p\">");
+    out.any_attributes(&[AnyAttribute { name: ExpandedName::new("urn:other", "b"), value: String::new() }]);
+    out.any_elements(&elements);
+    assert!(String::from_utf8(out.finish().unwrap()).unwrap().ends_with(&declared.repeat(100)));
+}
+
+#[test]
+fn an_element_that_is_added_means_what_it_meant() {
+    let document = format!("<root xmlns='urn:t'>{}</root>", "<a/>".repeat(MANY));
+    let (Anything(mut elements), _) = common::decode_with(&document, Limits::default(), Memory::default()).unwrap();
+    for added in ["<a/>", "<p:a xmlns:p='urn:p'><b/></p:a>", "<a xmlns='urn:o'/>", "<a xmlns=''/>"] {
+        let added = Any::parse(added).unwrap();
+        elements.push(&added);
+        let last = elements.iter().last().unwrap();
+        assert_eq!(last.name(), added.name());
+        assert_eq!(last.xml().replace(" xmlns=\"\"", ""), added.xml());
+    }
+    assert_eq!(elements.len(), MANY + 4);
+    assert_eq!(elements.iter().len(), elements.len());
+    let names: Vec<String> = elements.iter().skip(MANY - 1).map(|any| any.name().to_string()).collect();
+    assert_eq!(names, ["{urn:t}a", "a", "{urn:p}a", "{urn:o}a", "a"]);
 }
 
 #[derive(Debug)]

@@ -162,6 +162,7 @@ fn encode<H: Header, T: ToXml>(version: Version, first: &str, header: &H, root: 
         }
         Some(_) => blocks::write_before_body(version, first, header, out),
     }
+    out.payload(root.start);
     if root.is_encoded {
         out.encode(version.encoding());
         out.raw(root.start.strip_suffix('>').unwrap_or(root.start));

@@ -1,7 +1,7 @@
 //! Decodes or encodes one message again and again, to be measured from outside.
 //!
 //! ```text
-//! cargo run --release -p castile-suites --example codec -- echo|order FILE decode|encode|roundtrip N
+//! cargo run --release -p castile-suites --example codec -- echo|order|any FILE decode|encode|roundtrip N
 //! cargo run --release -p castile-suites --example codec -- literal|encoded|multiref|axis STRUCTS decode|encode|roundtrip N
 //! cargo run --release -p castile-suites --example codec -- document|cdata 2KB|50KB|200KB serve|tokenise N
 //! cargo run --release -p castile-suites --example codec -- swa|mtom|stream BYTES serve N
@@ -30,13 +30,14 @@ use castile_suites::attachments::{self, Kind, contract::AttachmentsServer};
 use castile_suites::codec::contract::{EchoStructs, Order};
 use castile_suites::codec::encoded::EchoStructsRequest;
 use castile_suites::codec::{self, Declared, Message};
+use castile_suites::open::contract as open;
 use castile_suites::styles::{self, contract::DocPtServer};
 use http::Request;
 use http_body_util::BodyExt;
 use tokio::runtime::Builder;
 use tower_service::Service;
 
-const USAGE: &str = "usage: codec echo|order FILE decode|encode|roundtrip N
+const USAGE: &str = "usage: codec echo|order|any FILE decode|encode|roundtrip N
        codec literal|encoded|multiref|axis STRUCTS decode|encode|roundtrip N
        codec document|cdata 2KB|50KB|200KB serve|tokenise N
        codec swa|mtom|stream BYTES serve N";
@@ -49,6 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     match kind.as_str() {
         "echo" => run::<EchoStructs>(&read()?, work, count),
         "order" => run::<Order>(&read()?, work, count),
+        "any" => run::<open::Any>(&read()?, work, count),
         "literal" => run::<EchoStructs>(&codec::structs(number("STRUCTS", of)?).encode(Vec::new())?, work, count),
         "encoded" => {
             let message = codec::encoded_structs(number("STRUCTS", of)?).encode(Vec::new())?;

@@ -6,6 +6,7 @@ use castile::soap::{Error, Version, message};
 use castile::xml::Limits;
 
 use crate::case::operation_named;
+use crate::open::contract as open;
 
 /// The contract, generated.
 pub mod contract {
@@ -67,6 +68,12 @@ impl Message for EchoStructs {
 impl Message for Order {
     fn operation() -> &'static Operation {
         operation_named(&CODEC_OPERATIONS, "order")
+    }
+}
+
+impl Message for open::Any {
+    fn operation() -> &'static Operation {
+        operation_named(&open::OPEN_OPERATIONS, "echoAny")
     }
 }
 

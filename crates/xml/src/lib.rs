@@ -47,7 +47,7 @@ pub use layout::{Known, Placement, look};
 pub use limits::Limits;
 pub use location::Location;
 pub use name::{QName, is_name_char, is_name_start_char};
-pub use namespaces::{NamespaceId, XML_NAMESPACE, XMLNS_NAMESPACE};
+pub use namespaces::{NamespaceId, Scope, XML_NAMESPACE, XMLNS_NAMESPACE};
 pub use reader::elsewhere::Alike;
 pub use reader::foresight::Foreseen;
 pub use reader::known::KnownText;

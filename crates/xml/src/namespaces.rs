@@ -1,6 +1,8 @@
 //! Namespace declarations in scope (Namespaces in XML 1.0 §3, §6).
 
+use std::cell::OnceCell;
 use std::ops::Range;
+use std::sync::{Arc, LazyLock};
 
 /// The namespace of `xml:` (Namespaces in XML 1.0 §3).
 pub const XML_NAMESPACE: &str = "http://www.w3.org/XML/1998/namespace";
@@ -33,6 +35,58 @@ struct Binding {
     name: Range<u32>,
     /// Tells it from every other one, also from an equal one elsewhere.
     number: u64,
+    /// The same with those around it, once somebody keeps them.
+    kept: OnceCell<Scope>,
+}
+
+/// The declarations in scope at a place of a document, to be kept beyond it. What several places share is kept once.
+///
+/// ```
+/// use castile_xml::{Limits, Reader};
+///
+/// let mut reader = Reader::new(b"<a xmlns='urn:a' xmlns:b='urn:b'/>", Limits::default())?;
+/// reader.next()?;
+/// assert_eq!(reader.scope().resolve("b"), Some("urn:b"));
+/// # Ok::<(), castile_xml::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Scope(Arc<Declaration>);
+
+#[derive(Debug)]
+struct Declaration {
+    prefix: Box<str>,
+    name: Arc<str>,
+    outer: Option<Scope>,
+}
+
+impl Scope {
+    fn new(prefix: &str, name: &str, outer: Option<Scope>) -> Self {
+        Scope(Arc::new(Declaration { prefix: prefix.into(), name: name.into(), outer }))
+    }
+
+    /// The namespace that `prefix` is bound to, `None` if it is unbound. The empty prefix asks for the default namespace,
+    /// whose name is empty where there is none.
+    pub fn resolve(&self, prefix: &str) -> Option<&str> {
+        let found = self.declarations().find(|(declared, _)| *declared == prefix).map(|(_, name)| name);
+        if prefix.is_empty() { Some(found.unwrap_or_default()) } else { found }
+    }
+
+    /// Every prefix with its namespace name, innermost first; a prefix may come again further out. The empty name
+    /// undeclares the default namespace.
+    pub fn declarations(&self) -> impl Iterator<Item = (&str, &str)> {
+        std::iter::successors(Some(self), |scope| scope.0.outer.as_ref())
+            .map(|scope| (&*scope.0.prefix, &*scope.0.name))
+    }
+}
+
+/// Scopes can be many, one in another: nothing recurses on that.
+impl Drop for Declaration {
+    fn drop(&mut self) {
+        let mut next = self.outer.take();
+        while let Some(Scope(declaration)) = next {
+            next = Arc::into_inner(declaration).and_then(|mut declaration| declaration.outer.take());
+        }
+    }
 }
 
 impl Namespaces {
@@ -61,6 +115,19 @@ impl Namespaces {
         self.bindings.last().map_or(0, |binding| binding.number)
     }
 
+    /// The declarations in scope, to be kept.
+    pub(crate) fn kept(&self) -> Scope {
+        static NOTHING: LazyLock<Scope> = LazyLock::new(|| Scope::new("", "", None));
+        let kept = self.bindings.iter().rposition(|binding| binding.kept.get().is_some());
+        let mut scope = kept.and_then(|at| self.bindings[at].kept.get().cloned());
+        for binding in &self.bindings[kept.map_or(0, |at| at + 1)..] {
+            let outer = scope.take();
+            let inner = || Scope::new(self.slice(&binding.prefix), self.slice(&binding.name), outer);
+            scope = Some(binding.kept.get_or_init(inner).clone());
+        }
+        scope.unwrap_or_else(|| NOTHING.clone())
+    }
+
     /// All declarations in scope, as text that is equal only for equal declarations in equal order.
     pub(crate) fn text(&self) -> &str {
         &self.text
@@ -76,7 +143,12 @@ impl Namespaces {
         let end = self.text.len() as u32;
         self.text.push('\u{1}');
         self.count += 1;
-        self.bindings.push(Binding { prefix: start..equals, name: equals + 1..end, number: self.count });
+        self.bindings.push(Binding {
+            prefix: start..equals,
+            name: equals + 1..end,
+            number: self.count,
+            kept: OnceCell::new(),
+        });
     }
 
     /// Forgets all but the first `len` declarations.

@@ -14,7 +14,7 @@ mod text;
 use crate::error::{Error, ErrorKind};
 use crate::layout::{Layouts, Place};
 use crate::names::Names;
-use crate::namespaces::{NamespaceId, Namespaces};
+use crate::namespaces::{NamespaceId, Namespaces, Scope};
 use crate::preamble::Preambles;
 use crate::token::{Attribute, Token};
 use crate::{Limits, QName, escape};
@@ -197,6 +197,28 @@ impl<'a> Reader<'a> {
         Ok(Self::over(text, limits, std::mem::take(memory), true))
     }
 
+    /// A reader of content: text and elements that stand one behind another in an element under these declarations,
+    /// outermost first. It is read when [`depth`](Self::depth) is 1 and [`offset`](Self::offset) at its end.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Limit`] if it is too large.
+    pub fn of_content<'d>(
+        content: &'a str,
+        declarations: impl IntoIterator<Item = (&'d str, &'d str)>,
+        limits: Limits,
+    ) -> Result<Self, Error> {
+        check_size(content.len(), limits)?;
+        let mut reader = Self::over(content, limits, Memory::default(), true);
+        // A mark inside is text.
+        reader.at = 0;
+        for (prefix, name) in declarations {
+            reader.memory.namespaces.declare(prefix, name);
+        }
+        reader.memory.open.push(Open { name: 0, name_length: 0, local: 0, namespaces: 0, learned: 0 });
+        reader.stage = Stage::Content;
+        Ok(reader)
+    }
+
     fn over(input: &'a str, limits: Limits, memory: Memory, is_decoded: bool) -> Self {
         let mut memory = memory.0.unwrap_or_default();
         memory.open.clear();
@@ -286,6 +308,11 @@ impl<'a> Reader<'a> {
     #[inline]
     pub fn resolve(&self, prefix: &str) -> Option<&str> {
         self.memory.namespaces.resolve(prefix).map(|id| self.memory.namespaces.name(id))
+    }
+
+    /// The declarations in scope, to be kept beyond the document.
+    pub fn scope(&self) -> Scope {
+        self.memory.namespaces.kept()
     }
 
     /// Every prefix in scope with its namespace name, innermost first; a prefix may come again further out.

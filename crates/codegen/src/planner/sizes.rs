@@ -73,6 +73,7 @@ const fn layout(size: usize, align: usize, spare: Spare) -> Layout {
 /// A text or a vector.
 const TEXT: Layout = layout(24, 8, Spare::Many);
 const ANY: Layout = layout(72, 8, Spare::Many);
+const ANY_ELEMENTS: Layout = layout(40, 8, Spare::Many);
 const ANY_TYPE: Layout = layout(96, 8, Spare::Many);
 const BOX: Layout = layout(POINTER, 8, Spare::One);
 /// A `Recursive` has used what a box has to spare.
@@ -183,6 +184,14 @@ fn enumeration(variants: Vec<Known>) -> Known {
     }
 }
 
+/// What holds all values of a particle.
+fn many(field: &Field) -> Known {
+    match field.term {
+        Term::Element { .. } | Term::Group(_) => TEXT.into(),
+        Term::Any(_) => ANY_ELEMENTS.into(),
+    }
+}
+
 /// Whether values of a type may have others in them.
 fn is_complex(base: &Base) -> bool {
     matches!(base, Base::Item(_))
@@ -202,7 +211,7 @@ impl Sizes {
             Item::Choice(planned) => {
                 let variants = planned.variants.iter_mut();
                 let variants = variants.map(|variant| match variant.occurrence() {
-                    Occurrence::Repeated => TEXT.into(),
+                    Occurrence::Repeated => many(variant),
                     Occurrence::Required | Occurrence::Optional => variant_of(self.one(variant), &mut variant.held),
                 });
                 enumeration(variants.chain(planned.text.is_some().then(|| TEXT.into())).collect())
@@ -278,7 +287,7 @@ impl Sizes {
         match field.occurrence() {
             Occurrence::Required => self.one(field),
             Occurrence::Optional => self.one(field).optional(),
-            Occurrence::Repeated => TEXT.into(),
+            Occurrence::Repeated => many(field),
         }
     }
 
@@ -338,7 +347,7 @@ impl Sizes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use castile::{Any, AnyType, Array, NillableWithAttributes, Raw, Recursive, Shared, datatypes};
+    use castile::{Any, AnyElements, AnyType, Array, NillableWithAttributes, Raw, Recursive, Shared, datatypes};
 
     /// What the compiler makes of a type.
     fn real<T>() -> Layout {
@@ -376,6 +385,7 @@ mod tests {
         assert_eq!(sizes.base(&Base::Raw).held, real::<Raw>());
         assert_eq!(sizes.base(&Base::Shared(Box::new(list))).held, real::<Shared<i32>>());
         assert_eq!((TEXT, ANY), (real::<Vec<u8>>(), real::<Any>()));
+        assert_eq!(ANY_ELEMENTS, real::<AnyElements>());
         assert_eq!((BOX, RECURSIVE), (real::<Box<i32>>(), real::<Recursive<i32>>()));
         assert_eq!(Layout::all_of([TEXT, TEXT]), real::<Array<i32>>());
     }

@@ -220,7 +220,7 @@ fn write_variant(variant: &Field) -> TokenStream {
         }
         (Term::Group(_), Occurrence::Repeated) => quote! { Self::#name(groups) => out.groups(groups), },
         (Term::Group(_), _) => quote! { Self::#name(value) => out.group(#value), },
-        (Term::Any(_), Occurrence::Repeated) => quote! { Self::#name(elements) => out.any(elements), },
+        (Term::Any(_), Occurrence::Repeated) => quote! { Self::#name(elements) => out.any_elements(elements), },
         (Term::Any(_), _) => quote! { Self::#name(element) => out.any([element]), },
     }
 }

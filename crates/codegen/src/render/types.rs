@@ -548,7 +548,8 @@ fn write(field: &Field) -> TokenStream {
         },
         Term::Any(_) => match occurrence {
             Occurrence::Required => quote! { out.any([&self.#name]); },
-            Occurrence::Optional | Occurrence::Repeated => quote! { out.any(&self.#name); },
+            Occurrence::Optional => quote! { out.any(&self.#name); },
+            Occurrence::Repeated => quote! { out.any_elements(&self.#name); },
         },
     }
 }

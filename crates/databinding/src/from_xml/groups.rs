@@ -3,12 +3,11 @@
 //! Unique particle attribution (§3.8.6) makes the next tag enough to know what comes, so groups are read by recursive
 //! descent. The tables [`Group::FIRST`] say what a group may begin with.
 
-use std::collections::HashSet;
+use castile_xml::{Foreseen, StartTag};
 
-use castile_xml::{Foreseen, NamespaceId, StartTag, Token, escape, scan};
-
-use crate::any::Any;
+use crate::any::{Any, AnyElements, ExpandedName};
 use crate::error::{Error, ErrorKind};
+use crate::kept;
 use crate::model::{Matcher, Order};
 use crate::schema::{Element, First, Wildcard};
 use crate::to_xml::Encoder;
@@ -219,6 +218,14 @@ impl<'a> Decoder<'a> {
     /// # Errors
     /// That the document is not well-formed.
     pub fn optional_any(&mut self, wildcard: &'static Wildcard) -> Result<Option<Any>, Error> {
+        match self.start_of_any(wildcard)? {
+            Some(tag) => self.raw(tag).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The start tag of an element that the wildcard takes, if one comes next. It is read then.
+    fn start_of_any(&mut self, wildcard: &'static Wildcard) -> Result<Option<StartTag<'a>>, Error> {
         if self.next.is_none() {
             match self.foresee() {
                 Some(Foreseen::End) => return Ok(None),
@@ -241,7 +248,7 @@ impl<'a> Decoder<'a> {
                     return Ok(None);
                 }
                 self.next = None;
-                self.raw(tag).map(Some)
+                Ok(Some(tag))
             }
             Next::End { .. } => Ok(None),
         }
@@ -251,88 +258,32 @@ impl<'a> Decoder<'a> {
     ///
     /// # Errors
     /// That there are fewer than its occurrence asks for. What comes after as many as it allows is left.
-    pub fn repeated_any(&mut self, wildcard: &'static Wildcard) -> Result<Vec<Any>, Error> {
-        let mut values = Vec::new();
+    pub fn repeated_any(&mut self, wildcard: &'static Wildcard) -> Result<AnyElements, Error> {
+        let mut elements = AnyElements::default();
         let max = wildcard.max_occurs.map_or(usize::MAX, |max| max as usize);
-        while values.len() < max
-            && let Some(value) = self.optional_any(wildcard)?
+        while elements.len() < max
+            && let Some(tag) = self.start_of_any(wildcard)?
         {
-            values.push(value);
+            let element = kept::Element::rest(&mut self.reader, tag)?;
+            elements.take(&self.reader, &element, &mut self.copy);
+            self.reader.overlook();
         }
-        if values.len() < wildcard.min_occurs as usize {
+        elements.end();
+        if elements.len() < wildcard.min_occurs as usize {
             let error = self.no_element_of(wildcard);
             self.tolerate(error)?;
         }
-        Ok(values)
+        Ok(elements)
     }
 
     /// Reads the rest of an element whose start tag was read, and keeps it as it stands. What it takes from around it
     /// is declared in it.
     fn raw(&mut self, tag: StartTag<'a>) -> Result<Any, Error> {
-        let name = (self.reader.namespace(tag.namespace).to_owned(), tag.name.local().to_owned());
-        // Nothing but texts, as far as is known: no declarations, attributes or children.
-        let mut is_leaf = self.reader.is_plain();
-        let mut own: Vec<String> = Vec::new();
-        if !is_leaf {
-            own.extend(self.reader.declarations().map(|(prefix, _)| prefix.to_owned()));
-        }
-        let outside = self.reader.depth() - 1;
-        // Whether some element is in no namespace, which a default namespace elsewhere would change.
-        let mut bare = tag.namespace == NamespaceId::NONE;
-        while self.reader.depth() > outside {
-            if let Token::StartTag(inner) = self.reader.next()? {
-                bare |= inner.namespace == NamespaceId::NONE;
-                is_leaf = false;
-            }
-        }
-        let source = &self.reader.input()[tag.offset..self.reader.offset()];
-        let (start, rest) = source.split_at('<'.len_utf8() + tag.name.as_str().len());
-        let mut xml = String::with_capacity(source.len() + ROOM);
-        xml.push_str(start);
-        let has_default = if is_leaf && !has_colon_inside(rest) {
-            // What is kept mostly: no prefix but that of its own name is looked for.
-            let own = tag.name.prefix();
-            let mut wanted = [Some(own), if own.is_empty() { None } else { Some("") }];
-            self.declare_around(&mut xml, |prefix| {
-                wanted.iter_mut().any(|one| one.take_if(|one| *one == prefix).is_some())
-            })
-        } else {
-            let mut wanted = prefixes(source);
-            wanted.insert("");
-            for prefix in &own {
-                wanted.remove(prefix);
-            }
-            self.declare_around(&mut xml, |prefix| wanted.remove(prefix))
-        };
-        if bare && !has_default && !own.iter().any(String::is_empty) {
-            xml.push_str(" xmlns=\"\"");
-        }
-        let copied = xml.len() - start.len();
-        let Some(left) = self.copy.checked_sub(copied) else {
-            let message = "an element that takes too many declarations of namespaces from around it";
-            return Err(Error::new(ErrorKind::Structure, tag.offset, message));
-        };
-        self.copy = left;
-        xml.push_str(rest);
+        let name = ExpandedName::new(self.reader.namespace(tag.namespace), tag.name.local());
+        let element = kept::Element::rest(&mut self.reader, tag)?;
+        let xml = element.to_text(&self.reader);
         self.reader.overlook();
-        Ok(Any::from_parts(name.0, name.1, xml))
-    }
-
-    /// Declares, in a start tag, the prefixes that are wanted as they are declared around it. Each is asked for until it is
-    /// wanted. Returns whether there is a default namespace among them.
-    fn declare_around(&self, xml: &mut String, mut is_wanted: impl FnMut(&str) -> bool) -> bool {
-        let mut has_default = false;
-        for (prefix, namespace) in self.reader.namespaces() {
-            if is_wanted(prefix) && !namespace.is_empty() {
-                xml.push_str(if prefix.is_empty() { " xmlns" } else { " xmlns:" });
-                xml.push_str(prefix);
-                xml.push_str("=\"");
-                push_value(xml, namespace);
-                xml.push('"');
-                has_default |= prefix.is_empty();
-            }
-        }
-        has_default
+        Ok(Any::from_parts(name, xml))
     }
 
     // ---- mixed content ----
@@ -400,80 +351,4 @@ fn is_first(first: &'static [First], identity: usize) -> bool {
         First::Wildcard(_) => false,
         First::Group(first) => is_first(first, identity),
     })
-}
-
-/// Appends a value as it stands between the quotes of an attribute. It came out of XML, so XML can carry it.
-fn push_value(xml: &mut String, value: &str) {
-    let bytes = value.as_bytes();
-    if scan::end_of_unescaped(bytes) == bytes.len() && scan::end_of_attribute_piece(bytes, 0, b'"') == bytes.len() {
-        return xml.push_str(value);
-    }
-    let mut escaped = Vec::new();
-    let _ = escape::push_attribute(&mut escaped, value);
-    xml.push_str(&String::from_utf8_lossy(&escaped));
-}
-
-/// Whether there is a colon between the name in the start tag of an element and its end tag: `rest` is what stands behind that
-/// name.
-fn has_colon_inside(rest: &str) -> bool {
-    let end_tag = memchr::memrchr(b'<', rest.as_bytes()).unwrap_or(rest.len());
-    rest.as_bytes()[..end_tag].contains(&b':')
-}
-
-/// What stands before colons, and so may be a prefix, wherever that is.
-fn prefixes(xml: &str) -> Prefixes<'_> {
-    let mut found = Prefixes::default();
-    for colon in memchr::memchr_iter(b':', xml.as_bytes()) {
-        let bytes = xml.as_bytes();
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
-        let mut start = bytes[..colon].iter().rposition(|&byte| !is_plain(byte)).map_or(0, |at| at + 1);
-        if start > 0 && !bytes[start - 1].is_ascii() {
-            start = xml[..colon]
-                .rfind(|c: char| !castile_xml::is_name_char(c))
-                .map_or(0, |at| at + xml[at..].chars().next().map_or(1, char::len_utf8));
-        }
-        found.insert(&xml[start..colon]);
-    }
-    found
-}
-
-/// A set of prefixes. Most elements have few.
-#[derive(Default)]
-struct Prefixes<'a> {
-    few: [&'a str; FEW],
-    /// How many there are in `few`.
-    count: usize,
-    /// Those that came when `few` was full.
-    many: Option<HashSet<&'a str>>,
-}
-
-/// How many bytes there is room for in an element that is kept, for a declaration, beside those that it has.
-const ROOM: usize = 64;
-/// How many prefixes are compared one by one.
-const FEW: usize = 8;
-
-impl<'a> Prefixes<'a> {
-    fn insert(&mut self, prefix: &'a str) {
-        if self.few[..self.count].contains(&prefix) {
-            return;
-        }
-        match self.few.get_mut(self.count) {
-            Some(place) => {
-                *place = prefix;
-                self.count += 1;
-            }
-            None => {
-                self.many.get_or_insert_default().insert(prefix);
-            }
-        }
-    }
-
-    /// Takes a prefix out. `false` if it was not there.
-    fn remove(&mut self, prefix: &str) -> bool {
-        let many = self.many.as_mut().is_some_and(|many| many.remove(prefix));
-        let Some(index) = self.few[..self.count].iter().position(|one| *one == prefix) else { return many };
-        self.count -= 1;
-        self.few.swap(index, self.count);
-        true
-    }
 }

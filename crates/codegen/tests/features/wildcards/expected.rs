@@ -142,7 +142,7 @@ pub struct Extensible {
     /// The element `a`.
     pub a: i32,
     /// Any element.
-    pub any: Vec<::castile::Any>,
+    pub any: ::castile::AnyElements,
 }
 
 static EXTENSIBLE: [Element; 1] = [Element::new(NAMESPACE, "a", 0)];
@@ -186,7 +186,7 @@ impl ToXml for Extensible {
 
     fn content(&self, out: &mut Encoder) {
         out.element("<a>", &self.a, "</a>");
-        out.any(&self.any);
+        out.any_elements(&self.any);
     }
 }
 

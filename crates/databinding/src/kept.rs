@@ -1,0 +1,429 @@
+//! XML that is kept as it came. An element declares what it takes from around it, or shares the declarations around it
+//! with others that came there.
+
+use std::collections::HashSet;
+
+use castile_xml::{Limits, NamespaceId, Reader, Scope, StartTag, Token, escape, scan};
+
+use crate::{Error, ExpandedName};
+
+/// Elements one behind another, as they came.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Run {
+    xml: String,
+    /// What is declared around all of them. Without it each declares all that it takes from around itself.
+    scope: Option<Scope>,
+}
+
+impl Run {
+    /// The elements, if each stands for itself.
+    pub(crate) fn standing_alone(&self) -> Option<&str> {
+        self.scope.is_none().then_some(self.xml.as_str())
+    }
+
+    /// The elements, as they stand.
+    pub(crate) fn xml(&self) -> &str {
+        &self.xml
+    }
+
+    /// Whether the bytes and what is declared around them are the same.
+    pub(crate) fn is_same(&self, other: &Run) -> bool {
+        let is_same_scope = match (&self.scope, &other.scope) {
+            (None, None) => true,
+            (Some(one), Some(other)) => one.declarations().eq(other.declarations()),
+            _ => false,
+        };
+        is_same_scope && self.xml == other.xml
+    }
+
+    /// Appends an element that the reader has just read to its end. Of `copy` bytes it takes those that its declarations
+    /// need; if they aren't enough, the declarations are shared.
+    pub(crate) fn take(&mut self, reader: &Reader<'_>, element: &Element<'_>, copy: &mut usize) {
+        // All that may be appended yet.
+        let left = element.len() + reader.input().len() - reader.offset() + *copy;
+        let start = self.xml.len();
+        if self.scope.is_none() {
+            reserve(&mut self.xml, element.len() + ROOM, left);
+            element.write(reader, |piece| {
+                reserve(&mut self.xml, piece.len(), left);
+                self.xml.push_str(piece);
+            });
+            match copy.checked_sub(self.xml.len() - start - element.len()) {
+                Some(left) => return *copy = left,
+                None => self.xml.truncate(start),
+            }
+            self.scope = Some(reader.scope());
+        }
+        reserve(&mut self.xml, element.len(), left);
+        self.xml.push_str(element.start);
+        self.xml.push_str(element.rest);
+    }
+
+    /// That nothing is appended for now: what is much more than it needs is given back.
+    pub(crate) fn end(&mut self) {
+        if self.xml.capacity() > 2 * self.xml.len() {
+            self.xml.shrink_to_fit();
+        }
+    }
+
+    /// Appends an element that stands for itself.
+    pub(crate) fn push(&mut self, xml: &str) {
+        let has_default =
+            self.scope.as_ref().is_some_and(|scope| scope.resolve("").is_some_and(|name| !name.is_empty()));
+        // Where it came from there is no default namespace.
+        if has_default
+            && let Ok(mut content) = Content::new(xml, &[])
+            && let Ok(Some((element, _))) = content.next()
+        {
+            return element.write(&content.reader, |piece| self.xml.push_str(piece));
+        }
+        self.xml.push_str(xml);
+    }
+
+    /// What is in it, to be read.
+    pub(crate) fn content(&self) -> Result<Content<'_>, Error> {
+        Content::new(&self.xml, &self.wanted())
+    }
+
+    /// Whether all means the same where `is_declared` says which namespace a prefix has: the empty one none, or that of the
+    /// default.
+    pub(crate) fn means_the_same(&self, mut is_declared: impl FnMut(&str, &str) -> bool) -> bool {
+        let Some(scope) = &self.scope else { return true };
+        let wanted = self.wanted();
+        is_declared("", scope.resolve("").unwrap_or_default())
+            && wanted.iter().all(|(prefix, namespace)| is_declared(prefix, namespace))
+    }
+
+    /// The declarations around it that it may name, outermost first.
+    fn wanted(&self) -> Vec<(&str, &str)> {
+        let Some(scope) = &self.scope else { return Vec::new() };
+        let is_declared = |prefix: &str| scope.resolve(prefix).is_some();
+        let mut prefixes = Prefixes::default();
+        prefixes.insert("", is_declared);
+        prefixes.insert_all(&self.xml, is_declared);
+        let wanted =
+            scope.declarations().filter(|(prefix, namespace)| prefixes.remove(prefix) && !namespace.is_empty());
+        let mut wanted: Vec<_> = wanted.collect();
+        wanted.reverse();
+        wanted
+    }
+}
+
+/// Makes room for `more` bytes. What is long doubles, but has no more room than for what is `left`.
+fn reserve(xml: &mut String, more: usize, left: usize) {
+    if xml.capacity() - xml.len() < more {
+        xml.reserve_exact(xml.len().min(left).max(more));
+    }
+}
+
+/// The elements of a run, while they are read.
+#[derive(Debug)]
+pub(crate) struct Content<'a> {
+    pub(crate) reader: Reader<'a>,
+}
+
+impl<'a> Content<'a> {
+    fn new(xml: &'a str, declarations: &[(&str, &str)]) -> Result<Self, Error> {
+        Ok(Content { reader: Reader::of_content(xml, declarations.iter().copied(), unlimited())? })
+    }
+
+    /// The next element, and its name.
+    pub(crate) fn next(&mut self) -> Result<Option<(Element<'a>, ExpandedName)>, Error> {
+        while self.reader.offset() < self.reader.input().len() {
+            if let Token::StartTag(tag) = self.reader.next()? {
+                let name = ExpandedName::new(self.reader.namespace(tag.namespace), tag.name.local());
+                return Element::rest(&mut self.reader, tag).map(|element| Some((element, name)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Limits for what was read before, within the limits of that time.
+pub(crate) fn unlimited() -> Limits {
+    let mut limits = Limits::default();
+    (limits.message_size, limits.text_length, limits.depth) = (usize::MAX, usize::MAX, usize::MAX);
+    (limits.attributes, limits.namespaces, limits.name_length) = (usize::MAX, usize::MAX, usize::MAX);
+    limits.markup_length = usize::MAX;
+    limits
+}
+
+/// An element that was read to its end.
+#[derive(Debug)]
+pub(crate) struct Element<'a> {
+    /// Up to the name in its start tag.
+    start: &'a str,
+    /// What follows.
+    rest: &'a str,
+    /// The prefixes that it declares itself.
+    own: Vec<String>,
+    /// Whether some element in it is in no namespace, which a default namespace elsewhere would change.
+    is_bare: bool,
+    /// Whether there are only texts in it, as far as is known: no declarations, attributes or children.
+    is_leaf: bool,
+    /// The prefix of its name.
+    prefix: &'a str,
+}
+
+impl<'a> Element<'a> {
+    /// Reads the rest of an element whose start tag was read last.
+    pub(crate) fn rest(reader: &mut Reader<'a>, tag: StartTag<'a>) -> Result<Self, Error> {
+        let mut is_leaf = reader.is_plain();
+        let mut own = Vec::new();
+        if !is_leaf {
+            own.extend(reader.declarations().map(|(prefix, _)| prefix.to_owned()));
+        }
+        let outside = reader.depth() - 1;
+        let mut is_bare = tag.namespace == NamespaceId::NONE;
+        while reader.depth() > outside {
+            if let Token::StartTag(inner) = reader.next()? {
+                is_bare |= inner.namespace == NamespaceId::NONE;
+                is_leaf = false;
+            }
+        }
+        let source = &reader.input()[tag.offset..reader.offset()];
+        let (start, rest) = source.split_at('<'.len_utf8() + tag.name.as_str().len());
+        Ok(Element { start, rest, own, is_bare, is_leaf, prefix: tag.name.prefix() })
+    }
+
+    /// How long it is, as it stands.
+    pub(crate) fn len(&self) -> usize {
+        self.start.len() + self.rest.len()
+    }
+
+    /// Writes it with declarations of what it takes from around itself, where the reader stands right behind it.
+    pub(crate) fn write(&self, reader: &Reader<'_>, mut out: impl FnMut(&str)) {
+        out(self.start);
+        let has_default = if self.is_leaf && !has_colon_inside(self.rest) {
+            // What is kept mostly: no prefix but that of its own name is looked for.
+            let mut wanted = [Some(self.prefix), if self.prefix.is_empty() { None } else { Some("") }];
+            let is_wanted = |prefix: &str| wanted.iter_mut().any(|one| one.take_if(|one| *one == prefix).is_some());
+            declare_around(reader, is_wanted, &mut out)
+        } else {
+            // A colon of its name, too.
+            let is_declared = |prefix: &str| reader.resolve(prefix).is_some();
+            let mut wanted = Prefixes::default();
+            for prefix in ["", self.prefix] {
+                wanted.insert(prefix, is_declared);
+            }
+            wanted.insert_all(self.rest, is_declared);
+            for prefix in &self.own {
+                wanted.remove(prefix);
+            }
+            declare_around(reader, |prefix| wanted.remove(prefix), &mut out)
+        };
+        if self.is_bare && !has_default && !self.own.iter().any(String::is_empty) {
+            out(NO_NAMESPACE);
+        }
+        out(self.rest);
+    }
+
+    /// The same as a text of its own.
+    pub(crate) fn to_text(&self, reader: &Reader<'_>) -> String {
+        let mut xml = String::with_capacity(self.len() + ROOM);
+        self.write(reader, |piece| xml.push_str(piece));
+        xml
+    }
+}
+
+/// Says that there is no default namespace.
+const NO_NAMESPACE: &str = " xmlns=\"\"";
+
+/// Declares the prefixes that are wanted as they are declared around. Each is asked for until it is wanted. Returns whether
+/// there is a default namespace among them.
+fn declare_around(reader: &Reader<'_>, mut is_wanted: impl FnMut(&str) -> bool, out: &mut impl FnMut(&str)) -> bool {
+    let mut has_default = false;
+    for (prefix, namespace) in reader.namespaces() {
+        if is_wanted(prefix) && !namespace.is_empty() {
+            out(if prefix.is_empty() { " xmlns" } else { " xmlns:" });
+            out(prefix);
+            out("=\"");
+            write_value(namespace, out);
+            out("\"");
+            has_default |= prefix.is_empty();
+        }
+    }
+    has_default
+}
+
+/// Writes a value as it stands between the quotes of an attribute. It came out of XML, so XML can carry it.
+fn write_value(value: &str, out: &mut impl FnMut(&str)) {
+    let bytes = value.as_bytes();
+    if scan::end_of_unescaped(bytes) == bytes.len() && scan::end_of_attribute_piece(bytes, 0, b'"') == bytes.len() {
+        return out(value);
+    }
+    let mut escaped = Vec::new();
+    let _ = escape::push_attribute(&mut escaped, value);
+    out(&String::from_utf8_lossy(&escaped));
+}
+
+/// Whether there is a colon between the name in the start tag of an element and its end tag: `rest` is what stands behind that
+/// name.
+fn has_colon_inside(rest: &str) -> bool {
+    let end_tag = memchr::memrchr(b'<', rest.as_bytes()).unwrap_or(rest.len());
+    rest.as_bytes()[..end_tag].contains(&b':')
+}
+
+/// A set of prefixes. Most elements have few.
+#[derive(Default)]
+struct Prefixes<'a> {
+    few: [&'a str; FEW],
+    /// How many there are in `few`.
+    count: usize,
+    /// Those of them that are declared which came when `few` was full.
+    many: Option<HashSet<&'a str>>,
+}
+
+/// How many bytes there is room for in an element that is kept, for a declaration, beside those that it has.
+const ROOM: usize = 64;
+/// How many prefixes are compared one by one.
+const FEW: usize = 8;
+
+impl<'a> Prefixes<'a> {
+    /// Inserts what stands before colons, and so may be a prefix, wherever that is.
+    fn insert_all(&mut self, xml: &'a str, is_declared: impl Fn(&str) -> bool) {
+        for colon in memchr::memchr_iter(b':', xml.as_bytes()) {
+            let bytes = xml.as_bytes();
+            let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+            let mut start = bytes[..colon].iter().rposition(|&byte| !is_plain(byte)).map_or(0, |at| at + 1);
+            if start > 0 && !bytes[start - 1].is_ascii() {
+                start = xml[..colon]
+                    .rfind(|c: char| !castile_xml::is_name_char(c))
+                    .map_or(0, |at| at + xml[at..].chars().next().map_or(1, char::len_utf8));
+            }
+            self.insert(&xml[start..colon], &is_declared);
+        }
+    }
+
+    /// Inserts what may be a prefix. Texts can have any number of words like one: not more of them are kept than are declared.
+    fn insert(&mut self, prefix: &'a str, is_declared: impl Fn(&str) -> bool) {
+        if self.few[..self.count].contains(&prefix) {
+            return;
+        }
+        match self.few.get_mut(self.count) {
+            Some(place) => {
+                *place = prefix;
+                self.count += 1;
+            }
+            None if is_declared(prefix) => {
+                self.many.get_or_insert_default().insert(prefix);
+            }
+            None => {}
+        }
+    }
+
+    /// Takes a prefix out. `false` if it was not there.
+    fn remove(&mut self, prefix: &str) -> bool {
+        let many = self.many.as_mut().is_some_and(|many| many.remove(prefix));
+        let Some(index) = self.few[..self.count].iter().position(|one| *one == prefix) else { return many };
+        self.count -= 1;
+        self.few.swap(index, self.count);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Any, AnyElements, Encoder};
+
+    const ELEMENTS: [&str; 12] = [
+        "<a/>",
+        "<a b='p:c'/>",
+        "<p:a p:b=''>q:c</p:a>",
+        "<a xmlns='urn:o'><b/></a>",
+        "<a xmlns=''><q:b/></a>",
+        "<p:a xmlns:p='urn:other'><p:b/></p:a>",
+        "<p:a><b xmlns='urn:o'/><c/></p:a>",
+        "<r:a xmlns:r='&lt;'/>",
+        "<a>\u{FEFF}text &amp; <![CDATA[p:]]><!-- q: --><?q :?></a >",
+        "<a xmlns:\u{e9}='urn:e'>\u{e9}:b x\u{e9}:c</a>",
+        "<q:a><q:b><q:c/></q:b></q:a>",
+        "<a>1:2 3:4 5:6 7:8 9:10 a:1 b:1 c:1 d:1 e:1 p:1 q:1</a>",
+    ];
+
+    /// The elements of a document, of whose declarations so many bytes may be copied.
+    fn read(around: &str, mut copy: usize) -> AnyElements {
+        let document = format!("<q:root xmlns:q='urn:q'><q:x {around}> {} </q:x></q:root>", ELEMENTS.join("\n"));
+        let mut reader = Reader::new(document.as_bytes(), Limits::default()).unwrap();
+        let mut elements = AnyElements::default();
+        for _ in 0..2 {
+            while !matches!(reader.next().unwrap(), Token::StartTag(_)) {}
+        }
+        while reader.depth() > 1 {
+            if let Token::StartTag(tag) = reader.next().unwrap() {
+                let element = Element::rest(&mut reader, tag).unwrap();
+                elements.take(&reader, &element, &mut copy);
+            }
+        }
+        elements.end();
+        elements
+    }
+
+    fn written(elements: &AnyElements, payload: &'static str) -> String {
+        let mut out = Encoder::default();
+        out.payload(payload);
+        out.element(payload, &Payload(elements), "</q:r>");
+        String::from_utf8(out.finish().unwrap()).unwrap()
+    }
+
+    struct Payload<'a>(&'a AnyElements);
+
+    impl crate::ToXml for Payload<'_> {
+        fn content(&self, out: &mut Encoder) {
+            out.any_elements(self.0);
+        }
+    }
+
+    /// Every element alone, each with the namespaces that its names have where it was written.
+    fn tokens(xml: &str) -> Vec<String> {
+        let mut reader = Reader::new(xml.as_bytes(), Limits::default()).unwrap();
+        let mut tokens = Vec::new();
+        loop {
+            let token = reader.next().unwrap();
+            match token {
+                Token::End => return tokens,
+                Token::StartTag(tag) => {
+                    let attributes =
+                        reader.attributes().map(|one| format!("{{{}}}{}", one.namespace, one.name.local()));
+                    let attributes: Vec<String> = attributes.collect();
+                    let name = ExpandedName::new(reader.namespace(tag.namespace), tag.name.local());
+                    tokens.push(format!("{name} {attributes:?}"));
+                }
+                token => tokens.push(format!("{token:?}").replace(|c: char| c.is_ascii_digit(), "")),
+            }
+        }
+    }
+
+    /// However many declarations are copied, the elements are the same, and are written with the same meaning.
+    #[test]
+    fn sharing_declarations_changes_nothing() {
+        const PAYLOADS: [&str; 4] = [
+            "<q:r xmlns:q=\"urn:q\" xmlns:p=\"urn:p\" xmlns=\"urn:t\">",
+            "<q:r xmlns:q=\"urn:q\" xmlns:p=\"urn:p\">",
+            "<q:r xmlns:q=\"urn:q\" xmlns:p=\"urn:another\" xmlns=\"urn:another\">",
+            "<q:r xmlns:q=\"urn:another\">",
+        ];
+        for around in [
+            "xmlns:p='urn:p' xmlns='urn:t'",
+            "xmlns:p='urn:p'",
+            "xmlns:p='urn:p' xmlns='urn:t' xmlns:q='urn:inner'",
+            "xmlns:p='urn:p&amp;&quot;' xmlns:r='urn:r'",
+        ] {
+            let alone = read(around, 1 << 20);
+            assert!(alone.run().standing_alone().is_some());
+            for copy in [0, 30, 100] {
+                let shared = read(around, copy);
+                assert!(shared.run().standing_alone().is_none());
+                assert_eq!(shared, alone);
+                let (one, other): (Vec<Any>, Vec<Any>) = (shared.iter().collect(), alone.iter().collect());
+                assert_eq!(one, other);
+                assert_eq!(one.len(), ELEMENTS.len());
+                for payload in PAYLOADS {
+                    let tokens = [&shared, &alone].map(|elements| tokens(&written(elements, payload)));
+                    assert_eq!(tokens[0], tokens[1], "{around} {copy} {payload}");
+                }
+            }
+        }
+    }
+}

@@ -5,6 +5,10 @@ use std::ops::Range;
 /// More than any answer under test; a larger one is refused rather than kept.
 const MAX_RESPONSE: usize = 256 << 20;
 const MAX_HEADERS: usize = 64;
+/// The longest head, line of a chunk, or trailer, in bytes: as long as it is not whole, it is read anew when more has come.
+const MAX_HEAD: usize = 64 << 10;
+/// How many interim responses may precede the one that counts.
+const MAX_INTERIM: usize = 100;
 /// Room for a usual answer, so that it comes with one read.
 const FIRST_BUFFER: usize = 64 << 10;
 
@@ -24,6 +28,8 @@ pub(crate) struct ResponseReader {
     buffer: Vec<u8>,
     filled: usize,
     head: Option<Head>,
+    /// Interim responses that came before it.
+    interim: usize,
     /// The last head seen, with its bytes: a server repeats itself, and comparing is cheaper than parsing.
     last_head: Option<(Box<[u8]>, Head)>,
     chunks: Chunks,
@@ -62,6 +68,7 @@ impl ResponseReader {
             buffer: Vec::new(),
             filled: 0,
             head: None,
+            interim: 0,
             last_head: None,
             chunks: Chunks::default(),
         }
@@ -71,6 +78,7 @@ impl ResponseReader {
     pub(crate) fn clear(&mut self) {
         self.filled = 0;
         self.head = None;
+        self.interim = 0;
         self.chunks = Chunks::default();
     }
 
@@ -102,6 +110,10 @@ impl ResponseReader {
                 self.buffer.copy_within(head.length..self.filled, 0);
                 self.filled -= head.length;
                 self.head = None;
+                self.interim += 1;
+                if self.interim > MAX_INTERIM {
+                    return Err(format!("more than {MAX_INTERIM} interim responses"));
+                }
                 continue;
             }
             let (body, end) = match head.framing {
@@ -162,7 +174,7 @@ impl ResponseReader {
             Some((last, head)) if bytes.starts_with(last) => *head,
             _ => {
                 let Some(head) = Head::parse(bytes)? else {
-                    return Ok(None);
+                    return may_go_on(bytes, "a head");
                 };
                 self.last_head = Some((bytes[..head.length].into(), head));
                 head
@@ -227,7 +239,9 @@ impl Chunks {
         while !self.in_trailers {
             let (start, size) = match httparse::parse_chunk_size(&buffer[self.read..]) {
                 Ok(httparse::Status::Complete((start, size))) => (self.read + start, size),
-                Ok(httparse::Status::Partial) => return Ok(false),
+                Ok(httparse::Status::Partial) => {
+                    return may_go_on(&buffer[self.read..], "a line of a chunk");
+                }
                 Err(_) => {
                     return Err("found a chunk without a size, expected a hexadecimal number".to_owned());
                 }
@@ -256,7 +270,7 @@ impl Chunks {
         loop {
             let rest = &buffer[self.read..];
             let Some(line) = rest.windows(2).position(|pair| pair == b"\r\n") else {
-                return Ok(false);
+                return may_go_on(rest, "a trailer");
             };
             self.read += line + 2;
             if line == 0 {
@@ -264,6 +278,11 @@ impl Chunks {
             }
         }
     }
+}
+
+/// What a reader says that waits for more of `what`, of which `rest` has come.
+fn may_go_on<T: Default>(rest: &[u8], what: &str) -> Result<T, String> {
+    if rest.len() > MAX_HEAD { Err(format!("{what} of more than {MAX_HEAD} bytes")) } else { Ok(T::default()) }
 }
 
 /// Whether a comma-separated header value holds a token, whatever its case.
@@ -321,6 +340,30 @@ mod tests {
         assert_eq!(reader.fill(bytes.len()), Ok(None));
         let response = reader.close().unwrap();
         assert_eq!((reader.body(&response), response.close), (&b"abc"[..], true));
+    }
+
+    #[test]
+    fn what_precedes_a_body_or_follows_it_has_an_end() {
+        let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+        let long = "x".repeat(80_000);
+        let cases = [
+            (format!("HTTP/1.1 200 OK\r\na: {long}"), "a head of more than 65536 bytes"),
+            (format!("{chunked}1;{long}"), "a line of a chunk of more than 65536 bytes"),
+            (format!("{chunked}0\r\na: {long}"), "a trailer of more than 65536 bytes"),
+            ("HTTP/1.1 100 Continue\r\n\r\n".repeat(101), "more than 100 interim responses"),
+        ];
+        for (bytes, expected) in cases {
+            let mut reader = ResponseReader::new();
+            let mut result = Ok(None);
+            for piece in bytes.as_bytes().chunks(1_024) {
+                reader.space().unwrap()[..piece.len()].copy_from_slice(piece);
+                result = reader.fill(piece.len());
+                if result.is_err() {
+                    break;
+                }
+            }
+            assert_eq!(result, Err(expected.to_owned()));
+        }
     }
 
     #[test]

@@ -13,6 +13,9 @@ use super::values::MOST_KEPT;
 use crate::ExpandedName;
 use crate::components::{self, IdentityConstraint, IdentityConstraintCategory as Category};
 
+/// How many selected elements may be open at a time: each start tag asks what the fields of all of them lead to.
+const MOST_OPEN: usize = 1_000;
+
 /// An identity constraint with its paths read.
 #[derive(Debug)]
 pub(super) struct Constraint {
@@ -132,6 +135,11 @@ impl Identity {
         for (number, scope) in self.scopes.iter().enumerate() {
             for (index, constraint) in scope.constraints.iter().enumerate() {
                 if constraint.selector.iter().any(|path| leads(path, scope.depth)) {
+                    if self.targets.len() == MOST_OPEN {
+                        let message = format!("more than {MOST_OPEN} selected elements are open");
+                        problems.add("cvc-identity-constraint", offset, message);
+                        break;
+                    }
                     let fields = vec![Field::Absent; constraint.fields.len()];
                     self.targets.push(Target { depth, offset, scope: number, constraint: index, fields });
                 }

@@ -373,3 +373,18 @@ fn parts_of_a_document_are_judged_by_declarations_and_by_types() {
     let broken = Validator::new(&schema).validate_within(b"<e><b></e>", |_, _, _| Chosen::Within);
     assert_eq!(broken.iter().map(|problem| problem.rule).collect::<Vec<_>>(), ["well-formed"]);
 }
+
+#[test]
+fn selected_elements_within_each_other_are_bounded() {
+    // Each element is selected by all around it, and each start tag asks what the fields of all of these lead to.
+    let declarations = r#"<xs:element name="a"><xs:complexType><xs:sequence><xs:element ref="a" minOccurs="0" maxOccurs="unbounded"/>
+        </xs:sequence><xs:attribute name="k"/></xs:complexType>
+        <xs:unique name="u"><xs:selector xpath=".//*"/><xs:field xpath="@k"/></xs:unique></xs:element>"#;
+    let nested = |depth: usize| {
+        let within = r#"<a xmlns="urn:t">"#.repeat(depth);
+        judged(declarations, &format!("{within}{}", "</a>".repeat(depth)))
+    };
+    assert_eq!(nested(40), [""; 0]);
+    let problems = nested(50);
+    assert!(problems[0].contains("more than 1000 selected elements are open"), "{problems:?}");
+}

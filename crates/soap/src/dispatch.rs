@@ -331,8 +331,9 @@ impl Payload<'_> {
         let (mut request, mut header): (Q, H) = read.parts(decoder, &envelope, first, included)?;
         let package = carried.package();
         let (mtom, offload) = (carried.mtom, carried.options.offload.clone());
-        let responding = Responding { version, operation, exchange: exchange.clone(), mtom, offload };
+        let to_write = exchange.clone();
         let pending = Box::pin(async move {
+            let responding = Responding { version, operation, exchange: to_write, mtom, offload };
             let exchange = responding.exchange.as_deref();
             // A handler's panic is its own affair: it answers with a fault and leaves no state of ours behind. So is
             // one of its types while they are written.

@@ -54,24 +54,28 @@ impl Responding {
         {
             return Ok(reply.with_parts(parts));
         }
-        let responding = self.clone();
-        Err(Box::pin(async move { responding.elsewhere(response, header).await.with_parts(parts) }))
+        Err(self.clone().elsewhere(response, header, parts))
     }
 
-    async fn elsewhere<R, H>(self, response: R, header: H) -> Reply
+    #[cold]
+    fn elsewhere<R, H>(self, response: R, header: H, parts: Vec<Part>) -> Pending
     where
         R: ToPayload + Send + 'static,
         H: Header,
     {
         let (version, exchange, offload) = (self.version, self.exchange.clone(), self.offload.clone());
-        let written = match offload {
-            Some(offload) => offload.run(move || self.write(&response, &header, usize::MAX)).await.flatten(),
-            None => self.write(&response, &header, usize::MAX),
-        };
-        written.unwrap_or_else(|| of_fault(version, exchange.as_deref(), &panicked()))
+        Box::pin(async move {
+            let written = match offload {
+                Some(offload) => offload.run(move || self.write(&response, &header, usize::MAX)).await.flatten(),
+                None => self.write(&response, &header, usize::MAX),
+            };
+            let reply = written.unwrap_or_else(|| of_fault(version, exchange.as_deref(), &panicked()));
+            reply.with_parts(parts)
+        })
     }
 
     /// `None` if it outgrows so many bytes.
+    #[inline]
     fn write<R: ToPayload, H: Header>(&self, response: &R, header: &H, most: usize) -> Option<Reply> {
         let Responding { version, operation, mtom, .. } = *self;
         let exchange = self.exchange.as_deref();

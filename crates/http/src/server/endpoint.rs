@@ -190,18 +190,18 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
     {
         let (head, body) = request.into_parts();
         let fields = Fields::of(&head.headers);
-        let message_type = match head.method {
+        let asked_for = match head.method {
             Method::POST => content_type(&fields).map_err(Refusal::into_response),
             Method::GET | Method::HEAD if asks_for_wsdl(&head) => Err(self.wsdl(&head)),
             _ => Err(Refusal::Method.into_response()),
         };
-        let message_type = match message_type {
-            Ok(message_type) => message_type,
+        let (message_type, action) = match asked_for {
+            Ok(asked_for) => asked_for,
             Err(response) => return Box::pin(ready(Ok(response))),
         };
         let shared = self.shared.clone();
         let asked = Asked {
-            action: fields.soap_action.first.cloned(),
+            action,
             accepts_mtom: fields.has_accept && packages::accepts_mtom(&head.headers),
             extensions: head.extensions,
             ticket: Ticket::take(),
@@ -229,7 +229,8 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
 
 /// What the head of a request asks for beside its Content-Type.
 struct Asked {
-    action: Option<HeaderValue>,
+    /// What SOAPAction says, for messages whose media type has no action.
+    action: String,
     accepts_mtom: bool,
     /// What the server and layers around it know of the request: those of messages and handlers find it too.
     extensions: Extensions,
@@ -249,14 +250,11 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
     {
         // Referred to: what is copied here makes the future of each request larger.
         let Options { limits, request_timeout, .. } = &self.options;
-        let body = Receiving::message(body, self.options.pace(), asked.ticket.clone());
+        let body = Receiving::message(body, self.options.pace(), &asked.ticket);
         let message = body::read(body, limits.message_size).await;
         let message = message.map_err(|failure| Refusal::of_body(failure, limits.message_size))?;
         let MessageType { version, charset, action: in_media_type } = message_type;
-        let action = match in_media_type {
-            Some(action) => action,
-            None => soap_action(asked.action.as_ref())?.to_owned(),
-        };
+        let action = in_media_type.unwrap_or(asked.action);
         let mut request = castile_soap::Request::new(version, message).with_action(action).with_charset(charset);
         request.extensions = asked.extensions;
         request.accepts_mtom = asked.accepts_mtom;
@@ -326,16 +324,20 @@ fn asks_for_wsdl(head: &Parts) -> bool {
     names.any(|name| name.eq_ignore_ascii_case("wsdl"))
 }
 
-/// What the headers say of a body that is a message: one of the media types, in an encoding that is known.
-fn content_type(fields: &Fields<'_>) -> Result<ContentType, Refusal> {
+/// What the headers say of a body that is a message: one of the media types, in an encoding that is known, and an action.
+fn content_type(fields: &Fields<'_>) -> Result<(ContentType, String), Refusal> {
     let content_type = head::only(fields.content_type, "Content-Type")?;
     // It may stand for the operation.
-    head::only(fields.soap_action, "SOAPAction")?;
-    let message_type = ContentType::read(content_type).map_err(Refusal::ContentType)?;
-    match fields.content_encoding {
-        Some(found) => Err(Refusal::ContentEncoding { found: String::from_utf8_lossy(found.as_bytes()).into_owned() }),
-        None => Ok(message_type),
+    let action = head::only(fields.soap_action, "SOAPAction")?;
+    let content_type = ContentType::read(content_type).map_err(Refusal::ContentType)?;
+    if let Some(found) = fields.content_encoding {
+        return Err(Refusal::ContentEncoding { found: String::from_utf8_lossy(found.as_bytes()).into_owned() });
     }
+    let action = match &content_type {
+        ContentType::Message(MessageType { action: Some(_), .. }) => "",
+        _ => soap_action(action)?,
+    };
+    Ok((content_type, action.to_owned()))
 }
 
 /// The value of SOAPAction without its quotes (SOAP 1.1 §6.1.1), empty if there is none.

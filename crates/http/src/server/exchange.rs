@@ -172,7 +172,7 @@ where
     }
 }
 
-/// One request, from its head to the last of its answer. What is told of it is kept as it came, since it is seldom told.
+/// One request, from its head to the last of its answer.
 struct Exchange {
     activity: Arc<Activity>,
     turn: Turn,
@@ -181,13 +181,19 @@ struct Exchange {
     /// Whether the client waits for leave to send the rest, and may do without: who refuses the request can't tell what the
     /// next bytes are.
     may_stay_unread: bool,
+    status: Option<StatusCode>,
+    is_sent: bool,
+    /// Boxed, since an exchange is handed on several times.
+    begun: Box<Begun>,
+}
+
+/// What is told of a request that is cut off. It is kept as it came, since it is seldom told.
+struct Begun {
     since: Instant,
     target: Option<PathAndQuery>,
     /// The header that names the action.
     action: Option<HeaderValue>,
     is_soap_action: bool,
-    status: Option<StatusCode>,
-    is_sent: bool,
 }
 
 impl Exchange {
@@ -201,12 +207,14 @@ impl Exchange {
             activity,
             is_package,
             may_stay_unread: fields.has_expect || request.method() == Method::CONNECT,
-            since: Instant::now(),
-            target: request.uri().path_and_query().cloned(),
-            action: fields.soap_action.first.or(fields.content_type.first).cloned(),
-            is_soap_action: fields.soap_action.first.is_some(),
             status: None,
             is_sent: false,
+            begun: Box::new(Begun {
+                since: Instant::now(),
+                target: request.uri().path_and_query().cloned(),
+                action: fields.soap_action.first.or(fields.content_type.first).cloned(),
+                is_soap_action: fields.soap_action.first.is_some(),
+            }),
         }
     }
 
@@ -220,7 +228,9 @@ impl Exchange {
             response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
     }
+}
 
+impl Begun {
     #[cold]
     fn cut_off(&self) -> CutOff {
         let action = match &self.action {
@@ -242,7 +252,7 @@ impl Drop for Exchange {
         let Activity { shared, .. } = &*self.activity;
         // Only the shutdown orders so, and then nobody else ends an exchange.
         if !self.is_sent && shared.stop.order() == Order::Close {
-            shared.cut_off.add(self.cut_off());
+            shared.cut_off.add(self.begun.cut_off());
         }
         if self.status.is_none() {
             self.activity.answered();

@@ -98,14 +98,14 @@ const IS_OF_NAME: [bool; 256] = {
 
 /// What comes behind a `reg-name` (RFC 3986 §3.2.2), which IPv4 addresses are as well.
 fn behind_name(mut value: &[u8]) -> &[u8] {
-    while let [first, rest @ ..] = value {
-        value = match rest {
-            _ if IS_OF_NAME[usize::from(*first)] => rest,
-            [a, b, rest @ ..] if *first == b'%' && a.is_ascii_hexdigit() && b.is_ascii_hexdigit() => rest,
-            _ => break,
-        };
+    loop {
+        let end = value.iter().position(|byte| !IS_OF_NAME[usize::from(*byte)]);
+        value = &value[end.unwrap_or(value.len())..];
+        match value {
+            [b'%', a, b, rest @ ..] if a.is_ascii_hexdigit() && b.is_ascii_hexdigit() => value = rest,
+            _ => return value,
+        }
     }
-    value
 }
 
 /// Whether a value is an address, with or without a zone (RFC 6874).

@@ -1,10 +1,11 @@
 //! Bodies of requests while they come: by when, how fast, and what that holds.
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -80,11 +81,11 @@ pub(super) struct Shared {
 pin_project! {
     /// The body of a request. While it is waited for the request holds no slot of work, and it fails with [`Stalled`] when
     /// it takes too long.
-    pub(super) struct Receiving<B> {
+    pub(super) struct Receiving<B, T> {
         #[pin]
         body: B,
         pace: Pace,
-        ticket: Ticket,
+        ticket: T,
         package: Option<Arc<Shared>>,
         came: u64,
         was_woken: bool,
@@ -98,6 +99,8 @@ type Came = Option<Result<Frame<Bytes>, BoxError>>;
 
 struct Waiting {
     timer: Pin<Box<Sleep>>,
+    /// Whom it wakes.
+    task: Option<Waker>,
     /// When the wait began that lasts: for a message, the first one.
     since: Option<Instant>,
     /// How long the others took.
@@ -107,19 +110,19 @@ struct Waiting {
     behind: Option<(Came, BoxFuture<'static, ()>)>,
 }
 
-impl<B> Receiving<B> {
+impl<B, T: Borrow<Ticket>> Receiving<B, T> {
     /// The body of a message.
-    pub(super) fn message(body: B, pace: Pace, ticket: Ticket) -> Self {
+    pub(super) fn message(body: B, pace: Pace, ticket: T) -> Self {
         Receiving { body, pace, ticket, package: None, came: 0, was_woken: false, waiting: None }
     }
 
     /// The body of a package.
-    pub(super) fn package(body: B, pace: Pace, ticket: Ticket, shared: Arc<Shared>) -> Self {
+    pub(super) fn package(body: B, pace: Pace, ticket: T, shared: Arc<Shared>) -> Self {
         Receiving { package: Some(shared), ..Receiving::message(body, pace, ticket) }
     }
 }
 
-impl<B> Body for Receiving<B>
+impl<B, T: Borrow<Ticket>> Body for Receiving<B, T>
 where
     B: Body<Data = Bytes>,
     B::Error: Into<BoxError>,
@@ -152,7 +155,7 @@ where
                 waiting.came_of_message(length, *this.came);
                 return Poll::Ready(frame);
             }
-            return waiting.came_of_package(frame, length, is_message, this.ticket);
+            return waiting.came_of_package(frame, length, is_message, (*this.ticket).borrow());
         }
         // A body that came with its head is found at the second look. That spares the timer.
         if !*this.was_woken {
@@ -165,9 +168,10 @@ where
             let held = if is_message { *this.came as usize } else { 0 };
             Box::new(Waiting {
                 timer: Box::pin(sleep(patience)),
+                task: None,
                 since: None,
                 waited: Duration::ZERO,
-                received: this.ticket.receive(held),
+                received: (*this.ticket).borrow().receive(held),
                 behind: None,
             })
         });
@@ -179,10 +183,15 @@ where
                 received.wait(waiting.waited, *this.came);
             }
             if !is_message {
-                this.ticket.rest();
+                (*this.ticket).borrow().rest();
             }
             Instant::now()
         });
+        // A look is enough while the timer knows this task.
+        if !waiting.timer.is_elapsed() && waiting.task.as_ref().is_some_and(|task| task.will_wake(cx.waker())) {
+            return Poll::Pending;
+        }
+        waiting.task = Some(cx.waker().clone());
         loop {
             ready!(waiting.timer.as_mut().poll(cx));
             // The timer is not set whenever something comes, which only earns time: it finds out here.

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use castile_mime::{ErrorKind, Message, Related};
 use castile_soap::{Fault, Reply, Request};
 
-use super::{Asked, Shared, soap_action};
+use super::{Asked, Shared};
 use crate::BoxError;
 use crate::headers::Unread;
 use crate::package::{Contained, declared_version};
@@ -31,10 +31,7 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
             Err(error) => return refuse(related, error),
         };
         let Contained { packaging, message_type } = Contained::read(related, &message).map_err(Refusal::ContentType)?;
-        let action = match message_type.action {
-            Some(action) => action,
-            None => soap_action(asked.action.as_ref())?.to_owned(),
-        };
+        let action = message_type.action.unwrap_or(asked.action);
         let mut request = Request::new(message_type.version, message.root)
             .with_action(action)
             .with_charset(message_type.charset)

@@ -36,6 +36,7 @@ use castile_xml::{Limits, Prefixes, Writer};
 use crate::components::{
     AttributeUse, Compositor, Content, Particle, ProcessContents, Term, Use, ValueConstraint, Wildcard,
 };
+use crate::encoded::Kind;
 use crate::{Builtin, ElementId, ExpandedName, Schema, TypeId, XSD_NAMESPACE};
 use coverage::{Coverage, Decision};
 use encoded::Graph;
@@ -51,6 +52,11 @@ const MANY: usize = 400;
 const MOST: usize = 200;
 /// How many instances in a row may show nothing new in SOAP encoding.
 const TRIES: usize = 4;
+/// How many steps one instance may take, and all together: one for each element, attribute, particle and alternative that is
+/// looked at, and for each 8 bytes of text.
+const MOST_STEPS: usize = 1_000_000;
+const MOST_STEPS_OF_ALL: usize = 10_000_000;
+const BYTES_OF_A_STEP: usize = 8;
 
 /// Instances of an element, as text. The first has one of everything, and then whatever was chosen least often before
 /// is chosen: every part present, absent and repeated, every branch, every type in place of its base, nil and values of
@@ -66,9 +72,16 @@ pub struct Samples<'s> {
     heights: Heights<'s>,
     contents: HashMap<TypeId, Rc<Content>>,
     values: HashMap<TypeId, Rc<[Text]>>,
+    /// What may stand where an element is declared, and the types that an element may have.
+    substitutes: HashMap<ElementId, Rc<[ElementId]>>,
+    types: HashMap<ElementId, Rc<[TypeId]>>,
+    /// What types are in SOAP encoding.
+    kinds: HashMap<TypeId, Rc<Kind>>,
     /// How many IDs there are in the instance, and how many elements.
     ids: usize,
     elements: usize,
+    /// How many steps had been taken when the instance was begun.
+    begun: usize,
     /// Of what is in SOAP encoding.
     graph: Graph,
     made: usize,
@@ -114,8 +127,12 @@ impl<'s> Samples<'s> {
             heights: Heights::new(schema),
             contents: HashMap::new(),
             values: HashMap::new(),
+            substitutes: HashMap::new(),
+            types: HashMap::new(),
+            kinds: HashMap::new(),
             ids: 0,
             elements: 0,
+            begun: 0,
             graph: Graph::default(),
             made: 0,
             is_done: false,
@@ -123,7 +140,7 @@ impl<'s> Samples<'s> {
     }
 
     fn instance(&mut self) -> Result<String, Error> {
-        (self.ids, self.elements) = (0, 0);
+        (self.ids, self.elements, self.begun) = (0, 0, self.heights.steps());
         let mut out = writer()?;
         match self.of.clone() {
             Subject::Element(id) => self.element(&mut out, id, 0)?,
@@ -138,20 +155,38 @@ impl<'s> Samples<'s> {
         text(&mut out)
     }
 
+    /// Takes so many steps, if there are as many left.
+    fn step(&self, count: usize) -> Result<(), Error> {
+        self.heights.step(count);
+        if self.heights.steps() - self.begun > MOST_STEPS {
+            let message = format!("an instance takes more than {MOST_STEPS} steps, expected fewer");
+            return Err(Error { message });
+        }
+        Ok(())
+    }
+
+    fn step_of_text(&self, text: &str) -> Result<(), Error> {
+        self.step(text.len() / BYTES_OF_A_STEP)
+    }
+
     // ---- elements ----
 
     /// Writes an element where `declared` is referred to: it, or one that may substitute for it.
     fn element(&mut self, out: &mut Writer, declared: ElementId, depth: usize) -> Result<(), Error> {
         let schema = self.schema;
-        let candidates: Vec<ElementId> = height::elements_for(schema, declared).collect();
+        let candidates = self.substitutes.entry(declared);
+        let candidates = candidates.or_insert_with(|| height::elements_for(schema, declared).collect()).clone();
+        self.step(1 + candidates.len())?;
         let chosen =
             self.pick(Decision::Substitution(declared), &candidates, depth, |heights, &id| heights.element(id));
         let Some(id) = chosen else { return Err(Error::new(&schema[declared].name, "is abstract or never ends")) };
         let declaration = &schema[id];
-        let types = height::types_for(schema, declaration);
+        let types = self.types.entry(id).or_insert_with(|| height::types_for(schema, declaration).into()).clone();
+        self.step(types.len())?;
         let chosen = self.pick(Decision::Type(id), &types, depth, |heights, &type_id| heights.type_(type_id));
         let Some(type_id) = chosen else { return Err(Error::new(&declaration.name, "never ends")) };
         self.elements += 1;
+        self.step_of_text(declaration.name.local())?;
         out.start(declaration.name.namespace(), declaration.name.local())?;
         if type_id != declaration.type_id
             && let Some(name) = self.schema[type_id].name()
@@ -216,6 +251,7 @@ impl<'s> Samples<'s> {
 
     fn attributes(&mut self, out: &mut Writer, type_id: TypeId) -> Result<(), Error> {
         for (index, attribute_use) in self.schema.attribute_uses(type_id).iter().enumerate() {
+            self.step(1)?;
             let is_there = attribute_use.use_ == Use::Required
                 || self.coverage.choose(Decision::Attribute(type_id, index), 2) == 0;
             if is_there {
@@ -237,6 +273,7 @@ impl<'s> Samples<'s> {
         let (namespace, local) = (declaration.name.namespace(), declaration.name.local());
         let constraint = attribute_use.value_constraint.as_ref().or(declaration.value_constraint.as_ref());
         if let Some(ValueConstraint::Fixed(value)) = constraint {
+            self.step_of_text(value)?;
             return Ok(out.attribute(namespace, local, value)?);
         }
         match self.value(declaration.type_id, &declaration.name)? {
@@ -258,7 +295,10 @@ impl<'s> Samples<'s> {
     ) -> Result<(), Error> {
         let schema = self.schema;
         match declared.and_then(|id| Some((id, schema[id].value_constraint.as_ref()?))) {
-            Some((_, ValueConstraint::Fixed(value))) => return Ok(out.text(value)?),
+            Some((_, ValueConstraint::Fixed(value))) => {
+                self.step_of_text(value)?;
+                return Ok(out.text(value)?);
+            }
             Some((id, ValueConstraint::Default(_))) if self.coverage.choose(Decision::Default(id), 2) == 1 => {
                 return Ok(());
             }
@@ -305,8 +345,24 @@ impl<'s> Samples<'s> {
         self.contents.entry(type_id).or_insert_with(|| Rc::new(schema.content(type_id))).clone()
     }
 
-    /// Writes a particle. `index` counts those of the type, in the order of the schema, so that each has its own number.
+    /// Writes a particle, on a new piece of stack if there is little left. `index` counts those of the type, in the order of the
+    /// schema, so that each has its own number.
     fn particle(
+        &mut self,
+        out: &mut Writer,
+        particle: &Particle,
+        type_id: TypeId,
+        index: &mut usize,
+        depth: usize,
+    ) -> Result<(), Error> {
+        /// What it may take up to the next particle within, and how large a piece is.
+        const LEFT: usize = 128 << 10;
+        const PIECE: usize = 1 << 20;
+        self.step(1)?;
+        stacker::maybe_grow(LEFT, PIECE, || self.particle_here(out, particle, type_id, index, depth))
+    }
+
+    fn particle_here(
         &mut self,
         out: &mut Writer,
         particle: &Particle,
@@ -375,6 +431,7 @@ impl<'s> Samples<'s> {
             out.text("any element")?;
             return Ok(out.end()?);
         }
+        self.step(self.schema.elements().len())?;
         match height::declared_for(self.schema, wildcard) {
             Some(id) => self.element(out, id, depth.max(self.deep)),
             None => Err(Error { message: "no element is declared that a strict wildcard allows".to_owned() }),
@@ -394,7 +451,11 @@ impl<'s> Samples<'s> {
             return Err(Error::new(name, "is of a type for which no value was found"));
         }
         let chosen = self.coverage.choose(Decision::Value(type_id), values.len());
-        values.get(chosen).cloned().ok_or_else(|| Error::new(name, "has no such value"))
+        let value = values.get(chosen).cloned().ok_or_else(|| Error::new(name, "has no such value"))?;
+        if let Text::Plain(text) = &value {
+            self.step_of_text(text)?;
+        }
+        Ok(value)
     }
 }
 
@@ -411,7 +472,10 @@ impl Iterator for Samples<'_> {
             let covered = self.coverage.covered();
             let instance = self.instance();
             self.made += 1;
-            self.is_done = instance.is_err() || self.made == MOST || self.coverage.is_complete();
+            self.is_done = instance.is_err()
+                || self.made == MOST
+                || self.heights.steps() > MOST_STEPS_OF_ALL
+                || self.coverage.is_complete();
             let is_something_new = self.made == 1 || self.coverage.covered() > covered;
             if is_something_new || instance.is_err() {
                 return Some(instance);

@@ -142,3 +142,69 @@ fn a_part_of_a_message_has_a_type_and_a_name() {
     let nodes = |depth| first("n", node, depth).matches("<value>").count();
     assert_eq!((nodes(0), nodes(12)), (1, 2), "what is optional is there, but not too deep");
 }
+
+/// Making samples is bounded work whatever the schema asks for, and what is too much is an error.
+#[test]
+fn hostile_schemas_take_bounded_work() {
+    /// Bytes of all samples of an element: 80 MB for 10,000,000 steps, and the last instance.
+    const MOST_TEXT: usize = 88 << 20;
+    let doubling = |levels: usize| {
+        let types: String = (1..levels)
+            .map(|level| {
+                let e = format!("<xs:element name='e' type='T{}' minOccurs='9' maxOccurs='9'/>", level - 1);
+                format!("<xs:complexType name='T{level}'><xs:sequence>{e}</xs:sequence></xs:complexType>")
+            })
+            .collect();
+        let last = levels - 1;
+        format!("<xs:complexType name='T0'/>{types}<xs:element name='r' type='T{last}'/>")
+    };
+    let long = "x".repeat(1 << 20);
+    let fixed = format!("<xs:element name='v' type='xs:string' fixed='{long}' minOccurs='4000' maxOccurs='4000'/>");
+    let (open, close) = ("<xs:sequence minOccurs='9' maxOccurs='9'>".repeat(60), "</xs:sequence>".repeat(60));
+    let nested = format!("{open}<xs:element name='e' minOccurs='0'/>{close}");
+    let complex =
+        |content: &str| format!("<xs:element name='r'><xs:complexType>{content}</xs:complexType></xs:element>");
+    for (body, expected) in [
+        (doubling(6), None),
+        (doubling(60), Some("takes more than 1000000 steps")),
+        // What is in it may be absent, nine times and nine times again.
+        (complex(&nested), Some("takes more than 1000000 steps")),
+        (complex(&format!("<xs:sequence>{fixed}</xs:sequence>")), Some("takes more than 1000000 steps")),
+    ] {
+        let schema = format!(r#"<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">{body}</xs:schema>"#);
+        let (schema, _) = read("a.xsd", &Documents::new().with("a.xsd", schema));
+        let element = schema.find_element(&ExpandedName::new("", "r")).unwrap();
+        let samples: Vec<_> = Samples::new(&schema, element).collect();
+        let bytes: usize = samples.iter().flatten().map(String::len).sum();
+        assert!(bytes <= MOST_TEXT, "{bytes} bytes: {body:.200}");
+        let error = samples.last().unwrap().as_ref().err().map(ToString::to_string);
+        match expected {
+            Some(expected) => {
+                assert!(error.as_ref().is_some_and(|error| error.contains(expected)), "{error:?}: {body:.200}")
+            }
+            None => assert_eq!(error, None, "{body:.200}"),
+        }
+    }
+}
+
+/// An array of SOAP encoding may have any number of dimensions, each of which has two places.
+#[test]
+fn arrays_of_many_dimensions_take_bounded_work() {
+    let commas = ",".repeat(99);
+    let schema = format!(
+        r#"<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:soapenc="http://schemas.xmlsoap.org/soap/encoding/"
+             xmlns:wsdl="http://schemas.xmlsoap.org/wsdl/" targetNamespace="urn:t">
+             <xs:import namespace="http://schemas.xmlsoap.org/soap/encoding/"/>
+             <xs:complexType name="A"><xs:complexContent><xs:restriction base="soapenc:Array">
+               <xs:attribute ref="soapenc:arrayType" wsdl:arrayType="xs:int[{commas}]"/>
+             </xs:restriction></xs:complexContent></xs:complexType>
+           </xs:schema>"#
+    );
+    let (schema, _) = castile_xsd::read("a.xsd", &Documents::new().with("a.xsd", schema));
+    let array = schema.find_type(&ExpandedName::new("urn:t", "A")).unwrap();
+    let name = ExpandedName::new("urn:t", "call");
+    let samples = Samples::of_call(&schema, castile_xsd::encoded::Encoding::Soap11, name, [("a".to_owned(), array)]);
+    let samples: Vec<_> = samples.collect();
+    let error = samples.last().unwrap().as_ref().unwrap_err().to_string();
+    assert!(error.contains("takes more than 1000000 steps"), "{error}");
+}

@@ -7,10 +7,12 @@
 
 use super::{Kind, Model, NodeId};
 
-/// How many places at a time are kept, and how many steps from place to place one child may take. Beyond that the order
-/// of the children is not judged any more; only a model that is ambiguous in very many ways gets there.
+/// How many places at a time are kept, and how many steps up and down the model all children may take to get from one to the
+/// next, beyond those that each child has. Beyond that the order of the children is not judged any more; only a model that is
+/// ambiguous in very many ways gets there.
 const MOST_PLACES: usize = 256;
 const MOST_TRIES: usize = 1 << 16;
+const TRIES_OF_A_CHILD: usize = 1 << 10;
 /// How many elements an error says were expected.
 const MOST_EXPECTED: usize = 8;
 
@@ -18,6 +20,8 @@ const MOST_EXPECTED: usize = 8;
 #[derive(Debug, Default)]
 pub struct Matcher {
     places: Vec<Place>,
+    /// How many tries there were beyond those that each child has.
+    tries: usize,
     is_started: bool,
     is_lost: bool,
 }
@@ -44,11 +48,16 @@ impl Matcher {
     /// Takes the next child, which each of these leaves would take, by their numbers. The leaf that it belongs to; none if
     /// it can't come here, in which case nothing has changed.
     pub fn take(&mut self, model: &Model, candidates: &[usize]) -> Option<usize> {
-        if self.is_lost || candidates.len().saturating_mul(self.places.len()) > MOST_TRIES {
+        if self.is_lost {
+            return candidates.first().copied();
+        }
+        let mut tries = self.tries.saturating_sub(TRIES_OF_A_CHILD);
+        let mut moves = self.moves(model, candidates, &mut tries);
+        self.tries = tries;
+        if tries > MOST_TRIES {
             self.is_lost = true;
             return candidates.first().copied();
         }
-        let mut moves = self.moves(model, candidates);
         let Kind::Leaf(leaf) = model.node(moves.first()?.1.leaf).kind else { return None };
         if let [(from, only)] = moves.as_slice() {
             // The usual case, in the memory that is there.
@@ -92,10 +101,10 @@ impl Matcher {
 
     /// The numbers of the first leaves that could come next, and whether there are more.
     pub fn expected(&self, model: &Model) -> (Vec<usize>, bool) {
-        let mut found: Vec<usize> = Vec::new();
+        let (mut found, mut tries) = (Vec::new(), 0);
         for leaf in 0..model.leaves.len() {
-            if !self.moves(model, &[leaf]).is_empty() {
-                if found.len() == MOST_EXPECTED {
+            if !self.moves(model, &[leaf], &mut tries).is_empty() {
+                if found.len() == MOST_EXPECTED || tries > MOST_TRIES {
                     return (found, true);
                 }
                 found.push(leaf);
@@ -104,8 +113,8 @@ impl Matcher {
         (found, false)
     }
 
-    /// Every way from a place, by its number, to one of the candidates.
-    fn moves(&self, model: &Model, candidates: &[usize]) -> Vec<(usize, Move)> {
+    /// Every way from a place, by its number, to one of the candidates, unless that takes too many tries.
+    fn moves(&self, model: &Model, candidates: &[usize], tries: &mut usize) -> Vec<(usize, Move)> {
         let mut moves = Vec::new();
         let mut path = Vec::new();
         for &leaf in candidates.iter().filter_map(|&leaf| model.leaves.get(leaf)) {
@@ -119,7 +128,13 @@ impl Matcher {
             path.extend(model.ancestors(leaf));
             path.reverse();
             for (number, place) in self.places.iter().enumerate() {
+                if *tries > MOST_TRIES {
+                    return moves;
+                }
+                let known = moves.len();
                 place.moves(model, &path, |next| moves.push((number, next)));
+                // Each way begins with a copy of the place.
+                *tries += place.counts.len() * (1 + moves.len() - known);
             }
         }
         moves

@@ -2,6 +2,7 @@
 //! accessors in the order of the schema, any of them nil, types said or not, arrays with their sizes, references.
 
 use std::collections::{HashMap, VecDeque};
+use std::rc::Rc;
 
 use castile_xml::Writer;
 
@@ -135,13 +136,15 @@ impl<'s> Samples<'s> {
         declared: TypeId,
         depth: usize,
     ) -> Result<(), Error> {
+        self.step(1)?;
         out.start("", name)?;
         self.elements += 1;
         if let Some(fixed) = self.fixed(place) {
+            self.step_of_text(&fixed)?;
             out.text(&fixed)?;
             return Ok(out.end()?);
         }
-        let is_text = matches!(Kind::of(self.schema, declared), Kind::Simple);
+        let is_text = matches!(*self.kind(declared), Kind::Simple);
         let is_nil = match self.is_enough(depth) {
             true => !is_text,
             // It hides what it would hold, so it comes less often.
@@ -158,6 +161,12 @@ impl<'s> Samples<'s> {
         Ok(out.end()?)
     }
 
+    /// What a type is, as it is looked at often.
+    fn kind(&mut self, type_id: TypeId) -> Rc<Kind> {
+        let schema = self.schema;
+        self.kinds.entry(type_id).or_insert_with(|| Rc::new(Kind::of(schema, type_id))).clone()
+    }
+
     fn fixed(&self, place: Place) -> Option<String> {
         let Place::Accessor(id) = place else { return None };
         match &self.schema[id].value_constraint {
@@ -169,10 +178,11 @@ impl<'s> Samples<'s> {
     /// A type that a value may have where one is declared: structs may be of a derived type.
     fn type_of(&mut self, place: Place, declared: TypeId, depth: usize) -> Result<TypeId, Error> {
         let schema = self.schema;
-        let types = match Kind::of(schema, declared) {
+        let types = match *self.kind(declared) {
             Kind::Struct(_) | Kind::Literal => height::types_of(schema, declared, DerivationSet::default()),
             Kind::Simple | Kind::Any | Kind::Array(_) => vec![declared],
         };
+        self.step(types.len())?;
         let decision = Decision::Encoded(place, Aspect::Type);
         self.pick(decision, &types, depth, |_, _| 0).ok_or_else(|| Error {
             message: "a type in SOAP encoding is abstract, and none is derived from it".to_owned(),
@@ -184,11 +194,12 @@ impl<'s> Samples<'s> {
         if !self.graph.has_references || self.is_enough(depth) {
             return Ok(false);
         }
-        let (namespace, id, reference) = match self.graph.encoding {
+        let encoding = self.graph.encoding;
+        let (namespace, id, reference) = match encoding {
             Encoding::Soap11 => ("", "id", "href"),
             Encoding::Soap12 => (self.graph.encoding.namespace(), "id", "ref"),
         };
-        let link = |id: &str| match self.graph.encoding {
+        let link = |id: &str| match encoding {
             Encoding::Soap11 => format!("#{id}"),
             Encoding::Soap12 => id.to_owned(),
         };
@@ -207,7 +218,7 @@ impl<'s> Samples<'s> {
         if self.can_be_shared(value.declared) {
             self.graph.known.insert(value.declared, own.clone());
         }
-        if self.graph.encoding == Encoding::Soap12 {
+        if encoding == Encoding::Soap12 {
             out.attribute(namespace, id, &own)?;
             return Ok(false);
         }
@@ -217,10 +228,10 @@ impl<'s> Samples<'s> {
     }
 
     /// Whether several may refer to a value of a type: a circle leads through structs, so that these are known to be shared.
-    fn can_be_shared(&self, type_id: TypeId) -> bool {
-        match Kind::of(self.schema, type_id) {
+    fn can_be_shared(&mut self, type_id: TypeId) -> bool {
+        match &*self.kind(type_id) {
             Kind::Simple | Kind::Struct(_) => true,
-            Kind::Array(items) => matches!(Kind::of(self.schema, items.type_id), Kind::Simple),
+            Kind::Array(items) => matches!(*self.kind(items.type_id), Kind::Simple),
             Kind::Any | Kind::Literal => false,
         }
     }
@@ -231,11 +242,11 @@ impl<'s> Samples<'s> {
     fn encode(&mut self, out: &mut Writer, value: Value, depth: usize) -> Result<(), Error> {
         let schema = self.schema;
         let Value { type_id, .. } = value;
-        let kind = Kind::of(schema, type_id);
+        let kind = self.kind(type_id);
         // Errors tell it.
         let name = schema[type_id].name().cloned().unwrap_or_else(|| ExpandedName::new("", "value"));
         self.say_type(out, value, &kind)?;
-        match kind {
+        match &*kind {
             Kind::Any => self.any_type(out, value.place.element()),
             Kind::Simple => {
                 let simple = match schema.content(type_id) {
@@ -248,9 +259,9 @@ impl<'s> Samples<'s> {
                 }
             }
             Kind::Literal => self.inside(out, &name, None, type_id, depth),
-            Kind::Array(items) => self.array(out, type_id, &items, depth),
+            Kind::Array(items) => self.array(out, type_id, items, depth),
             Kind::Struct(accessors) => {
-                for (number, accessor) in accessors.into_iter().enumerate() {
+                for (number, accessor) in accessors.iter().enumerate() {
                     let declaration = &schema[accessor.element];
                     let occurrence = Decision::Occurrence(type_id, number);
                     for _ in 0..self.times(&accessor.particle, occurrence, depth) {
@@ -328,6 +339,7 @@ impl<'s> Samples<'s> {
         };
         let is_sized = self.coverage.choose(Decision::Size(type_id, items.ranks.len()), 2) == 0;
         // Dimensions behind the first have two places.
+        self.step(items.rank)?;
         let mut sizes = vec![2; items.rank.max(1)];
         sizes[0] = count;
         let mut first = 0;
@@ -360,7 +372,8 @@ impl<'s> Samples<'s> {
                 out.attribute(self.graph.encoding.namespace(), "arraySize", &sizes.join(" "))?;
             }
         }
-        let count: usize = sizes.iter().product();
+        // With all its dimensions it may have more than a number says: they take steps.
+        let count = sizes.iter().fold(1, |count: usize, &size| count.saturating_mul(size));
         for _ in first..count {
             self.item(out, type_id, items, depth + 1)?;
         }
@@ -369,6 +382,7 @@ impl<'s> Samples<'s> {
 
     /// Writes an item: one of its type, or an array without a name.
     fn item(&mut self, out: &mut Writer, array: TypeId, items: &Items, depth: usize) -> Result<(), Error> {
+        self.step(1)?;
         let Some(last) = items.ranks.rfind('[') else {
             return self.accessor(out, "item", Place::Item(array), items.type_id, depth);
         };
@@ -383,8 +397,8 @@ impl<'s> Samples<'s> {
     }
 
     /// What an array says that its items are.
-    fn item_name(&self, type_id: TypeId) -> (String, String) {
-        let kind = Kind::of(self.schema, type_id);
+    fn item_name(&mut self, type_id: TypeId) -> (String, String) {
+        let kind = self.kind(type_id);
         self.name_of(type_id, &kind).unwrap_or_else(|| (XSD_NAMESPACE.to_owned(), Builtin::AnyType.name().to_owned()))
     }
 }

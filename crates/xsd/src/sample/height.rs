@@ -1,7 +1,9 @@
 //! How deep an instance must be at least: what a recursive type needs to come to an end.
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
+use super::MOST_STEPS;
 use crate::components::{
     Compositor, Derivation, DerivationSet, ElementDeclaration, Particle, ProcessContents, Term, Wildcard,
 };
@@ -14,11 +16,27 @@ pub(super) struct Heights<'s> {
     particles: HashMap<TypeId, Option<Particle>>,
     /// Elements that were looked at, and whether there is one: with a type that isn't abstract.
     possible: HashMap<ElementId, bool>,
+    /// How many steps were taken, here and by who asks.
+    steps: Cell<usize>,
 }
 
 impl<'s> Heights<'s> {
     pub(super) fn new(schema: &'s Schema) -> Self {
-        Heights { schema, types: HashMap::new(), particles: HashMap::new(), possible: HashMap::new() }
+        Heights {
+            schema,
+            types: HashMap::new(),
+            particles: HashMap::new(),
+            possible: HashMap::new(),
+            steps: Cell::new(0),
+        }
+    }
+
+    pub(super) fn steps(&self) -> usize {
+        self.steps.get()
+    }
+
+    pub(super) fn step(&self, count: usize) {
+        self.steps.set(self.steps.get().saturating_add(count));
     }
 
     /// That of an element, which has one level itself.
@@ -43,6 +61,7 @@ impl<'s> Heights<'s> {
     pub(super) fn particle_once(&mut self, particle: &Particle) -> usize {
         let mut elements = Vec::new();
         elements_of(self.schema, particle, &mut elements);
+        self.step(elements.len());
         for id in elements {
             self.type_(self.schema[id].type_id);
             self.look_at(id);
@@ -57,7 +76,7 @@ impl<'s> Heights<'s> {
     }
 
     /// Finds the heights of a type and of all that it is made of: first none ends, then those end that are made of what
-    /// ends, until nothing changes.
+    /// ends, until nothing changes or that took all steps that an instance has.
     fn find(&mut self, type_id: TypeId) {
         let mut reached = HashSet::from([type_id]);
         let mut open = vec![type_id];
@@ -81,7 +100,8 @@ impl<'s> Heights<'s> {
         order.iter().for_each(|&type_id| {
             self.types.insert(type_id, usize::MAX);
         });
-        loop {
+        let begun = self.steps();
+        while self.steps() - begun <= MOST_STEPS {
             let mut has_changed = false;
             for &type_id in order.iter().rev() {
                 let height = match &self.particles[&type_id] {
@@ -101,10 +121,12 @@ impl<'s> Heights<'s> {
     }
 
     fn of_term(&self, term: &Term) -> usize {
+        self.step(1);
         match term {
             Term::Element(id) if self.possible.get(id) == Some(&false) => usize::MAX,
             Term::Element(id) => self.known(self.schema[*id].type_id).saturating_add(1),
             Term::Wildcard(wildcard) if wildcard.process_contents == ProcessContents::Strict => {
+                self.step(self.schema.elements().len());
                 if declared_for(self.schema, wildcard).is_some() { 1 } else { usize::MAX }
             }
             Term::Wildcard(_) => 1,

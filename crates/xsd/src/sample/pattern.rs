@@ -5,23 +5,25 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 
 /// The most that is repeated where a pattern sets no limit, above what it asks for at least.
 const REPEATED: u32 = 64;
-/// The longest text that is made, in bytes.
+/// The longest text that is made, in bytes, and the parts of the pattern that are looked at for it: some stand for no text.
 const LONGEST: usize = 4096;
+const MOST_PARTS: usize = 65_536;
 
 /// Texts that match `regex`, which is in the library's syntax; `variant` says how often what may repeat does, and
 /// which branches are taken. Whether the text is what the other facets ask for is for the caller to see.
 pub(super) fn text(regex: &str, variant: u32) -> Option<String> {
     let hir = Parser::new().parse(regex).ok()?;
-    let mut text = String::new();
-    append(&hir, variant, &mut text);
+    let (mut text, mut parts) = (String::new(), 0);
+    append(&hir, variant, &mut text, &mut parts);
     Some(text)
 }
 
 /// The library bounds how deep a pattern nests.
-fn append(hir: &Hir, variant: u32, text: &mut String) {
-    if text.len() > LONGEST {
+fn append(hir: &Hir, variant: u32, text: &mut String, parts: &mut usize) {
+    if is_enough(text, *parts) {
         return;
     }
+    *parts += 1;
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => {}
         HirKind::Literal(literal) => text.push_str(&String::from_utf8_lossy(&literal.0)),
@@ -30,17 +32,24 @@ fn append(hir: &Hir, variant: u32, text: &mut String) {
             let most = repetition.max.unwrap_or(repetition.min.saturating_add(REPEATED));
             let count = repetition.min.saturating_add(variant).min(most);
             for _ in 0..count {
-                append(&repetition.sub, variant, text);
+                if is_enough(text, *parts) {
+                    break;
+                }
+                append(&repetition.sub, variant, text, parts);
             }
         }
-        HirKind::Capture(capture) => append(&capture.sub, variant, text),
-        HirKind::Concat(parts) => parts.iter().for_each(|part| append(part, variant, text)),
+        HirKind::Capture(capture) => append(&capture.sub, variant, text, parts),
+        HirKind::Concat(inner) => inner.iter().for_each(|part| append(part, variant, text, parts)),
         HirKind::Alternation(branches) => {
             if let Some(branch) = branches.get(variant as usize % branches.len().max(1)) {
-                append(branch, variant, text);
+                append(branch, variant, text, parts);
             }
         }
     }
+}
+
+fn is_enough(text: &str, parts: usize) -> bool {
+    text.len() > LONGEST || parts > MOST_PARTS
 }
 
 /// A character of a class: one that people can read, if there is one.
@@ -72,5 +81,11 @@ mod tests {
         ] {
             assert_eq!(text(regex, variant).as_deref(), Some(expected), "{regex}");
         }
+    }
+
+    #[test]
+    fn what_stands_for_no_text_is_not_repeated_without_end() {
+        let regex = format!("{}a{{0}}{}", "(?:".repeat(9), "){99}".repeat(9));
+        assert_eq!(text(&regex, 1).as_deref(), Some(""));
     }
 }

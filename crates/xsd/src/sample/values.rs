@@ -9,6 +9,8 @@ use crate::{Builtin, ExpandedName, Schema, TypeId, XSD_NAMESPACE};
 
 /// How many values of one type are enough.
 const ENOUGH: usize = 24;
+/// How many candidates are held against a type.
+const TRIED: usize = 1_000;
 /// How many texts are made of one pattern.
 const VARIANTS: u32 = 40;
 /// How deep lists and unions are looked into.
@@ -39,7 +41,7 @@ pub(super) fn values(schema: &Schema, type_id: TypeId) -> Vec<Text> {
     }
     let Ok(definition) = schema.simple_type_definition(type_id) else { return Vec::new() };
     let mut found: Vec<Text> = Vec::new();
-    for candidate in candidates(schema, type_id, 0) {
+    for candidate in candidates(schema, type_id, 0).into_iter().take(TRIED) {
         let text = Text::Plain(candidate);
         if let Text::Plain(plain) = &text
             && !found.contains(&text)
@@ -86,7 +88,7 @@ fn candidates(schema: &Schema, type_id: TypeId, depth: usize) -> Vec<String> {
             };
             candidates.extend(lengths().chain([2, 1, 0, 5]).filter_map(list));
         }
-        Variety::Union { members } => candidates.extend(members.into_iter().flat_map(of_type)),
+        Variety::Union { members } => candidates.extend(members.into_iter().flat_map(of_type).take(TRIED)),
         Variety::Atomic => {
             let builtin = schema.builtin(type_id);
             candidates.extend(bounds(&facets));
@@ -104,6 +106,7 @@ fn candidates(schema: &Schema, type_id: TypeId, depth: usize) -> Vec<String> {
 /// The candidates that are valid, for what is made of them.
 fn candidates_of(schema: &Schema, type_id: TypeId, definition: &SimpleTypeDefinition, depth: usize) -> Vec<String> {
     let mut valid = candidates(schema, type_id, depth);
+    valid.truncate(TRIED);
     valid.retain(|text| definition.read(text, &Unprefixed).is_ok());
     valid.truncate(ENOUGH);
     valid

@@ -212,6 +212,20 @@ fn large_occurrences_cost_nothing() {
     assert!(is_taken(&schema, &"a".repeat(2_000)));
 }
 
+/// Each child may belong to each of a hundred choices, which may begin anew each.
+#[test]
+fn models_that_are_ambiguous_in_very_many_ways_take_bounded_work() {
+    let choice = r#"<xs:choice maxOccurs="unbounded"><xs:element ref="a" minOccurs="0"/>"#;
+    let schema = content(&format!("{}{}", choice.repeat(100), "</xs:choice>".repeat(100)));
+    assert!(is_taken(&schema, &"a".repeat(10_000)));
+    // One of twenty sequences, which may begin anew each, is followed as long as it comes.
+    let sequence = r#"<xs:sequence maxOccurs="unbounded">"#;
+    let both = r#"<xs:element ref="a"/><xs:element ref="b"/>"#;
+    let schema = content(&format!("{}{both}{}", sequence.repeat(20), "</xs:sequence>".repeat(20)));
+    assert!(is_taken(&schema, &"ab".repeat(10_000)));
+    assert!(!is_taken(&schema, &format!("{}a", "ab".repeat(10_000))));
+}
+
 #[test]
 fn what_was_expected_is_told() {
     let declarations = r###"<xs:element name="r"><xs:complexType><xs:sequence>

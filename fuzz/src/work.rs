@@ -31,22 +31,24 @@ fn too_much(limit: u64) {
     panic!("too much work: more than {limit} edges, the limit for this input");
 }
 
+/// Whether work is measured, not limited: `FUZZ_WORK` is set.
+static IS_MEASURED: LazyLock<bool> = LazyLock::new(|| std::env::var_os("FUZZ_WORK").is_some());
+
 /// Runs `check`, which panics when it exceeds `limit`, and returns what it took.
 pub(crate) fn limited(limit: u64, check: impl FnOnce()) -> u64 {
     COUNT.store(0, Relaxed);
-    LIMIT.store(limit, Relaxed);
+    LIMIT.store(if *IS_MEASURED { u64::MAX } else { limit }, Relaxed);
     check();
     LIMIT.store(u64::MAX, Relaxed);
     COUNT.load(Relaxed)
 }
 
-/// Prints the work of each input that takes more per byte, or more in all, than those before. Only where `FUZZ_WORK` is set:
-/// the limits in `castile_fuzz::CHECKS` come from this.
+/// Prints the work of each input that takes more per byte, or more in all, than those before, where it is measured: the limits in
+/// `castile_fuzz::CHECKS` come from this.
 pub(crate) fn report(work: u64, bytes: usize) {
-    static IS_ASKED: LazyLock<bool> = LazyLock::new(|| std::env::var_os("FUZZ_WORK").is_some());
     static MOST: AtomicU64 = AtomicU64::new(0);
     static MOST_PER_BYTE: AtomicU64 = AtomicU64::new(0);
-    if !*IS_ASKED {
+    if !*IS_MEASURED {
         return;
     }
     let per_byte = work / bytes.max(256) as u64;

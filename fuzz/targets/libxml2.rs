@@ -17,7 +17,7 @@ libfuzzer_sys::fuzz_target!(
 );
 
 /// How much work an input may be: in all, and for each of its bytes. That of libxml2 is not counted.
-const WORK: (u64, u64) = (1_000_000, 100_000);
+const WORK: (u64, u64) = (2_000_000, 2_000);
 
 fn libxml2() -> Option<Parser> {
     let [(_, libxml2), _] = castile_native::parsers();

@@ -69,23 +69,32 @@ pub fn bundle(input: &[u8]) {
 /// # Panics
 /// If neither is so.
 pub fn generate(input: &[u8]) {
+    let Some(source) = generated(input) else { return };
+    if let Err(error) = syn::parse_file(&source) {
+        panic!("{error} in what was generated from {}:\n{source}", shown(input));
+    }
+    assert!(generated(input).as_ref() == Some(&source), "generated again from {}", shown(input));
+}
+
+/// The module that is generated from any bytes as a contract, with options that its length says. `None` if it has problems.
+///
+/// # Panics
+/// If the problems have no places.
+pub fn generated(input: &[u8]) -> Option<String> {
     // The documents in one file, so that nothing is looked for on the disk.
     let (bundle, _) = castile_wsdl::bundle(MAIN, &documents(input));
-    let Some(bundle) = bundle else { return };
-    with_file("contract.wsdl", bundle.write().as_bytes(), |path| {
+    with_file("contract.wsdl", bundle?.write().as_bytes(), |path| {
         let mut options = Options::default();
         options.facets = input.len() % 2 == 1;
         options.headers = input.len() % 8 == 2;
         options.stream_binaries = input.len() % 8 == 4;
-        let generated = match castile_codegen::generate_from(path, &Files::new(), &options) {
-            Ok(generated) => generated,
-            Err(diagnostics) => return check_diagnostics(&diagnostics, input),
+        let (source, diagnostics) = match castile_codegen::generate_from(path, &Files::new(), &options) {
+            Ok(generated) => (Some(generated.source), generated.diagnostics),
+            Err(diagnostics) => (None, diagnostics),
         };
-        check_diagnostics(&generated.diagnostics, input);
-        if let Err(error) = syn::parse_file(&generated.source) {
-            panic!("{error} in what was generated from {}:\n{}", shown(input), generated.source);
-        }
-    });
+        check_diagnostics(&diagnostics, input);
+        source
+    })
 }
 
 fn documents(input: &[u8]) -> Documents {
@@ -112,7 +121,7 @@ fn check_diagnostics(diagnostics: &[Diagnostic], input: &[u8]) {
 }
 
 /// Writes `content` to a file of this name in a directory of this thread.
-fn with_file(name: &str, content: &[u8], then: impl FnOnce(&Path)) {
+fn with_file<T>(name: &str, content: &[u8], then: impl FnOnce(&Path) -> T) -> T {
     thread_local! {
         static DIRECTORY: RefCell<Option<TempDir>> = const { RefCell::new(None) };
     }
@@ -121,5 +130,5 @@ fn with_file(name: &str, content: &[u8], then: impl FnOnce(&Path)) {
         directory.path().join(name)
     });
     std::fs::write(&path, content).expect("a file in a directory of our own");
-    then(&path);
+    then(&path)
 }

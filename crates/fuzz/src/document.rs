@@ -15,14 +15,19 @@ use crate::{limits_for, oracle, shown};
 /// - The tree has what the reader told.
 /// - An independent parser agrees, or it is known why not.
 pub fn document(input: &[u8]) {
+    let mut checked: Vec<Cow<'_, str>> = Vec::new();
     for charset in [None, Some("utf-8"), Some("utf-16"), Some("iso-8859-1"), Some("shift_jis"), Some("iso-2022-jp")] {
         let charset = charset.map(|label| Charset::of_label(label).expect("a charset that is known"));
         match decode(input, charset) {
             Ok(text) => {
-                if let Cow::Borrowed(text) = text {
+                if let Cow::Borrowed(text) = &text {
                     assert_eq!(text.as_bytes(), input);
                 }
-                check(&text, limits_for(text.as_bytes()));
+                // Most charsets say the same of most bytes.
+                if !checked.contains(&text) {
+                    check(&text, limits_for(text.as_bytes()));
+                    checked.push(text);
+                }
             }
             Err(error) => assert!(error.offset() <= input.len() && !error.message().is_empty()),
         }

@@ -4,6 +4,7 @@
 use castile::http::server::{Options, Routes};
 use castile::soap::addressing::Usage;
 use castile::{Context, Fault, Leniency};
+use castile_suites::seismic::{self, catalogue::Catalogue};
 use castile_suites::{attachments, interop, wstest};
 
 use crate::features::{addressing, encoded, header_blocks};
@@ -22,12 +23,23 @@ pub(super) const PATHS: [&str; 10] = [
     "/wstest",
 ];
 
+/// A few quakes in each of some areas. Of those that the suite makes up, a request of a few bytes may ask for 20 MB.
+fn quakes() -> seismic::Service {
+    let lines: String = (0..60)
+        .map(|n| {
+            let (day, latitude, area) = (1 + n % 28, n - 30, 1 + n % 20);
+            format!("2000-01-{day:02} 01:50:08 70 {latitude} 123.604 59.6 2.5 MB {} {area}\n", 270 + n % 4)
+        })
+        .collect();
+    seismic::Service::of(Catalogue::read(lines.as_bytes()).expect("lines as a catalogue has them"))
+}
+
 pub(super) fn routes() -> Routes {
     let mut lenient = Options::default();
     lenient.leniency =
         Some(Leniency::new(|_, deviations| assert!(!deviations.is_empty(), "leniency without a reason")));
     lenient.addressing.usage = Usage::Supported;
-    castile_suites::routes()
+    castile_suites::routes_with(&quakes())
         .route("/encoded", encoded::FeatureServer::new(Echo).into())
         .route("/headers", header_blocks::FeatureServer::new(Echo).into())
         .route("/addressing", addressing::FeatureServer::new(Echo).into())

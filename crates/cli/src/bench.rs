@@ -18,7 +18,7 @@ pub(crate) use self::entrants::start_own;
 use self::entrants::{Answers, Entrants, Known};
 use self::profile::Profile;
 use crate::peers::Peer;
-use crate::{outcome, process};
+use crate::{outcome, output, process};
 
 /// The suite that was published across a network as well, each side on a machine of its own.
 const ACROSS_A_NETWORK: &str = "seismic";
@@ -104,7 +104,7 @@ pub(crate) async fn interrupted(interrupt: &Interrupt) -> anyhow::Error {
         return anyhow::Error::new(error).context("can't wait for signals");
     }
     interrupt.now();
-    eprintln!("interrupted: reporting what was measured; once more to end at once");
+    note!("interrupted: reporting what was measured; once more to end at once");
     match process::asked_to_end().await {
         Ok(()) => anyhow!("interrupted twice, so nothing was reported"),
         Err(error) => anyhow::Error::new(error).context("can't wait for signals"),
@@ -128,7 +128,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Whole>> {
         data: arguments.data.clone(),
     };
     if arguments.dry_run {
-        print!("{}", schedule::text(&loads, &entrants));
+        output::text(&schedule::text(&loads, &entrants));
         return Ok(None);
     }
     Ok(Some(Whole { loads, entrants, placement, interrupt: Interrupt::default() }))
@@ -147,7 +147,7 @@ impl Whole {
         let rows: u32 = loads.iter().enumerate().map(names).sum();
         let runs: Duration = loads.iter().enumerate().map(|(index, load)| load.planned() * names((index, load))).sum();
         let planned = runs + suites_of(loads).map(|loads| schedule::warming(loads, entrants)).sum::<Duration>();
-        eprintln!("{rows} row{}, {}; {placement}", if rows == 1 { "" } else { "s" }, schedule::time(planned));
+        note!("{rows} row{}, {}; {placement}", if rows == 1 { "" } else { "s" }, schedule::time(planned));
 
         let mut progress = Progress::new(planned);
         let mut known = Known::default();
@@ -226,24 +226,30 @@ async fn measure(
     Ok(results)
 }
 
-/// Prints the results, writes the report, and gives the exit code.
+/// Writes the reports, prints and judges the results, and gives the exit code. What took long is in files before anything is
+/// printed; when they can't be written, it is printed all the same.
 fn tell(arguments: &Arguments, results: &Results) -> anyhow::Result<u8> {
     if results.suites.is_empty() {
         bail!("nothing was measured, so nothing was written");
     }
-    println!("{}", results.table());
-    println!("{}", results.placement);
+    let saved = save(arguments, results);
+    out!("{}", results.table());
+    out!("{}", results.placement);
     for warning in &results.warnings {
-        println!("! {warning}");
+        out!("! {warning}");
     }
     for (row, message) in results.rows().flat_map(|row| row.error_messages.iter().map(move |message| (row, message))) {
-        println!("! {} ({}): {}", row.case, row.target, castile_xml::visible(message));
+        out!("! {} ({}): {}", row.case, row.target, castile_xml::visible(message));
     }
-    for file in results.write(&arguments.out)? {
-        println!("{}", file.display());
-    }
-    arguments.outcome.write(results, Row::wrong)?;
+    outcome::list(&saved?);
     arguments.outcome.judge(results, results.rows().map(|row| row.requests).sum(), results.errors())
+}
+
+/// Writes the reports, and returns where.
+fn save(arguments: &Arguments, results: &Results) -> anyhow::Result<Vec<PathBuf>> {
+    let mut files = results.write(&arguments.out)?.to_vec();
+    files.extend(arguments.outcome.write(results, Row::wrong)?);
+    Ok(files)
 }
 
 /// The suites asked for.

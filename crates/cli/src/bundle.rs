@@ -72,22 +72,22 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
         std::fs::write(&arguments.out, &text).with_context(|| format!("can't write {}", arguments.out.display()))?;
         let documents = problems::counted(bundle.uris().len(), "document");
         let out = arguments.out.display().to_string();
-        println!("{}  {documents}, {}", visible(&out), kilobytes(text.len()));
+        out!("{}  {documents}, {}", visible(&out), kilobytes(text.len()));
     }
     let missing = fetch.missing();
     let reported = problems::report(shown, &diagnostics, problems::least(arguments.notes));
     if !missing.is_empty() {
         let style = problems::WARNING;
         let what = problems::counted(missing.len(), "imported document");
-        anstream::eprintln!("{style}warning{style:#}: the bundle lacks {what}");
+        note!("{style}warning{style:#}: the bundle lacks {what}");
         for location in &missing {
-            anstream::eprintln!("  {}", visible(location));
+            note!("  {}", visible(location));
         }
         let advice = match arguments.fetch {
             true => "--catalog FILE says where one is kept",
             false => "--fetch fetches what has a URL, --catalog FILE says where a document is kept",
         };
-        anstream::eprintln!("  = note: {advice}");
+        note!("  = note: {advice}");
     }
     reported
 }

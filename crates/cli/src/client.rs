@@ -1,6 +1,5 @@
 //! `castile client`: our generated client as a process, started by `castile peers clients`. Clients of peers do the same.
 
-use std::io::Write;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
@@ -50,8 +49,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             for number in numbers.by_ref().take(calls) {
                 items += client.call(number).await.map_err(failed)?.matches;
             }
-            println!("{items}");
-            std::io::stdout().flush()?;
+            out!("{items}");
         }
         Ok(())
     })

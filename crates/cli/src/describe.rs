@@ -8,14 +8,13 @@ mod services;
 mod tree;
 mod types;
 
-use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use castile_wsdl::Severity;
 use castile_xml::turns_text;
 
-use crate::{problems, source};
+use crate::{output, problems, source};
 use contract::Contract;
 
 /// Show what a contract says: services, operations, messages and types
@@ -72,12 +71,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
                 services::text(&contract, &services::Extent { depth, documentation, all })
             }
         };
-        // Whoever reads may have seen enough.
-        if let Err(error) = anstream::stdout().write_all(text.as_bytes())
-            && error.kind() != ErrorKind::BrokenPipe
-        {
-            return Err(error).context("can't write to standard output");
-        }
+        output::text(&text);
     }
     let least = if arguments.problems { Severity::Note } else { Severity::Error };
     problems::report(&shown, &diagnostics, least)

@@ -116,7 +116,7 @@ impl Fetch {
         if state.size >= limits.max_size {
             return Err(too_large());
         }
-        anstream::eprintln!("fetching {}", visible(url));
+        note!("fetching {}", visible(url));
         let told = |error: Error| match error {
             Error::StatusCode(status) => format!("the server answered {status}, expected 200"),
             Error::Timeout(_) if left < limits.timeout => {
@@ -141,7 +141,7 @@ impl Fetch {
         if last != url {
             state.moved.insert(url.to_owned(), last);
         }
-        anstream::eprintln!("         {}, {:.1} s", kilobytes(bytes.len()), started.elapsed().as_secs_f64());
+        note!("         {}, {:.1} s", kilobytes(bytes.len()), started.elapsed().as_secs_f64());
         if castile_xsd::decode(&bytes).is_ok_and(|text| is_html(&text)) {
             return Err("the server answered with an HTML page, expected XML: it may ask to sign in".into());
         }

@@ -141,7 +141,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Bench>> {
     let mix = Arc::new(mix(arguments, service)?);
     for doubt in mix::doubts(&mix) {
         let style = problems::WARNING;
-        anstream::eprintln!("{style}warning{style:#}: {doubt}");
+        note!("{style}warning{style:#}: {doubt}");
     }
     if arguments.dry_run {
         show(&mix, &url)?;
@@ -186,7 +186,7 @@ fn contract(arguments: &Arguments) -> anyhow::Result<&'static Definitions> {
     // What is broken may be no part of what is called.
     if let Err(error) = problems::report(&shown, &diagnostics, Severity::Error) {
         let style = problems::WARNING;
-        anstream::eprintln!("{style}warning{style:#}: {error}; what is called may be none of that");
+        note!("{style}warning{style:#}: {error}; what is called may be none of that");
     }
     // It serves all threads until the process ends.
     Ok(Box::leak(Box::new(definitions)))
@@ -312,10 +312,10 @@ fn show(mix: &Arc<Mix>, url: &str) -> anyhow::Result<()> {
         }
         shown.push(*operation);
         let Request { headers, body } = request;
-        println!("POST {url}\n{}", visible_lines(&headers.replace('\r', "")));
+        out!("POST {url}\n{}", visible_lines(&headers.replace('\r', "")));
         match written {
-            Ok(()) => println!("{}\n", visible_lines(&String::from_utf8_lossy(&body))),
-            Err(NoRequest::Failed(why)) => println!("({})\n", visible(&why)),
+            Ok(()) => out!("{}\n", visible_lines(&String::from_utf8_lossy(&body))),
+            Err(NoRequest::Failed(why)) => out!("({})\n", visible(&why)),
             Err(NoRequest::Done) => bail!("the feed has no row for the first round"),
         }
     }
@@ -334,11 +334,13 @@ fn measure(mut bench: Bench) -> anyhow::Result<Results> {
     })
 }
 
-/// Shows, writes and judges what came of it, and gives the exit code.
+/// Writes the reports, prints and judges the results, and gives the exit code. What took long is in files before anything is
+/// printed; when they can't be written, it is printed all the same.
 fn report(arguments: &Arguments, results: &Results) -> anyhow::Result<u8> {
-    println!("{}", results.table());
+    let saved = save(arguments, results);
+    out!("{}", results.table());
     for warning in &results.warnings {
-        println!("! {warning}");
+        out!("! {warning}");
     }
     // The first row is that of all operations.
     let first = results.suites.iter().filter_map(|suite| suite.cases.first());
@@ -346,23 +348,28 @@ fn report(arguments: &Arguments, results: &Results) -> anyhow::Result<u8> {
         let mut messages = row.error_messages.clone();
         messages.dedup();
         for message in messages {
-            println!("! {}: {}", row.case, visible(&message));
+            out!("! {}: {}", row.case, visible(&message));
         }
         if let Some(reason) = &row.exit_reason {
-            println!("ended: {reason}");
+            out!("ended: {reason}");
         }
     }
-    if let Some(directory) = &arguments.out {
-        for file in results.write(directory)? {
-            println!("{}", file.display());
-        }
-    }
-    if let Some(path) = &arguments.json {
-        outcome::write(path, &results.json()?)?;
-    }
-    arguments.outcome.write(results, |row| row.errors)?;
+    outcome::list(&saved?);
     let right = first.clone().map(|row| row.requests).sum();
     arguments.outcome.judge(results, right, first.map(|row| row.errors).sum())
+}
+
+/// Writes the reports that are asked for, and returns where.
+fn save(arguments: &Arguments, results: &Results) -> anyhow::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    if let Some(directory) = &arguments.out {
+        files.extend(results.write(directory)?);
+    }
+    if let Some(path) = &arguments.json {
+        files.push(outcome::write(path, &results.json()?)?);
+    }
+    files.extend(arguments.outcome.write(results, |row| row.errors)?);
+    Ok(files)
 }
 
 #[cfg(test)]

@@ -4,6 +4,9 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+#[macro_use]
+mod output;
+
 mod bench;
 mod bundle;
 mod client;
@@ -53,7 +56,11 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let result = match Arguments::parse().command {
+    output::end(run(Arguments::parse().command))
+}
+
+fn run(command: Command) -> ExitCode {
+    let result = match command {
         Command::Describe(arguments) => describe::run(arguments),
         Command::Gen(arguments) => generate::run(arguments),
         Command::Bundle(arguments) => bundle::run(arguments),
@@ -66,7 +73,10 @@ fn main() -> ExitCode {
         Command::Load(arguments) => return load::run(&arguments),
         Command::Peers(arguments) => peers::run(arguments),
         Command::Floor(arguments) => floor::run(arguments),
-        Command::Quakes => quakes::run(),
+        Command::Quakes => {
+            quakes::run();
+            Ok(())
+        }
         Command::Client(arguments) => client::run(&arguments),
     };
     match result {
@@ -75,7 +85,7 @@ fn main() -> ExitCode {
             let style = problems::ERROR;
             // An error may quote a contract, a peer or a file name.
             let text = format!("{error:#}");
-            anstream::eprintln!("{style}error{style:#}: {}", castile_xml::visible_lines(&text));
+            note!("{style}error{style:#}: {}", castile_xml::visible_lines(&text));
             ExitCode::FAILURE
         }
     }

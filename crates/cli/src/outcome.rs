@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use castile_load::report::{Results, Row};
 use castile_load::{Criterion, Metric};
+use castile_xml::visible;
 
 use crate::problems;
 
@@ -38,15 +39,16 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// Writes the files that are asked for. `wrong` says how many answers of a row were.
-    pub(crate) fn write(&self, results: &Results, wrong: fn(&Row) -> u64) -> anyhow::Result<()> {
+    /// Writes the files that are asked for, and returns where. `wrong` says how many answers of a row were.
+    pub(crate) fn write(&self, results: &Results, wrong: fn(&Row) -> u64) -> anyhow::Result<Vec<PathBuf>> {
+        let mut files = Vec::new();
         if let Some(path) = &self.junit {
-            write(path, &results.junit(&self.fail_if, wrong)?)?;
+            files.push(write(path, &results.junit(&self.fail_if, wrong)?)?);
         }
-        match &self.csv {
-            Some(path) => write(path, &results.csv()),
-            None => Ok(()),
+        if let Some(path) = &self.csv {
+            files.push(write(path, &results.csv())?);
         }
+        Ok(files)
     }
 
     /// The exit code for what was measured, with so many right answers and so many wrong or missing ones.
@@ -86,11 +88,17 @@ pub(crate) fn of<T>(prepared: anyhow::Result<Option<T>>, measure: impl FnOnce(T)
     ExitCode::from(code)
 }
 
-/// Writes a file, and says where.
-pub(crate) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+/// Writes a file, and returns where.
+pub(crate) fn write(path: &Path, text: &str) -> anyhow::Result<PathBuf> {
     std::fs::write(path, text).with_context(|| format!("can't write {}", path.display()))?;
-    println!("{}", path.display());
-    Ok(())
+    Ok(path.to_owned())
+}
+
+/// Says which files were written.
+pub(crate) fn list(files: &[PathBuf]) {
+    for file in files {
+        out!("{}", visible(&file.display().to_string()));
+    }
 }
 
 fn tell(what: &str, text: impl std::fmt::Display) {
@@ -98,5 +106,5 @@ fn tell(what: &str, text: impl std::fmt::Display) {
     let text = text.to_string();
     // It may quote an answer.
     let text = castile_xml::visible_lines(&text);
-    anstream::eprintln!("{style}{what}{style:#}: {text}");
+    note!("{style}{what}{style:#}: {text}");
 }

@@ -65,7 +65,7 @@ async fn act(arguments: Arguments) -> anyhow::Result<()> {
     match action.unwrap_or(Action::List) {
         Action::List => {
             for peer in Peer::all(&peers)? {
-                println!("{peer}");
+                out!("{peer}");
             }
         }
         Action::Build { names } => build(&Peer::named(&peers, &names)?).await?,
@@ -73,11 +73,11 @@ async fn act(arguments: Arguments) -> anyhow::Result<()> {
             let mut wrong = Vec::new();
             for peer in Peer::named(&peers, &names)? {
                 if !peer.is_server() {
-                    println!("{}: it serves no suite; `peers clients` compares its client", peer.name);
+                    out!("{}: it serves no suite; `peers clients` compares its client", peer.name);
                     continue;
                 }
                 let is_right = check::peer(&peer).await.unwrap_or_else(|error| {
-                    println!("{}: not checked: {}", peer.name, in_full(&error));
+                    out!("{}: not checked: {}", peer.name, in_full(&error));
                     false
                 });
                 if !is_right {
@@ -98,9 +98,9 @@ async fn build(peers: &[Peer]) -> anyhow::Result<()> {
     let mut failed = Vec::new();
     let mut missing = BTreeSet::new();
     for peer in peers {
-        eprintln!("{}", peer.name);
+        note!("{}", peer.name);
         if let Err(error) = peer.build(&mut missing).await {
-            eprintln!("{}", in_full(&error));
+            note!("{}", in_full(&error));
             failed.push(&*peer.name);
         }
     }

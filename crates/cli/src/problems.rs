@@ -21,7 +21,7 @@ pub(crate) fn report(of: &str, diagnostics: &[Diagnostic], least: Severity) -> a
     let is_error = |diagnostic: &&Diagnostic| diagnostic.severity == Severity::Error;
     let (errors, others): (Vec<_>, Vec<_>) = diagnostics.iter().partition(is_error);
     for diagnostic in others.into_iter().chain(errors).filter(|diagnostic| diagnostic.severity >= least) {
-        anstream::eprintln!("{}\n", rendered(diagnostic));
+        note!("{}\n", rendered(diagnostic));
     }
     let kinds = [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Note, "note")];
     let counts = kinds.into_iter().filter_map(|(severity, name)| {
@@ -35,9 +35,9 @@ pub(crate) fn report(of: &str, diagnostics: &[Diagnostic], least: Severity) -> a
     let of = visible(of);
     match diagnostics.iter().map(|diagnostic| diagnostic.severity).max() {
         Some(Severity::Error) => anyhow::bail!("{of} has {counts}"),
-        Some(Severity::Warning) => anstream::eprintln!("{WARNING}warning{WARNING:#}: {of} has {counts}"),
+        Some(Severity::Warning) => note!("{WARNING}warning{WARNING:#}: {of} has {counts}"),
         Some(Severity::Note) if least == Severity::Note => {
-            anstream::eprintln!("{NOTE}note{NOTE:#}: {of} has {counts}");
+            note!("{NOTE}note{NOTE:#}: {of} has {counts}");
         }
         _ => {}
     }

@@ -50,7 +50,7 @@ impl Arguments {
         runtime()?.block_on(async {
             let listener =
                 TcpListener::bind(self.addr).await.with_context(|| format!("can't listen on {}", self.addr))?;
-            println!("listening on http://{}", listener.local_addr()?);
+            out!("listening on http://{}", listener.local_addr()?);
             Ok(serve(listener, self.end()).await)
         })
     }

@@ -2,12 +2,15 @@
 
 use std::io::{BufWriter, Write};
 
-use anyhow::Context;
 use castile_suites::seismic::Service;
 
+use crate::output;
+
 /// Writes what `serve` makes up without a file.
-pub(crate) fn run() -> anyhow::Result<()> {
-    let mut lines = BufWriter::new(std::io::stdout().lock());
-    let written = Service::default().catalogue().write(&mut lines).and_then(|()| lines.flush());
-    written.context("can't write the quakes")
+pub(crate) fn run() {
+    let service = Service::default();
+    output::with(|output| {
+        let mut lines = BufWriter::new(output);
+        service.catalogue().write(&mut lines).and_then(|()| lines.flush())
+    });
 }

@@ -1,10 +1,11 @@
 //! `castile report`: the page of a bench again, or several benches side by side.
 
-use std::io::Write as _;
 use std::path::PathBuf;
 
 use anyhow::bail;
 use castile_load::report::{Comparison, Results};
+
+use crate::output;
 
 /// Write the page of a bench again, or compare benches and say how sure their differences are
 #[derive(clap::Args)]
@@ -45,10 +46,9 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
             }
         }
     };
-    let mut stdout = std::io::stdout().lock();
-    stdout.write_all(text.as_bytes())?;
+    output::text(&text);
     for file in files {
-        writeln!(stdout, "{}", file.display())?;
+        out!("{}", file.display());
     }
     Ok(())
 }

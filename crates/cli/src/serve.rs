@@ -1,7 +1,6 @@
 //! `castile serve`: the services of the suites, with a page that lists them.
 
 use std::cmp::Reverse;
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -58,8 +57,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let shutdown = arguments.process.serve(|listener, end| async move {
         if let Ok(address) = listener.local_addr() {
             for path in &paths {
-                // Nobody may be reading, and that is no reason not to serve.
-                let _ = writeln!(std::io::stdout(), "http://{address}{path}?wsdl");
+                out!("http://{address}{path}?wsdl");
             }
         }
         Server::new().shutdown_grace(arguments.grace).serve(listener, Beside::new(quakes, routes), end).await
@@ -75,17 +73,17 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
 fn report(shutdown: &Shutdown, grace: Duration) {
     let Shutdown { cut_off, stuck, .. } = shutdown;
     let count = counted(cut_off.len() + stuck, "request");
-    anstream::eprintln!("{WARNING}warning{WARNING:#}: {count} cut off after {}", humantime::format_duration(grace));
+    note!("{WARNING}warning{WARNING:#}: {count} cut off after {}", humantime::format_duration(grace));
     let mut cut_off: Vec<_> = cut_off.iter().collect();
     cut_off.sort_by_key(|cut_off| Reverse(cut_off.elapsed));
     for cut_off in cut_off.iter().take(LISTED) {
-        anstream::eprintln!("  {cut_off}");
+        note!("  {cut_off}");
     }
     if cut_off.len() > LISTED {
-        anstream::eprintln!("  and {} more", cut_off.len() - LISTED);
+        note!("  and {} more", cut_off.len() - LISTED);
     }
     if *stuck > 0 {
-        anstream::eprintln!("  {} in handlers that did not yield", counted(*stuck, "request"));
+        note!("  {} in handlers that did not yield", counted(*stuck, "request"));
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a person sees while a bench runs: one live line on a terminal, plain lines when piped.
 
 use std::convert::Infallible;
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -81,7 +81,7 @@ impl Progress {
             && !self.label.starts_with(&label)
         {
             let left = self.left(self.done).map(|left| format!(" ({left})")).unwrap_or_default();
-            eprintln!("{label}{left}");
+            note(format_args!("{label}{left}"));
         }
         self.label = format!("{label} · {case}");
     }
@@ -122,7 +122,7 @@ impl Progress {
                         }
                         Display::Lines if elapsed >= told + LINE => {
                             told = elapsed;
-                            eprintln!("{}: {}", self.label, self.figures(&Moment::of(&counter), done));
+                            note(format_args!("{}: {}", self.label, self.figures(&Moment::of(&counter), done)));
                         }
                         Display::Lines | Display::Silent => {}
                     }
@@ -152,7 +152,7 @@ impl Progress {
     pub(crate) fn row(&self, suite: &str, row: &Row) {
         if let Display::Lines = self.display {
             let left = self.left(self.done).map(|left| format!(" ({left})")).unwrap_or_default();
-            eprintln!("{suite} {} ({}): {}{left}", row.case, label::full(row), result(row));
+            note(format_args!("{suite} {} ({}): {}{left}", row.case, label::full(row), result(row)));
         }
     }
 
@@ -219,6 +219,11 @@ fn errors(number: u64) -> String {
 
 fn milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Prints a line on standard error. Whoever reads it may go away, and that is no reason to end a measurement.
+fn note(line: std::fmt::Arguments<'_>) {
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use super::Peer;
 pub(super) async fn peer(peer: &Peer) -> anyhow::Result<bool> {
     let placement = Placement::free();
     let mut target = Target::server(&peer.name, peer.start(&placement)?);
-    println!("{peer}");
+    out!("{peer}");
     let mut right = 0;
     let mut wrong = 0;
     for case in peer.suites().flat_map(cases).filter(|case| peer.serves(case)) {
@@ -27,18 +27,18 @@ pub(super) async fn peer(peer: &Peer) -> anyhow::Result<bool> {
         match ask(&mut target, vec![Load::new(case, Plan::default())], &placement).await {
             Ok(()) => {
                 right += 1;
-                println!("  {named}: right");
+                out!("  {named}: right");
             }
             Err(error) => {
                 wrong += 1;
-                println!("  {named}: WRONG: {}", castile_xml::visible_lines(&error.to_string()));
+                out!("  {named}: WRONG: {}", castile_xml::visible_lines(&error.to_string()));
             }
         }
     }
     if let Some(time) = target.first_answer() {
-        println!("  first answer after {:.2} s", time.as_secs_f64());
+        out!("  first answer after {:.2} s", time.as_secs_f64());
     }
-    println!("{}: {right} right, {wrong} wrong", peer.name);
+    out!("{}: {right} right, {wrong} wrong", peer.name);
     Ok(wrong == 0)
 }
 

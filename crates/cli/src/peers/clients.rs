@@ -81,10 +81,10 @@ pub(super) async fn run(directory: &Path, arguments: &Arguments) -> anyhow::Resu
         cases: called,
     };
     match arguments.json {
-        true => println!("{}", serde_json::to_string_pretty(&clients).context("can't write JSON")?),
+        true => out!("{}", serde_json::to_string_pretty(&clients).context("can't write JSON")?),
         false => {
-            println!("{}\n{}", clients.table(), clients.placement);
-            clients.warnings.iter().for_each(|warning| println!("! {warning}"));
+            out!("{}\n{}", clients.table(), clients.placement);
+            clients.warnings.iter().for_each(|warning| out!("! {warning}"));
         }
     }
     match dropped.is_empty() {
@@ -116,7 +116,7 @@ struct Measured {
 impl Measured {
     /// Has all clients make the calls of a case.
     async fn case(&mut self, case: &Case, peers: &[Peer]) -> anyhow::Result<Called> {
-        eprintln!("{} {}", case.suite, case.name);
+        note!("{} {}", case.suite, case.name);
         let server = Rc::new(bench::start_own(&self.placement, "serve", None, &[])?);
         let own = Runner::of_castile(case, &server, &self.placement)?;
         let mut runners = vec![own.ready(None, self.profile).await?];
@@ -161,7 +161,7 @@ impl Measured {
     }
 
     fn leave_out(&mut self, name: &str, case: &Case, error: &anyhow::Error) {
-        eprintln!("  {name} is left out: {}", in_full(error));
+        note!("  {name} is left out: {}", in_full(error));
         self.dropped.push(format!("{name} ({})", case.name));
     }
 }

@@ -212,7 +212,7 @@ fn listen(said: PipeReader) -> oneshot::Receiver<Vec<String>> {
         let mut packages = Vec::new();
         for line in BufReader::new(said).split(b'\n').map_while(Result::ok) {
             let line = String::from_utf8_lossy(&line);
-            eprintln!("{}", castile_xml::visible_lines(&line));
+            note!("{}", castile_xml::visible_lines(&line));
             packages.extend(missing(&line).map(str::to_owned));
         }
         // Nobody waits any more when the build was interrupted.

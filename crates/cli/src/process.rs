@@ -7,7 +7,7 @@ use std::pin::Pin;
 
 use anyhow::Context;
 use castile_load::Network;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::runtime::{Builder, Runtime};
 
 /// How a server process listens, and until when.
@@ -48,8 +48,7 @@ impl Arguments {
             network.serve()?;
         }
         runtime()?.block_on(async {
-            let listener =
-                TcpListener::bind(self.addr).await.with_context(|| format!("can't listen on {}", self.addr))?;
+            let listener = listen(self.addr).with_context(|| format!("can't listen on {}", self.addr))?;
             out!("listening on http://{}", listener.local_addr()?);
             Ok(serve(listener, self.end()).await)
         })
@@ -70,6 +69,17 @@ impl Arguments {
             })
         }
     }
+}
+
+/// How many connections the system lets in before they are accepted; `TcpListener::bind` has it let in 128.
+const BACKLOG: u32 = 1_024;
+
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // Connections that are not quite closed would keep a server from starting anew. On Windows it would share the port.
+    socket.set_reuseaddr(cfg!(unix))?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 /// One thread where the process has one core, else one for each.

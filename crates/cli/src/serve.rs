@@ -8,10 +8,11 @@ use std::time::Duration;
 use anyhow::Context;
 use bytes::Bytes;
 use castile::http::Body;
-use castile::http::server::{Routes, Server, Shutdown};
+use castile::http::server::{Address, Routes, Server, Shutdown};
 use castile_suites::seismic;
 use castile_suites::seismic::binary::Beside;
 use castile_suites::seismic::catalogue::Catalogue;
+use http::uri::{Authority, Scheme};
 use http::{HeaderValue, Response, header};
 use minijinja::{Environment, context};
 
@@ -37,6 +38,10 @@ pub(crate) struct Arguments {
     /// The quakes of the seismic suite, a line for each, packed by gzip or not [default: quakes that are made up]
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
+    /// A host that clients may use, as their URLs name it, with its port unless that is 80. Contracts name the one that is
+    /// asked, or else the first [default: the address that a connection came to]
+    #[arg(long = "host", value_name = "HOST[:PORT]", value_parser = host)]
+    hosts: Vec<String>,
     /// How long requests at work are waited for when the server is asked to end
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     grace: Duration,
@@ -50,7 +55,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
             seismic::Service::of(Catalogue::open(file).with_context(|| format!("can't read {}", file.display()))?)
         }
     };
-    let routes = castile_suites::routes_with(&quakes);
+    let address = Address::Asked { scheme: Scheme::HTTP, hosts: arguments.hosts, trust_forwarded_proto: false };
+    let routes = castile_suites::routes_with(&quakes).address(&address);
     let page = Bytes::from(page(&routes).context("can't write the page that lists the services")?);
     let routes = routes.page(move |_| html(page.clone()));
     let paths: Vec<String> = routes.endpoints().map(|(path, _)| path.to_owned()).collect();
@@ -84,6 +90,13 @@ fn report(shutdown: &Shutdown, grace: Duration) {
     }
     if *stuck > 0 {
         note!("  {} in handlers that did not yield", counted(*stuck, "request"));
+    }
+}
+
+fn host(text: &str) -> Result<String, String> {
+    match text.parse::<Authority>() {
+        Ok(authority) if !text.contains('@') && !authority.host().is_empty() => Ok(text.to_owned()),
+        _ => Err("expected HOST or HOST:PORT, such as example.org:8080".to_owned()),
     }
 }
 

@@ -27,6 +27,18 @@ impl Served {
         TcpStream::connect(&self.address).unwrap()
     }
 
+    /// The contract of a service, asked for at `host`.
+    fn contract(&self, host: &str) -> String {
+        let mut client = self.connect();
+        write!(client, "GET /wstest?wsdl HTTP/1.1\r\nHost: {host}\r\n\r\n").unwrap();
+        let mut contract = String::new();
+        let mut answer = BufReader::new(&client);
+        while !contract.contains("</wsdl:definitions>") && !contract.contains("</definitions>") {
+            assert!(answer.read_line(&mut contract).unwrap() > 0, "{contract}");
+        }
+        contract
+    }
+
     /// Sends SIGTERM, and gives the exit code and what is said on standard error.
     fn terminate(mut self) -> (i32, String) {
         let killed = Command::new("kill").arg(self.child.id().to_string()).status().unwrap();
@@ -55,17 +67,51 @@ fn a_shutdown_that_cuts_a_request_off_says_which_and_fails() {
 #[test]
 fn a_shutdown_that_cuts_nothing_off_succeeds() {
     let served = Served::start(&[]);
-    let mut client = served.connect();
-    client.write_all(b"GET /wstest?wsdl HTTP/1.1\r\nHost: evil.example\r\n\r\n").unwrap();
-    let mut contract = String::new();
-    let mut answer = BufReader::new(&client);
-    while !contract.contains("</wsdl:definitions>") && !contract.contains("</definitions>") {
-        assert!(answer.read_line(&mut contract).unwrap() > 0, "{contract}");
-    }
+    let contract = served.contract("evil.example");
     assert!(
         contract.contains(&format!("http://{}/wstest", served.address)) && !contract.contains("evil"),
         "{contract}"
     );
     let (code, errors) = served.terminate();
     assert_eq!((code, errors.as_str()), (0, ""));
+}
+
+#[test]
+fn contracts_name_the_hosts_that_are_allowed() {
+    let served = Served::start(&["--host", "example.org", "--host", "example.net:8080"]);
+    for (asked, told) in [
+        ("example.org", "example.org"),
+        ("Example.NET:8080", "example.net:8080"),
+        ("example.net", "example.org"),
+        ("evil.example", "example.org"),
+    ] {
+        let contract = served.contract(asked);
+        assert!(contract.contains(&format!("\"http://{told}/wstest\"")) && !contract.contains("evil"), "{contract}");
+    }
+    assert_eq!(served.terminate(), (0, String::new()));
+    for wrong in ["", "user@example.org", "http://example.org", "example.org/path"] {
+        let output = Command::new(env!("CARGO_BIN_EXE_castile")).args(["serve", "--host", wrong]).output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && errors.contains("expected HOST or HOST:PORT"), "{wrong}: {errors}");
+    }
+}
+
+/// A burst of connections waited for a second and more: 128 were let in at once.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_burst_of_connections_is_let_in_while_the_server_is_busy() {
+    use std::time::{Duration, Instant};
+
+    let served = Served::start(&[]);
+    let signal = |name: &str| {
+        let process = served.child.id().to_string();
+        assert!(Command::new("kill").args([name, &process]).status().unwrap().success());
+    };
+    signal("-STOP");
+    let address = served.address.parse().unwrap();
+    let start = Instant::now();
+    let connected: Result<Vec<_>, _> =
+        (0..500).map(|_| TcpStream::connect_timeout(&address, Duration::from_millis(500))).collect();
+    signal("-CONT");
+    assert!(connected.is_ok(), "{connected:?} after {:?}", start.elapsed());
 }

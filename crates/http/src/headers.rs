@@ -6,7 +6,7 @@ use castile_mime::Related;
 use castile_soap::Version;
 use castile_xml::Charset;
 use http::header::InvalidHeaderValue;
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue, header};
 
 /// SOAPAction, the intent of a request (SOAP 1.1 §6.1.1).
 pub(crate) const SOAP_ACTION: HeaderName = HeaderName::from_static("soapaction");
@@ -109,7 +109,8 @@ pub(crate) struct Fields<'a> {
 /// A header that may stand once.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Field<'a> {
-    pub(crate) first: Option<&'a HeaderValue>,
+    /// The value that stands last.
+    pub(crate) value: Option<&'a HeaderValue>,
     count: usize,
 }
 
@@ -117,16 +118,17 @@ impl<'a> Fields<'a> {
     pub(crate) fn of(headers: &'a HeaderMap) -> Self {
         let mut fields = Fields::default();
         for (name, value) in headers {
-            match name.as_str() {
-                "host" => fields.host.add(value),
-                "content-type" => fields.content_type.add(value),
-                "soapaction" => fields.soap_action.add(value),
-                "content-encoding" if !value.as_bytes().eq_ignore_ascii_case(b"identity") => {
+            // The length alone tells most headers apart.
+            match name.as_str().len() {
+                4 if *name == header::HOST => fields.host.add(value),
+                6 if *name == header::ACCEPT => fields.has_accept = true,
+                6 if *name == header::EXPECT => fields.has_expect = true,
+                10 if *name == SOAP_ACTION => fields.soap_action.add(value),
+                12 if *name == header::CONTENT_TYPE => fields.content_type.add(value),
+                16 if *name == header::CONTENT_ENCODING && !value.as_bytes().eq_ignore_ascii_case(b"identity") => {
                     fields.content_encoding.get_or_insert(value);
                 }
-                "transfer-encoding" => fields.has_transfer_encoding = true,
-                "expect" => fields.has_expect = true,
-                "accept" => fields.has_accept = true,
+                17 if *name == header::TRANSFER_ENCODING => fields.has_transfer_encoding = true,
                 _ => {}
             }
         }
@@ -136,7 +138,7 @@ impl<'a> Fields<'a> {
 
 impl<'a> Field<'a> {
     fn add(&mut self, value: &'a HeaderValue) {
-        self.first.get_or_insert(value);
+        self.value = Some(value);
         self.count += 1;
     }
 
@@ -145,7 +147,7 @@ impl<'a> Field<'a> {
     /// # Errors
     /// How often it stands there instead of once, so that two readers could take two values.
     pub(crate) fn single(self) -> Result<Option<&'a HeaderValue>, usize> {
-        if self.count > 1 { Err(self.count) } else { Ok(self.first) }
+        if self.count > 1 { Err(self.count) } else { Ok(self.value) }
     }
 }
 

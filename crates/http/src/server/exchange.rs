@@ -198,7 +198,7 @@ struct Begun {
 
 impl Exchange {
     fn begin(activity: Arc<Activity>, request: &Request<Incoming>, fields: &Fields<'_>) -> Self {
-        let content_type = fields.content_type.first.map(HeaderValue::as_bytes);
+        let content_type = fields.content_type.value.map(HeaderValue::as_bytes);
         let is_package = content_type
             .and_then(|value| value.get(..10))
             .is_some_and(|start| start.eq_ignore_ascii_case(b"multipart/"));
@@ -212,8 +212,8 @@ impl Exchange {
             begun: Box::new(Begun {
                 since: Instant::now(),
                 target: request.uri().path_and_query().cloned(),
-                action: fields.soap_action.first.or(fields.content_type.first).cloned(),
-                is_soap_action: fields.soap_action.first.is_some(),
+                action: fields.soap_action.value.or(fields.content_type.value).cloned(),
+                is_soap_action: fields.soap_action.value.is_some(),
             }),
         }
     }

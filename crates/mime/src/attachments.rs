@@ -20,7 +20,7 @@ const MOST_SHOWN: usize = 5;
 /// The attachments of a message, taken up in the order in which they come, or by name.
 ///
 /// They are read off the connection as they are asked for. An attachment may be taken to another task; what isn't read of
-/// it once the next one is asked for is passed over. Dropping all of them gives up the body.
+/// it once the next one is asked for is passed over. Dropping all of them, and their [`Rest`], gives up the body.
 #[derive(Debug)]
 pub struct Attachments {
     /// Most messages come without a package, and are handed on with no more than this.
@@ -51,6 +51,31 @@ enum Content {
     Over,
 }
 
+/// What of a package is left to be read when nobody takes attachments from it any more.
+#[derive(Debug)]
+pub struct Rest(Source);
+
+impl Rest {
+    /// Reads it, up to about `limit` bytes, and keeps nothing of it. Nothing is read while somebody has the attachments, or
+    /// one that still comes.
+    ///
+    /// # Errors
+    /// What is wrong with the body up to there.
+    pub async fn pass_over(self, limit: usize) -> Result<(), Error> {
+        let Rest(source) = self;
+        let mut left = limit;
+        while !source.is_shared()
+            && let Some(head) = source.part().await?
+        {
+            while let Some(data) = source.data(head.number()).await? {
+                let Some(less) = left.checked_sub(data.len()) else { return Ok(()) };
+                left = less;
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Attachments {
     /// No attachments.
     pub fn none() -> Self {
@@ -59,6 +84,11 @@ impl Attachments {
 
     pub(crate) fn new(source: Source, kept: VecDeque<(PartHead, Kept)>, store: Store) -> Self {
         Attachments { package: Some(Box::new(Package { source, kept, store })) }
+    }
+
+    /// What will be left when these are dropped; `None` if there never were any.
+    pub fn rest(&self) -> Option<Rest> {
+        self.package.as_ref().map(|package| Rest(package.source.clone()))
     }
 
     /// The next attachment; `None` if there are no more.
@@ -76,8 +106,8 @@ impl Attachments {
     /// The attachment that a reference in the message names: a `cid:` URL (RFC 2392), or the URL of a Content-Location
     /// (RFC 2557 §4), which must be written alike.
     ///
-    /// A later part with the same Content-ID is an error ([`ErrorKind::Duplicate`]) when it is come to, which may be after this
-    /// one was handed out: who acts upon attachments should read all of them first.
+    /// A later part with the same Content-ID is an error ([`ErrorKind::Duplicate`]) when it is read or passed over, which may be
+    /// after this one was handed out: who acts upon attachments should read all of them first.
     ///
     /// Attachments that come before it are kept, within [`Limits::stored`](crate::Limits::stored), and stay to be asked for.
     ///

@@ -37,7 +37,7 @@ mod source;
 mod store;
 mod transfer;
 
-pub use attachments::{Attachment, Attachments};
+pub use attachments::{Attachment, Attachments, Rest};
 pub use content_id::ContentId;
 pub use error::{BoxError, Error, ErrorKind};
 pub use head::PartHead;

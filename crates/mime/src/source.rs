@@ -58,6 +58,11 @@ impl Source {
         self.lock().content_ids.clone()
     }
 
+    /// Whether others may want more of it.
+    pub(crate) fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.0) > 1
+    }
+
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -338,9 +338,9 @@ impl Payload<'_> {
             // A handler's panic is its own affair: it answers with a fault and leaves no state of ours behind. So is
             // one of its types while they are written.
             let reply = async {
-                let mut attachments = Attachments::none();
+                let (mut attachments, mut rest) = (Attachments::none(), None);
+                let wrong = |error: Error| reply::of_fault::<NoDetail>(version, exchange, &error.into());
                 if let Some(mut package) = package {
-                    let wrong = |error: Error| reply::of_fault::<NoDetail>(version, exchange, &error.into());
                     // Boxed, so that messages without a package don't have the room for it.
                     match Box::pin(package.fetch(A::TAKES)).await {
                         Ok(false) => {}
@@ -355,13 +355,21 @@ impl Payload<'_> {
                         Err(error) => return wrong(error),
                     }
                     attachments = package.received.attachments;
+                    rest = attachments.rest().map(|rest| (rest, package.options.included));
                 }
-                match handler(request, header, A::take(attachments)).await {
-                    Ok(answer) => match reply(&responding, answer) {
-                        Ok(reply) => reply,
-                        Err(elsewhere) => elsewhere.await,
-                    },
-                    Err(fault) => reply::of_fault(version, exchange, &fault),
+                let answer = match handler(request, header, A::take(attachments)).await {
+                    Ok(answer) => answer,
+                    Err(fault) => return reply::of_fault(version, exchange, &fault),
+                };
+                // What the handler has left may say that what it took is not what was meant.
+                if let Some((rest, limit)) = rest
+                    && let Err(error) = Box::pin(rest.pass_over(limit)).await
+                {
+                    return wrong(error.into());
+                }
+                match reply(&responding, answer) {
+                    Ok(reply) => reply,
+                    Err(elsewhere) => elsewhere.await,
                 }
             };
             let reply = AssertUnwindSafe(reply).catch_unwind().await;

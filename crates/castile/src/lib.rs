@@ -23,7 +23,7 @@ mod client;
 
 pub use castile_databinding::encoded::{Array, Shared};
 pub use castile_databinding::{
-    Any, AnyAttribute, AnyContent, AnyElements, AnyElementsIter, AnyType, Deviations, ExpandedName, Nillable,
+    Any, AnyAttribute, AnyContent, AnyElements, AnyElementsIter, AnyPiece, AnyType, Deviations, ExpandedName, Nillable,
     NillableWithAttributes, Recursive, datatypes,
 };
 pub use castile_http as http;

@@ -1,29 +1,32 @@
 //! What a schema leaves open: elements and attributes that a wildcard takes (XSD Part 1 §3.10), and values of
 //! `xs:anyType` (§3.4.7).
 
+use std::borrow::Cow;
 use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 use castile_xml::{Limits, Reader, Token};
 
 use crate::encoded::Encoding;
-use crate::from_xml::{Decoder, FromXml, Group, Mixed};
-use crate::kept::{self, Content, Run, unlimited};
-use crate::schema::{Attributes, Element, First, Namespaces, Wildcard, is_same};
+use crate::from_xml::{Decoder, FromXml};
+use crate::kept::{self, Content, Part, Run, unlimited};
+use crate::schema::{Attributes, Element, is_same};
 use crate::to_xml::{Encoder, ToXml};
 use crate::{Deviations, Error};
 
 /// The name of an element or attribute with its namespace (Namespaces in XML 1.0 §2.1).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ExpandedName {
-    /// The namespace name, empty for none.
-    pub namespace: String,
+    /// The namespace name, empty for none. Names of one message share it.
+    pub namespace: Arc<str>,
     /// The local name.
     pub local: String,
 }
 
 impl ExpandedName {
     /// A name in a namespace, or in none if that is empty.
-    pub fn new(namespace: impl Into<String>, local: impl Into<String>) -> Self {
+    pub fn new(namespace: impl Into<Arc<str>>, local: impl Into<String>) -> Self {
         ExpandedName { namespace: namespace.into(), local: local.into() }
     }
 
@@ -36,7 +39,7 @@ impl ExpandedName {
 
 impl fmt::Display for ExpandedName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.namespace.as_str() {
+        match &*self.namespace {
             "" => f.write_str(&self.local),
             namespace => write!(f, "{{{namespace}}}{}", self.local),
         }
@@ -55,10 +58,10 @@ impl fmt::Display for ExpandedName {
 /// assert_eq!(any.read::<i32>()?, 12);
 /// # Ok::<(), castile_databinding::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone)]
 pub struct Any {
     name: ExpandedName,
-    xml: String,
+    run: Run,
 }
 
 impl Any {
@@ -77,13 +80,13 @@ impl Any {
             reader.skip_element()?;
             let end = reader.offset();
             while reader.next()? != Token::End {}
-            Ok(Any { name, xml: xml[start..end].to_owned() })
+            Ok(Any { name, run: Run::of(&xml[start..end], None) })
         };
         read().map_err(|error| error.locate(xml.as_bytes(), Limits::default(), None))
     }
 
-    pub(crate) fn from_parts(name: ExpandedName, xml: String) -> Self {
-        Any { name, xml }
+    pub(crate) fn from_parts(name: ExpandedName, run: Run) -> Self {
+        Any { name, run }
     }
 
     /// A value as an element. `start` and `end` are its tags, with the declarations of all prefixes that the value is
@@ -112,8 +115,15 @@ impl Any {
     }
 
     /// The element as a text.
-    pub fn xml(&self) -> &str {
-        &self.xml
+    pub fn xml(&self) -> Cow<'_, str> {
+        match self.run.standing_alone() {
+            Some(xml) => xml.into(),
+            None => self.run.to_text().into(),
+        }
+    }
+
+    pub(crate) fn run(&self) -> &Run {
+        &self.run
     }
 
     /// Reads the element as a `T`, whatever its name.
@@ -121,7 +131,7 @@ impl Any {
     /// # Errors
     /// What it is instead.
     pub fn read<T: FromXml>(&self) -> Result<T, Error> {
-        read(&self.xml, Decoder::new).map(|(value, _)| value)
+        read(&self.xml(), Decoder::new).map(|(value, _)| value)
     }
 
     /// The same where what deviates is tolerated and told ([`Decoder::lenient`]).
@@ -129,7 +139,27 @@ impl Any {
     /// # Errors
     /// What can't be tolerated.
     pub fn read_lenient<T: FromXml>(&self) -> Result<(T, Deviations), Error> {
-        read(&self.xml, Decoder::lenient)
+        read(&self.xml(), Decoder::lenient)
+    }
+}
+
+impl fmt::Debug for Any {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Any").field("name", &self.name).field("xml", &self.xml()).finish()
+    }
+}
+
+impl PartialEq for Any {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name && (self.run.is_same(&other.run) || self.xml() == other.xml())
+    }
+}
+
+impl Eq for Any {}
+
+impl Hash for Any {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.xml().hash(state);
     }
 }
 
@@ -166,12 +196,12 @@ impl AnyElements {
 
     /// The elements, in their order.
     pub fn iter(&self) -> AnyElementsIter<'_> {
-        AnyElementsIter { content: self.run.content().ok(), left: self.count }
+        AnyElementsIter { parts: Parts::of(&self.run), left: self.count }
     }
 
     /// Appends an element.
     pub fn push(&mut self, element: &Any) {
-        self.run.push(&element.xml);
+        self.run.append(&element.run);
         self.count += 1;
     }
 
@@ -231,18 +261,62 @@ impl FromIterator<Any> for AnyElements {
 /// The elements of an [`AnyElements`], made one after another.
 #[derive(Debug)]
 pub struct AnyElementsIter<'a> {
-    content: Option<Content<'a>>,
+    parts: Parts<'a>,
     left: usize,
+}
+
+/// What is in a run, made one after another.
+#[derive(Debug)]
+struct Parts<'a> {
+    run: &'a Run,
+    content: Option<Content<'a>>,
+    /// An element that came behind a text.
+    next: Option<Any>,
+}
+
+impl<'a> Parts<'a> {
+    fn of(run: &'a Run) -> Self {
+        Parts { run, content: run.content().ok(), next: None }
+    }
+}
+
+impl Iterator for Parts<'_> {
+    type Item = AnyPiece;
+
+    fn next(&mut self) -> Option<AnyPiece> {
+        if let Some(any) = self.next.take() {
+            return Some(AnyPiece::Element(any));
+        }
+        let mut whole = String::new();
+        // What was kept was read before, so there is no error.
+        while let Ok(Some(part)) = self.content.as_mut()?.next() {
+            match part {
+                Part::Text(_, text) => whole.push_str(&text),
+                Part::Element(element, name) => {
+                    let any = Any::from_parts(name, Run::of(element.source, self.run.scope()));
+                    if whole.is_empty() {
+                        return Some(AnyPiece::Element(any));
+                    }
+                    self.next = Some(any);
+                    break;
+                }
+            }
+        }
+        (!whole.is_empty()).then_some(AnyPiece::Text(whole))
+    }
 }
 
 impl Iterator for AnyElementsIter<'_> {
     type Item = Any;
 
     fn next(&mut self) -> Option<Any> {
-        let content = self.content.as_mut()?;
-        let (element, name) = content.next().ok()??;
+        let any = loop {
+            if let AnyPiece::Element(any) = self.parts.next()? {
+                break any;
+            }
+        };
         self.left = self.left.saturating_sub(1);
-        Some(Any::from_parts(name, element.to_text(&content.reader)))
+        Some(any)
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -277,40 +351,112 @@ pub struct AnyAttribute {
 }
 
 /// A value of `xs:anyType`: attributes, and text and elements in any order.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AnyType {
     /// What `xsi:type` says.
     pub type_name: Option<ExpandedName>,
     /// Its attributes.
     pub attributes: Vec<AnyAttribute>,
     /// Text and elements.
-    pub content: Vec<AnyContent>,
+    pub content: AnyContent,
+}
+
+/// Text and elements of any kind, in any order.
+///
+/// They are kept as they came, in one piece, and each is made an [`AnyPiece`] when it is asked for.
+#[derive(Clone, Default)]
+pub struct AnyContent {
+    run: Run,
+    /// Whether XML can't carry some text.
+    is_unwritable: bool,
 }
 
 /// A piece of the content of an [`AnyType`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum AnyContent {
+pub enum AnyPiece {
     /// Text.
     Text(String),
     /// An element.
     Element(Any),
 }
 
+impl AnyContent {
+    /// Whether there is nothing.
+    pub fn is_empty(&self) -> bool {
+        self.iter().next().is_none()
+    }
+
+    /// Text and elements, in their order.
+    pub fn iter(&self) -> impl Iterator<Item = AnyPiece> {
+        Parts::of(&self.run)
+    }
+
+    /// Appends text or an element.
+    pub fn push(&mut self, piece: &AnyPiece) {
+        match piece {
+            AnyPiece::Text(text) => self.is_unwritable |= !self.run.push_text(text),
+            AnyPiece::Element(element) => self.run.append(&element.run),
+        }
+    }
+
+    pub(crate) fn run(&self) -> &Run {
+        &self.run
+    }
+
+    pub(crate) fn is_unwritable(&self) -> bool {
+        self.is_unwritable
+    }
+}
+
+impl From<Run> for AnyContent {
+    fn from(run: Run) -> Self {
+        AnyContent { run, is_unwritable: false }
+    }
+}
+
+impl fmt::Debug for AnyContent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl PartialEq for AnyContent {
+    fn eq(&self, other: &Self) -> bool {
+        self.is_unwritable == other.is_unwritable && (self.run.is_same(&other.run) || self.iter().eq(other.iter()))
+    }
+}
+
+impl Eq for AnyContent {}
+
+impl Extend<AnyPiece> for AnyContent {
+    fn extend<I: IntoIterator<Item = AnyPiece>>(&mut self, pieces: I) {
+        pieces.into_iter().for_each(|piece| self.push(&piece));
+    }
+}
+
+impl FromIterator<AnyPiece> for AnyContent {
+    fn from_iter<I: IntoIterator<Item = AnyPiece>>(pieces: I) -> Self {
+        let mut content = AnyContent::default();
+        content.extend(pieces);
+        content
+    }
+}
+
 impl AnyType {
     /// The text that stands directly in it.
     pub fn text(&self) -> String {
         let texts = self.content.iter().filter_map(|piece| match piece {
-            AnyContent::Text(text) => Some(text.as_str()),
-            AnyContent::Element(_) => None,
+            AnyPiece::Text(text) => Some(text),
+            AnyPiece::Element(_) => None,
         });
         texts.collect()
     }
 
     /// The elements in it.
-    pub fn elements(&self) -> impl Iterator<Item = &Any> {
+    pub fn elements(&self) -> impl Iterator<Item = Any> {
         self.content.iter().filter_map(|piece| match piece {
-            AnyContent::Text(_) => None,
-            AnyContent::Element(element) => Some(element),
+            AnyPiece::Text(_) => None,
+            AnyPiece::Element(element) => Some(element),
         })
     }
 
@@ -338,7 +484,7 @@ impl AnyType {
         out.raw("<any");
         out.any_attributes(attributes);
         out.raw(">");
-        out.groups(content);
+        out.any_content(content);
         out.raw("</any>");
         Ok(String::from_utf8_lossy(&out.finish()?).into_owned())
     }
@@ -347,7 +493,7 @@ impl AnyType {
 /// A value of a simple type.
 impl From<&str> for AnyType {
     fn from(text: &str) -> Self {
-        AnyType { content: vec![AnyContent::Text(text.to_owned())], ..AnyType::default() }
+        AnyType { content: AnyContent::from_iter([AnyPiece::Text(text.to_owned())]), ..AnyType::default() }
     }
 }
 
@@ -357,7 +503,7 @@ impl FromXml for AnyType {
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let type_name = decoder.type_name()?;
         let attributes = decoder.any_attributes(Self::ATTRIBUTES);
-        let content = decoder.complex(element, Decoder::mixed)?;
+        let content = decoder.complex(element, Decoder::any_content)?;
         Ok(AnyType { type_name, attributes, content })
     }
 }
@@ -373,29 +519,6 @@ impl ToXml for AnyType {
     }
 
     fn content(&self, out: &mut Encoder) {
-        out.groups(&self.content);
-    }
-}
-
-static ANY: Wildcard = Wildcard::new(Namespaces::Any);
-
-impl Group for AnyContent {
-    const FIRST: &'static [First] = &[First::Wildcard(&ANY)];
-
-    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
-        Ok(decoder.optional_any(&ANY)?.map(AnyContent::Element))
-    }
-
-    fn write(&self, out: &mut Encoder) {
-        match self {
-            AnyContent::Text(text) => out.text(text),
-            AnyContent::Element(element) => out.any([element]),
-        }
-    }
-}
-
-impl Mixed for AnyContent {
-    fn text(text: String) -> Self {
-        AnyContent::Text(text)
+        out.any_content(&self.content);
     }
 }

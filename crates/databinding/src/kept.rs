@@ -1,13 +1,14 @@
 //! XML that is kept as it came. An element declares what it takes from around it, or shares the declarations around it
 //! with others that came there.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use castile_xml::{Limits, NamespaceId, Reader, Scope, StartTag, Token, escape, scan};
 
 use crate::{Error, ExpandedName};
 
-/// Elements one behind another, as they came.
+/// Elements one behind another, and text between them, as they came.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Run {
     xml: String,
@@ -16,6 +17,16 @@ pub(crate) struct Run {
 }
 
 impl Run {
+    /// One element.
+    pub(crate) fn of(source: &str, scope: Option<&Scope>) -> Self {
+        Run { xml: source.to_owned(), scope: scope.cloned() }
+    }
+
+    /// What is declared around all.
+    pub(crate) fn scope(&self) -> Option<&Scope> {
+        self.scope.as_ref()
+    }
+
     /// The elements, if each stands for itself.
     pub(crate) fn standing_alone(&self) -> Option<&str> {
         self.scope.is_none().then_some(self.xml.as_str())
@@ -28,35 +39,35 @@ impl Run {
 
     /// Whether the bytes and what is declared around them are the same.
     pub(crate) fn is_same(&self, other: &Run) -> bool {
-        let is_same_scope = match (&self.scope, &other.scope) {
-            (None, None) => true,
-            (Some(one), Some(other)) => one.declarations().eq(other.declarations()),
-            _ => false,
-        };
-        is_same_scope && self.xml == other.xml
+        self.scope == other.scope && self.xml == other.xml
     }
 
     /// Appends an element that the reader has just read to its end. Of `copy` bytes it takes those that its declarations
     /// need; if they aren't enough, the declarations are shared.
     pub(crate) fn take(&mut self, reader: &Reader<'_>, element: &Element<'_>, copy: &mut usize) {
         // All that may be appended yet.
-        let left = element.len() + reader.input().len() - reader.offset() + *copy;
+        let left = element.source.len() + reader.input().len() - reader.offset() + *copy;
         let start = self.xml.len();
         if self.scope.is_none() {
-            reserve(&mut self.xml, element.len() + ROOM, left);
+            reserve(&mut self.xml, element.source.len() + ROOM, left);
             element.write(reader, |piece| {
                 reserve(&mut self.xml, piece.len(), left);
                 self.xml.push_str(piece);
             });
-            match copy.checked_sub(self.xml.len() - start - element.len()) {
+            match copy.checked_sub(self.xml.len() - start - element.source.len()) {
                 Some(left) => return *copy = left,
                 None => self.xml.truncate(start),
             }
             self.scope = Some(reader.scope());
         }
-        reserve(&mut self.xml, element.len(), left);
-        self.xml.push_str(element.start);
-        self.xml.push_str(element.rest);
+        reserve(&mut self.xml, element.source.len(), left);
+        self.xml.push_str(element.source);
+    }
+
+    /// Appends a text as it stands in the document, up to where the reader is.
+    pub(crate) fn take_text(&mut self, reader: &Reader<'_>, text: &str, copy: usize) {
+        reserve(&mut self.xml, text.len(), text.len() + reader.input().len() - reader.offset() + copy);
+        self.xml.push_str(text);
     }
 
     /// That nothing is appended for now: what is much more than it needs is given back.
@@ -66,18 +77,49 @@ impl Run {
         }
     }
 
-    /// Appends an element that stands for itself.
-    pub(crate) fn push(&mut self, xml: &str) {
+    /// Appends what is in another one. Declarations stay shared where all share the same.
+    pub(crate) fn append(&mut self, other: &Run) {
+        match &other.scope {
+            None => self.push(&other.xml),
+            Some(scope) if self.xml.is_empty() || self.scope.as_ref() == Some(scope) => {
+                self.scope = Some(scope.clone());
+                self.xml.push_str(&other.xml);
+            }
+            Some(_) => self.push(&other.to_text()),
+        }
+    }
+
+    /// Appends elements that stand for themselves.
+    fn push(&mut self, xml: &str) {
         let has_default =
             self.scope.as_ref().is_some_and(|scope| scope.resolve("").is_some_and(|name| !name.is_empty()));
-        // Where it came from there is no default namespace.
-        if has_default
-            && let Ok(mut content) = Content::new(xml, &[])
-            && let Ok(Some((element, _))) = content.next()
-        {
-            return element.write(&content.reader, |piece| self.xml.push_str(piece));
+        if !has_default {
+            return self.xml.push_str(xml);
         }
-        self.xml.push_str(xml);
+        // Where they came from there is no default namespace.
+        if let Ok(mut content) = Content::new(xml, &[]) {
+            let _ = content.write(|piece| self.xml.push_str(piece));
+        }
+    }
+
+    /// Appends text. `false` if it has characters that XML can't carry; others stand in their place.
+    pub(crate) fn push_text(&mut self, text: &str) -> bool {
+        let mut escaped = Vec::new();
+        let is_fine = text.chars().all(escape::is_char);
+        let text = if is_fine { text.into() } else { Cow::from(text.replace(|c| !escape::is_char(c), "\u{FFFD}")) };
+        let _ = escape::push_text(&mut escaped, &text);
+        self.xml.push_str(&String::from_utf8_lossy(&escaped));
+        is_fine
+    }
+
+    /// All of it as a text that stands for itself.
+    pub(crate) fn to_text(&self) -> String {
+        let mut text = String::with_capacity(self.xml.len() + ROOM);
+        if let Ok(mut content) = self.content() {
+            // It was read before.
+            let _ = content.write(|piece| text.push_str(piece));
+        }
+        text
     }
 
     /// What is in it, to be read.
@@ -116,10 +158,18 @@ fn reserve(xml: &mut String, more: usize, left: usize) {
     }
 }
 
-/// The elements of a run, while they are read.
+/// What is in a run, while it is read.
 #[derive(Debug)]
 pub(crate) struct Content<'a> {
-    pub(crate) reader: Reader<'a>,
+    reader: Reader<'a>,
+}
+
+/// A part of it.
+#[derive(Debug)]
+pub(crate) enum Part<'a> {
+    /// A text, or a piece of one; first as it stands.
+    Text(&'a str, Cow<'a, str>),
+    Element(Element<'a>, ExpandedName),
 }
 
 impl<'a> Content<'a> {
@@ -127,15 +177,38 @@ impl<'a> Content<'a> {
         Ok(Content { reader: Reader::of_content(xml, declarations.iter().copied(), unlimited())? })
     }
 
-    /// The next element, and its name.
-    pub(crate) fn next(&mut self) -> Result<Option<(Element<'a>, ExpandedName)>, Error> {
+    /// The next part.
+    pub(crate) fn next(&mut self) -> Result<Option<Part<'a>>, Error> {
         while self.reader.offset() < self.reader.input().len() {
-            if let Token::StartTag(tag) = self.reader.next()? {
-                let name = ExpandedName::new(self.reader.namespace(tag.namespace), tag.name.local());
-                return Element::rest(&mut self.reader, tag).map(|element| Some((element, name)));
+            let offset = self.reader.offset();
+            match self.reader.next()? {
+                Token::StartTag(tag) => {
+                    let name = ExpandedName::new(self.reader.kept_namespace(tag.namespace), tag.name.local());
+                    return Ok(Some(Part::Element(Element::rest(&mut self.reader, tag)?, name)));
+                }
+                Token::Text(text) => {
+                    return Ok(Some(Part::Text(&self.reader.input()[offset..self.reader.offset()], text)));
+                }
+                _ => {}
             }
         }
         Ok(None)
+    }
+
+    /// Writes the next part so that it stands for itself. `false` if there is none.
+    pub(crate) fn write_next(&mut self, mut out: impl FnMut(&str)) -> Result<bool, Error> {
+        match self.next()? {
+            Some(Part::Text(text, _)) => out(text),
+            Some(Part::Element(element, _)) => element.write(&self.reader, out),
+            None => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Writes all that is left so that it stands for itself.
+    fn write(&mut self, mut out: impl FnMut(&str)) -> Result<(), Error> {
+        while self.write_next(&mut out)? {}
+        Ok(())
     }
 }
 
@@ -151,10 +224,10 @@ pub(crate) fn unlimited() -> Limits {
 /// An element that was read to its end.
 #[derive(Debug)]
 pub(crate) struct Element<'a> {
-    /// Up to the name in its start tag.
-    start: &'a str,
-    /// What follows.
-    rest: &'a str,
+    /// As it stands.
+    pub(crate) source: &'a str,
+    /// How long its start tag is up to the name.
+    name_end: usize,
     /// The prefixes that it declares itself.
     own: Vec<String>,
     /// Whether some element in it is in no namespace, which a default namespace elsewhere would change.
@@ -182,19 +255,15 @@ impl<'a> Element<'a> {
             }
         }
         let source = &reader.input()[tag.offset..reader.offset()];
-        let (start, rest) = source.split_at('<'.len_utf8() + tag.name.as_str().len());
-        Ok(Element { start, rest, own, is_bare, is_leaf, prefix: tag.name.prefix() })
-    }
-
-    /// How long it is, as it stands.
-    pub(crate) fn len(&self) -> usize {
-        self.start.len() + self.rest.len()
+        let name_end = '<'.len_utf8() + tag.name.as_str().len();
+        Ok(Element { source, name_end, own, is_bare, is_leaf, prefix: tag.name.prefix() })
     }
 
     /// Writes it with declarations of what it takes from around itself, where the reader stands right behind it.
     pub(crate) fn write(&self, reader: &Reader<'_>, mut out: impl FnMut(&str)) {
-        out(self.start);
-        let has_default = if self.is_leaf && !has_colon_inside(self.rest) {
+        let (start, rest) = self.source.split_at(self.name_end);
+        out(start);
+        let has_default = if self.is_leaf && !has_colon_inside(rest) {
             // What is kept mostly: no prefix but that of its own name is looked for.
             let mut wanted = [Some(self.prefix), if self.prefix.is_empty() { None } else { Some("") }];
             let is_wanted = |prefix: &str| wanted.iter_mut().any(|one| one.take_if(|one| *one == prefix).is_some());
@@ -206,7 +275,7 @@ impl<'a> Element<'a> {
             for prefix in ["", self.prefix] {
                 wanted.insert(prefix, is_declared);
             }
-            wanted.insert_all(self.rest, is_declared);
+            wanted.insert_all(rest, is_declared);
             for prefix in &self.own {
                 wanted.remove(prefix);
             }
@@ -215,14 +284,7 @@ impl<'a> Element<'a> {
         if self.is_bare && !has_default && !self.own.iter().any(String::is_empty) {
             out(NO_NAMESPACE);
         }
-        out(self.rest);
-    }
-
-    /// The same as a text of its own.
-    pub(crate) fn to_text(&self, reader: &Reader<'_>) -> String {
-        let mut xml = String::with_capacity(self.len() + ROOM);
-        self.write(reader, |piece| xml.push_str(piece));
-        xml
+        out(rest);
     }
 }
 

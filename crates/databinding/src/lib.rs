@@ -49,7 +49,7 @@ pub mod xop;
 #[doc(hidden)]
 pub use castile_xml::escape;
 
-pub use any::{Any, AnyAttribute, AnyContent, AnyElements, AnyElementsIter, AnyType, ExpandedName};
+pub use any::{Any, AnyAttribute, AnyContent, AnyElements, AnyElementsIter, AnyPiece, AnyType, ExpandedName};
 #[doc(hidden)]
 pub use boxed::Boxed;
 pub use deviations::Deviations;

@@ -2,7 +2,7 @@
 
 use castile_xml::{Reader, Token, escape};
 
-use crate::any::{Any, AnyAttribute, AnyElements, ExpandedName};
+use crate::any::{Any, AnyAttribute, AnyContent, AnyElements, ExpandedName};
 use crate::datatypes::{Prefixes, SimpleType};
 use crate::encoded::{Encoding, Written};
 use crate::error::{Error, ErrorKind};
@@ -248,7 +248,7 @@ impl Encoder {
         if !castile_xml::tree::is_ncname(&name.local) {
             self.fail();
         }
-        match name.namespace.as_str() {
+        match &*name.namespace {
             "" => name.local.clone(),
             castile_xml::XML_NAMESPACE => format!("xml:{}", name.local),
             namespace => {
@@ -289,29 +289,39 @@ impl Encoder {
     /// Writes elements as they were kept.
     pub fn any<'a>(&mut self, elements: impl IntoIterator<Item = &'a Any>) {
         for element in elements {
-            self.raw(element.xml());
+            self.run(element.run());
         }
     }
 
     /// Writes elements as they were kept. What is declared around them is declared by each, but where the payload does so.
     pub fn any_elements(&mut self, elements: &AnyElements) {
-        let run = elements.run();
+        self.run(elements.run());
+    }
+
+    /// The same with text between them.
+    pub fn any_content(&mut self, content: &AnyContent) {
+        self.run(content.run());
+        if content.is_unwritable() {
+            self.fail();
+        }
+    }
+
+    fn run(&mut self, run: &Run) {
         match run.standing_alone() {
             Some(xml) => self.raw(xml),
-            None => self.any_run(run),
+            None => self.run_of_scope(run),
         }
     }
 
     #[cold]
-    fn any_run(&mut self, run: &Run) {
+    fn run_of_scope(&mut self, run: &Run) {
         if run.means_the_same(self.declared_by_payload()) {
             return self.raw(run.xml());
         }
         let mut write = || -> Result<(), Error> {
             let mut content = run.content()?;
             let mut number = 0usize;
-            while let Some((element, _)) = content.next()? {
-                element.write(&content.reader, |piece| self.raw(piece));
+            while content.write_next(|piece| self.raw(piece))? {
                 number += 1;
                 if number.is_multiple_of(BETWEEN_LOOKS) && self.is_outgrown() {
                     break;

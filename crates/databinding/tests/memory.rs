@@ -5,25 +5,78 @@
 
 mod common;
 
-use castile_databinding::schema::{Element, Namespaces, Wildcard};
-use castile_databinding::{AnyElements, Decoder, Error, FromXml};
+use castile_databinding::datatypes::QName;
+use castile_databinding::schema::{Attributes, Element, First, Namespaces, Wildcard};
+use castile_databinding::{Any, AnyAttribute, AnyElements, AnyType, Decoder, Encoder, Error, FromXml, Group, Mixed};
 use castile_xml::{Limits, Memory};
 
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 
+/// How large documents are, about, in bytes.
+const SIZE: usize = 1 << 20;
 /// What doesn't grow: buffers of a reader, and the first copies of declarations.
 const CONSTANT: usize = 256 << 10;
 
-#[derive(Debug)]
-struct Wildcards {
-    _elements: AnyElements,
+/// Any number of values, read one way or another.
+struct Many<T>(T);
+
+static VALUE: [Element; 1] = [Element::new("urn:t", "a", 0).occurs(0, None)];
+static ANY: Wildcard = Wildcard::new(Namespaces::Any).occurs(0, None);
+
+macro_rules! many {
+    ($($type:ty: $how:ident($($argument:expr),*);)*) => {
+        $(impl FromXml for Many<$type> {
+            const ATTRIBUTES: &'static Attributes = &Attributes::ANY;
+
+            fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+                decoder.complex(element, |decoder| decoder.$how($($argument),*).map(Many))
+            }
+        })*
+    };
 }
 
-impl FromXml for Wildcards {
+many! {
+    AnyElements: repeated_any(&ANY);
+    Vec<Piece>: mixed();
+    Vec<QName>: repeated(&VALUE, 0);
+    Vec<Many<Vec<AnyAttribute>>>: repeated(&VALUE, 0);
+    Vec<Many<AnyElements>>: repeated(&VALUE, 0);
+}
+
+impl FromXml for Many<Vec<AnyAttribute>> {
+    const ATTRIBUTES: &'static Attributes = &Attributes::ANY;
+
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let any = const { &Wildcard::new(Namespaces::Any).occurs(0, None) };
-        decoder.complex(element, |decoder| decoder.repeated_any(any).map(|elements| Wildcards { _elements: elements }))
+        let attributes = decoder.any_attributes(Self::ATTRIBUTES);
+        decoder.complex(element, |_| Ok(Many(attributes)))
+    }
+}
+
+/// A piece of mixed content, as generated code has it.
+enum Piece {
+    Text(String),
+    Any(Any),
+}
+
+impl Group for Piece {
+    const FIRST: &'static [First] = &[First::Wildcard(&ANY)];
+
+    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
+        Ok(decoder.optional_any(&ANY)?.map(Piece::Any))
+    }
+
+    fn write(&self, out: &mut Encoder) {
+        match self {
+            Piece::Text(text) => out.text(text),
+            Piece::Any(any) => out.any([any]),
+        }
+    }
+}
+
+impl Mixed for Piece {
+    fn text(text: String) -> Self {
+        Piece::Text(text)
     }
 }
 
@@ -35,7 +88,8 @@ struct Shape {
     peak: fn(&str) -> usize,
 }
 
-fn shapes() -> Vec<Shape> {
+/// What is kept as XML.
+fn kept() -> Vec<Shape> {
     let default = "xmlns='urn:t'".to_owned();
     let long = format!("xmlns='urn:t' xmlns:p='{}'", "n".repeat(900));
     let many: String = (0..120).map(|number| format!(" xmlns:p{number}='urn:{}'", "n".repeat(900))).collect();
@@ -51,13 +105,31 @@ fn shapes() -> Vec<Shape> {
         ("elements of many long namespaces", &many, |number| format!("<p{}:a/>", number % 120)),
         ("elements that declare a prefix", &long, |_| "<p:a xmlns:q='u'/>".into()),
     ];
-    let shapes = elements.map(|(name, declarations, item)| Shape {
+    let content: [(&str, &String, fn(usize) -> String); 4] = [
+        ("text between elements", &default, |_| "<a/>b".into()),
+        ("text of references", &default, |_| "&lt;<a/>".into()),
+        ("sections of text", &default, |_| "<![CDATA[<<<<<<<<<<<<<<<<]]>".into()),
+        ("text between elements of a long namespace", &long, |_| "<p:a/>b".into()),
+    ];
+    let shape = |(name, declarations, item): (_, &String, _), peak| Shape {
         name,
         declarations: declarations.clone(),
         item,
-        peak: peak::<Wildcards>,
-    });
-    shapes.into()
+        peak,
+    };
+    let anything = elements.into_iter().chain(content).map(|of| shape(of, peak::<AnyType>));
+    elements.into_iter().map(|of| shape(of, peak::<Many<AnyElements>>)).chain(anything).collect()
+}
+
+/// What is kept value by value: it takes what it takes, but not more under a long declaration than under a short one.
+fn values() -> Vec<Shape> {
+    let shapes: [(&str, fn(usize) -> String, fn(&str) -> usize); 4] = [
+        ("pieces of mixed content", |_| "<p:a/>b".into(), peak::<Many<Vec<Piece>>>),
+        ("names", |_| "<a>p:b</a>".into(), peak::<Many<Vec<QName>>>),
+        ("attributes", |_| "<a p:b=''/>".into(), peak::<Many<Vec<Many<Vec<AnyAttribute>>>>>),
+        ("wildcards", |number| format!("<a xmlns:q='{number}'><p:a/></a>"), peak::<Many<Vec<Many<AnyElements>>>>),
+    ];
+    shapes.map(|(name, item, peak)| Shape { name, declarations: String::new(), item, peak }).into()
 }
 
 /// The most bytes that are held at a time while a document is read.
@@ -70,20 +142,32 @@ fn peak<T: FromXml>(document: &str) -> usize {
 }
 
 fn main() {
-    for size in [1 << 20, 8 << 20] {
-        for Shape { name, declarations, item, peak } in shapes() {
-            let mut document = format!("<root {declarations}>");
-            for number in 0.. {
-                document += &item(number);
-                if document.len() >= size {
-                    break;
-                }
-            }
-            document += "</root>";
-            let _profiler = dhat::Profiler::builder().testing().build();
-            let (peak, length) = (peak(&document), document.len());
+    for size in [SIZE, 8 * SIZE] {
+        for Shape { name, declarations, item, peak } in kept() {
+            let (peak, length) = measure(&declarations, item, peak, size);
             println!("{name}: {peak} bytes for {length}, {:.2} times", peak as f64 / length as f64);
-            dhat::assert!(peak <= 3 * length + CONSTANT, "{name}: {peak} bytes for a document of {length}");
+            assert!(peak <= 3 * length + CONSTANT, "{name}: {peak} bytes for a document of {length}");
         }
     }
+    for Shape { name, item, peak, .. } in values() {
+        let declarations = |length| format!("xmlns='urn:t' xmlns:p='{}'", "n".repeat(length));
+        let (long, length) = measure(&declarations(900), item, peak, SIZE);
+        let (short, _) = measure(&declarations(9), item, peak, SIZE);
+        println!("{name}: {long} bytes for {length}, {:.2} times", long as f64 / length as f64);
+        assert!(long <= short + short / 2, "{name}: {long} bytes under a long declaration, {short} under a short one");
+    }
+}
+
+/// The most bytes that are held for items of a size, and that size.
+fn measure(declarations: &str, item: fn(usize) -> String, peak: fn(&str) -> usize, size: usize) -> (usize, usize) {
+    let mut document = format!("<root {declarations}>");
+    for number in 0.. {
+        document += &item(number);
+        if document.len() >= size {
+            break;
+        }
+    }
+    document += "</root>";
+    let _profiler = dhat::Profiler::builder().testing().build();
+    (peak(&document), document.len())
 }

@@ -37,7 +37,7 @@ fn an_element_takes_with_it_what_it_needs_and_no_more() {
 fn an_element_of_no_namespace_says_so() {
     let document = "<t:root xmlns:t='urn:t'><a/><t:b><c/></t:b><t:d/></t:root>";
     let (Anything(found), _) = common::decode_with(document, Limits::default(), Memory::default()).unwrap();
-    let found: Vec<String> = found.iter().map(|any| any.xml().to_owned()).collect();
+    let found: Vec<String> = found.iter().map(|any| any.xml().into_owned()).collect();
     let expected = ["<a xmlns=\"\"/>", "<t:b xmlns:t=\"urn:t\" xmlns=\"\"><c/></t:b>", "<t:d xmlns:t=\"urn:t\"/>"];
     assert_eq!(found, expected);
 }

@@ -276,5 +276,5 @@ pub(crate) fn version(job: &Job) -> anyhow::Result<Version> {
 pub(crate) fn as_xml<T: ToXml>(operations: &[Operation], name: &str, response: &T) -> Result<Outcome, Box<dyn Error>> {
     let root = operations.iter().find(|operation| operation.name == name).and_then(|found| found.response.as_ref());
     let root = root.ok_or("the operation has no response")?;
-    Ok(Outcome::Xml(Any::from_value(root.start, response, root.end)?.xml().to_owned()))
+    Ok(Outcome::Xml(Any::from_value(root.start, response, root.end)?.xml().into_owned()))
 }

@@ -229,7 +229,7 @@ pub(crate) const BODY: &str = "<soap:Body>";
 impl AnyHeader {
     /// Writes the block with the attributes that it doesn't have yet.
     fn write(&self, version: Version, out: &mut Encoder) {
-        let xml = self.block.xml();
+        let xml = &*self.block.xml();
         let (mut must_understand, mut role) = (self.must_understand, self.role.clone());
         let mut relay = self.relay && version == Version::Soap12;
         if must_understand || role.is_some() || relay {

@@ -160,7 +160,7 @@ impl Envelope {
         });
         let Some(first) = missed.next() else { return Ok(()) };
         let name = |block: &HeaderBlock| QName {
-            namespace: block.namespace.clone(),
+            namespace: block.namespace.as_str().into(),
             local: block.local.clone(),
             prefix: String::new(),
         };

@@ -107,7 +107,7 @@ impl Error {
     /// The name that SOAP 1.2 has for it beside the fault code.
     pub(crate) fn subcode(&self) -> Option<QName> {
         let (namespace, local) = self.0.subcode?;
-        Some(QName { namespace: namespace.to_owned(), local: local.to_owned(), prefix: String::new() })
+        Some(QName { namespace: namespace.into(), local: local.to_owned(), prefix: String::new() })
     }
 
     /// What was wrong with the payload, if it was that.

@@ -242,7 +242,7 @@ impl CodeName<'_> {
     fn write(&self, start: &str, end: &str, out: &mut Encoder) {
         let local = match self.name {
             None => self.version.fault_code(self.code),
-            Some(name) if name.namespace == self.version.namespace() => &name.local,
+            Some(name) if *name.namespace == *self.version.namespace() => &name.local,
             Some(name) => return out.element(start, name, end),
         };
         out.raw(start);

@@ -173,7 +173,7 @@ impl Request {
 
     /// Says that a layer understands header blocks of this name, so that they may say `mustUnderstand`.
     pub fn understand(&mut self, namespace: impl Into<String>, local: impl Into<String>) {
-        let name = ExpandedName::new(namespace, local);
+        let name = ExpandedName::new(namespace.into(), local);
         match self.extensions.get_mut::<Understood>() {
             Some(Understood(names)) => names.push(name),
             None => {

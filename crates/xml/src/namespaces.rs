@@ -35,7 +35,8 @@ struct Binding {
     name: Range<u32>,
     /// Tells it from every other one, also from an equal one elsewhere.
     number: u64,
-    /// The same with those around it, once somebody keeps them.
+    /// The name, and all this with the declarations around it, once somebody keeps them.
+    kept_name: OnceCell<Arc<str>>,
     kept: OnceCell<Scope>,
 }
 
@@ -60,8 +61,8 @@ struct Declaration {
 }
 
 impl Scope {
-    fn new(prefix: &str, name: &str, outer: Option<Scope>) -> Self {
-        Scope(Arc::new(Declaration { prefix: prefix.into(), name: name.into(), outer }))
+    fn new(prefix: &str, name: Arc<str>, outer: Option<Scope>) -> Self {
+        Scope(Arc::new(Declaration { prefix: prefix.into(), name, outer }))
     }
 
     /// The namespace that `prefix` is bound to, `None` if it is unbound. The empty prefix asks for the default namespace,
@@ -78,6 +79,14 @@ impl Scope {
             .map(|scope| (&*scope.0.prefix, &*scope.0.name))
     }
 }
+
+impl PartialEq for Scope {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.declarations().eq(other.declarations())
+    }
+}
+
+impl Eq for Scope {}
 
 /// Scopes can be many, one in another: nothing recurses on that.
 impl Drop for Declaration {
@@ -117,15 +126,31 @@ impl Namespaces {
 
     /// The declarations in scope, to be kept.
     pub(crate) fn kept(&self) -> Scope {
-        static NOTHING: LazyLock<Scope> = LazyLock::new(|| Scope::new("", "", None));
+        static NOTHING: LazyLock<Scope> = LazyLock::new(|| Scope::new("", Arc::default(), None));
         let kept = self.bindings.iter().rposition(|binding| binding.kept.get().is_some());
         let mut scope = kept.and_then(|at| self.bindings[at].kept.get().cloned());
         for binding in &self.bindings[kept.map_or(0, |at| at + 1)..] {
             let outer = scope.take();
-            let inner = || Scope::new(self.slice(&binding.prefix), self.slice(&binding.name), outer);
+            let inner = || Scope::new(self.slice(&binding.prefix), self.kept_name_of(binding), outer);
             scope = Some(binding.kept.get_or_init(inner).clone());
         }
         scope.unwrap_or_else(|| NOTHING.clone())
+    }
+
+    /// A namespace name, to be kept.
+    pub(crate) fn kept_name(&self, id: NamespaceId) -> Arc<str> {
+        static XML: LazyLock<Arc<str>> = LazyLock::new(|| XML_NAMESPACE.into());
+        match id {
+            NamespaceId::NONE => Arc::default(),
+            NamespaceId::XML => XML.clone(),
+            NamespaceId(index) => {
+                self.bindings.get(index as usize - 2).map_or_else(Arc::default, |binding| self.kept_name_of(binding))
+            }
+        }
+    }
+
+    fn kept_name_of(&self, binding: &Binding) -> Arc<str> {
+        binding.kept_name.get_or_init(|| self.slice(&binding.name).into()).clone()
     }
 
     /// All declarations in scope, as text that is equal only for equal declarations in equal order.
@@ -147,6 +172,7 @@ impl Namespaces {
             prefix: start..equals,
             name: equals + 1..end,
             number: self.count,
+            kept_name: OnceCell::new(),
             kept: OnceCell::new(),
         });
     }

@@ -11,6 +11,8 @@ pub(crate) mod pieces;
 mod tags;
 mod text;
 
+use std::sync::Arc;
+
 use crate::error::{Error, ErrorKind};
 use crate::layout::{Layouts, Place};
 use crate::names::Names;
@@ -301,6 +303,16 @@ impl<'a> Reader<'a> {
     #[inline]
     pub fn namespace(&self, id: NamespaceId) -> &str {
         self.memory.namespaces.name(id)
+    }
+
+    /// The same, to be kept beyond the document. All who keep it share it.
+    pub fn kept_namespace(&self, id: NamespaceId) -> Arc<str> {
+        self.memory.namespaces.kept_name(id)
+    }
+
+    /// The same by prefix, as [`resolve`](Self::resolve) has it.
+    pub fn kept_resolved(&self, prefix: &str) -> Option<Arc<str>> {
+        self.memory.namespaces.resolve(prefix).map(|id| self.memory.namespaces.kept_name(id))
     }
 
     /// The namespace that `prefix` is bound to here, `None` if it is unbound. The empty prefix asks for the default

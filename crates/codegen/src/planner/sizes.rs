@@ -74,7 +74,7 @@ const fn layout(size: usize, align: usize, spare: Spare) -> Layout {
 const TEXT: Layout = layout(24, 8, Spare::Many);
 const ANY: Layout = layout(72, 8, Spare::Many);
 const ANY_ELEMENTS: Layout = layout(40, 8, Spare::Many);
-const ANY_TYPE: Layout = layout(96, 8, Spare::Many);
+const ANY_TYPE: Layout = layout(104, 8, Spare::Many);
 const BOX: Layout = layout(POINTER, 8, Spare::One);
 /// A `Recursive` has used what a box has to spare.
 const RECURSIVE: Layout = layout(POINTER, 8, Spare::None);
@@ -326,7 +326,7 @@ impl Sizes {
                 "Time" => layout(12, 4, Spare::Many),
                 "Date" | "GYearMonth" | "GYear" => layout(16, 8, Spare::Many),
                 "StreamedBinary" => layout(32, 8, Spare::Many),
-                "QName" | "Notation" => layout(72, 8, Spare::Many),
+                "QName" | "Notation" => layout(64, 8, Spare::Many),
                 _ => TEXT,
             },
             Base::List(_) => TEXT,

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 use castile_xml::tree::is_ncname;
 use castile_xml::{Reader, XML_NAMESPACE, tree};
@@ -14,11 +15,20 @@ pub trait Scope {
     /// The namespace that `prefix` is bound to, `None` if it is unbound. The empty prefix asks for the default
     /// namespace, whose name is empty where there is none.
     fn namespace(&self, prefix: &str) -> Option<&str>;
+
+    /// The same, to be kept. Those who keep it share it, where there is a place for that.
+    fn kept_namespace(&self, prefix: &str) -> Option<Arc<str>> {
+        self.namespace(prefix).map(Arc::from)
+    }
 }
 
 impl Scope for Reader<'_> {
     fn namespace(&self, prefix: &str) -> Option<&str> {
         self.resolve(prefix)
+    }
+
+    fn kept_namespace(&self, prefix: &str) -> Option<Arc<str>> {
+        self.kept_resolved(prefix)
     }
 }
 
@@ -44,8 +54,8 @@ impl Scope for Unscoped {
 /// `xs:QName` (XSD Part 2 §3.2.18): a name in a namespace. Equality and hash leave the prefix out.
 #[derive(Clone, Debug)]
 pub struct QName {
-    /// The namespace name, empty for none.
-    pub namespace: String,
+    /// The namespace name, empty for none. Names of one message share it.
+    pub namespace: Arc<str>,
     /// The local name.
     pub local: String,
     /// The prefix that it had or shall have; empty for none. If it can't be had another one is written.
@@ -57,7 +67,7 @@ impl QName {
     ///
     /// # Errors
     /// That `local` is no name.
-    pub fn new(namespace: impl Into<String>, local: impl Into<String>) -> Result<Self, Invalid> {
+    pub fn new(namespace: impl Into<Arc<str>>, local: impl Into<String>) -> Result<Self, Invalid> {
         let name = QName { namespace: namespace.into(), local: local.into(), prefix: String::new() };
         if is_ncname(&name.local) { Ok(name) } else { Err(Invalid::text(&name.local, "xs:NCName", None)) }
     }
@@ -101,10 +111,10 @@ impl SimpleType for QName {
         if !is_ncname(local) || (text.contains(':') && !is_ncname(prefix)) {
             return Err(None);
         }
-        let Some(namespace) = scope.namespace(prefix).filter(|_| prefix != "xmlns") else {
+        let Some(namespace) = scope.kept_namespace(prefix).filter(|_| prefix != "xmlns") else {
             return Err(Some(format!("no namespace is declared for its prefix \"{prefix}\"")));
         };
-        Ok(QName { namespace: namespace.to_owned(), local: local.to_owned(), prefix: prefix.to_owned() })
+        Ok(QName { namespace, local: local.to_owned(), prefix: prefix.to_owned() })
     }
 
     fn parse_prefix(_: &str, _: usize) -> Option<(Self, usize)> {

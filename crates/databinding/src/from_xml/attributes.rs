@@ -1,6 +1,8 @@
 //! The attributes of a start tag (XSD Part 1 §3.2, §3.4.4): what may stand there, what it says, and those that are
 //! for the reader itself, `xsi:nil` and `xsi:type` (§2.6).
 
+use std::sync::Arc;
+
 use castile_xml::Placement;
 use castile_xml::tree::is_ncname;
 
@@ -249,11 +251,17 @@ impl Decoder<'_> {
             !matches!(attribute.namespace, XSI_NAMESPACE | SOAP11_NAMESPACE | SOAP12_NAMESPACE)
                 && !attributes.declares(attribute.namespace, attribute.name.local())
         });
+        let namespace = |prefix: &str| match prefix {
+            "" => Arc::default(),
+            prefix => self.reader.kept_resolved(prefix).unwrap_or_default(),
+        };
         let others = others.map(|attribute| AnyAttribute {
-            name: ExpandedName::new(attribute.namespace, attribute.name.local()),
+            name: ExpandedName::new(namespace(attribute.name.prefix()), attribute.name.local()),
             value: attribute.value.to_owned(),
         });
-        others.collect()
+        let mut others: Vec<AnyAttribute> = others.collect();
+        others.shrink_to_fit();
+        others
     }
 
     // ---- xsi:type ----

@@ -386,9 +386,7 @@ impl<'a> Decoder<'a> {
     fn refuse_other_type_encoded(&mut self, element: &'static Element, expected: TypeName) -> Result<(), Error> {
         let found: Option<ExpandedName> = self.type_name()?;
         match found {
-            Some(found) if found.local == "Struct" && (found.namespace == SOAP11 || found.namespace == SOAP12) => {
-                Ok(())
-            }
+            Some(found) if found.is(SOAP11, "Struct") || found.is(SOAP12, "Struct") => Ok(()),
             Some(_) => self.refuse_other_type(element, Some(expected)),
             None => Ok(()),
         }

@@ -5,11 +5,11 @@
 
 use castile_xml::{Foreseen, StartTag};
 
-use crate::any::{Any, AnyElements, ExpandedName};
+use crate::any::{Any, AnyContent, AnyElements, ExpandedName};
 use crate::error::{Error, ErrorKind};
-use crate::kept;
+use crate::kept::{self, Run};
 use crate::model::{Matcher, Order};
-use crate::schema::{Element, First, Wildcard};
+use crate::schema::{Element, First, Namespaces, Wildcard};
 use crate::to_xml::Encoder;
 
 use super::sequence::is_first_full;
@@ -276,17 +276,42 @@ impl<'a> Decoder<'a> {
         Ok(elements)
     }
 
-    /// Reads the rest of an element whose start tag was read, and keeps it as it stands. What it takes from around it
-    /// is declared in it.
+    /// Reads the rest of an element whose start tag was read, and keeps it as it stands.
     fn raw(&mut self, tag: StartTag<'a>) -> Result<Any, Error> {
-        let name = ExpandedName::new(self.reader.namespace(tag.namespace), tag.name.local());
+        let name = ExpandedName::new(self.reader.kept_namespace(tag.namespace), tag.name.local());
         let element = kept::Element::rest(&mut self.reader, tag)?;
-        let xml = element.to_text(&self.reader);
+        let mut run = Run::default();
+        run.take(&self.reader, &element, &mut self.copy);
+        run.end();
         self.reader.overlook();
-        Ok(Any::from_parts(name, xml))
+        Ok(Any::from_parts(name, run))
     }
 
     // ---- mixed content ----
+
+    /// Reads text and elements of any kind as they come, up to an end tag.
+    ///
+    /// # Errors
+    /// That the document is not well-formed.
+    pub(crate) fn any_content(&mut self) -> Result<AnyContent, Error> {
+        static ANY: Wildcard = Wildcard::new(Namespaces::Any);
+        let mut content = Run::default();
+        loop {
+            while self.next.is_none() {
+                let offset = self.reader.offset();
+                if let Piece::Text(_) = self.piece()? {
+                    let text = &self.reader.input()[offset..self.reader.offset()];
+                    content.take_text(&self.reader, text, self.copy);
+                }
+            }
+            let Some(tag) = self.start_of_any(&ANY)? else { break };
+            let element = kept::Element::rest(&mut self.reader, tag)?;
+            content.take(&self.reader, &element, &mut self.copy);
+            self.reader.overlook();
+        }
+        content.end();
+        Ok(AnyContent::from(content))
+    }
 
     /// Reads text and elements as they come, up to an end tag or an element that `G` doesn't have.
     ///

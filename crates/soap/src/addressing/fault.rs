@@ -226,7 +226,7 @@ pub(crate) fn write_fault_detail<D>(fault: &Fault<D>, out: &mut Encoder) {
 
 /// The detail that stands in the header in SOAP 1.1.
 pub(crate) fn fault_detail<D>(fault: &Fault<D>) -> Option<&str> {
-    let is_ours = fault.subcodes.first().is_some_and(|name| name.namespace == Version::Recommendation.namespace());
+    let is_ours = fault.subcodes.first().is_some_and(|name| *name.namespace == *Version::Recommendation.namespace());
     match &fault.detail {
         Detail::Other(detail) if is_ours => Some(detail),
         _ => None,
@@ -234,7 +234,7 @@ pub(crate) fn fault_detail<D>(fault: &Fault<D>) -> Option<&str> {
 }
 
 fn name(version: Version, local: &str) -> QName {
-    QName { namespace: version.namespace().to_owned(), local: local.to_owned(), prefix: "wsa".to_owned() }
+    QName { namespace: version.namespace().into(), local: local.to_owned(), prefix: "wsa".to_owned() }
 }
 
 #[cfg(test)]

@@ -42,7 +42,7 @@ pub(crate) fn read_fault_detail(envelope: &Envelope, text: &str, limits: Limits)
     let index = envelope.header.iter().position(is_detail)?;
     let found: Vec<AnyHeader> = blocks::read(envelope, text, limits).ok()?;
     let content: AnyType = found.get(index)?.block.read().ok()?;
-    Some(content.elements().map(Any::xml).collect())
+    Some(content.elements().map(|any| any.xml().into_owned()).collect())
 }
 
 /// The blocks that properties are read from.
@@ -102,11 +102,11 @@ fn text(element: &Any) -> Result<String, Wrong> {
 /// An endpoint reference (1.0 Core §2.2; submission §2.2). Its address is checked when something is to be sent there.
 fn endpoint(version: Version, element: &Any) -> Result<EndpointReference, Wrong> {
     let content = content(element)?;
-    let ours = || content.elements().filter(|child| child.name().namespace == version.namespace());
+    let ours = || content.elements().filter(|child| *child.name().namespace == *version.namespace());
     let mut addresses = ours().filter(|child| child.name().local == "Address");
     let invalid = |found: &str| (FaultKind::InvalidEpr, format!("<{}> has {found}", element.name().local));
     let address = match (addresses.next(), addresses.next()) {
-        (Some(address), None) => text(address)?,
+        (Some(address), None) => text(&address)?,
         (Some(_), Some(_)) => return Err(invalid("two addresses, where one was expected")),
         (None, _) => {
             let why = format!("<{}> has no <Address>", element.name().local);
@@ -120,7 +120,7 @@ fn endpoint(version: Version, element: &Any) -> Result<EndpointReference, Wrong>
     });
     let mut reference_parameters = Vec::new();
     for holder in holders {
-        reference_parameters.extend(self::content(holder)?.elements().cloned());
+        reference_parameters.extend(self::content(&holder)?.elements());
     }
     if reference_parameters.len() > MOST_REFERENCE_PARAMETERS {
         return Err(invalid(&format!(
@@ -144,5 +144,5 @@ fn is_reference_parameter(block: &Any) -> bool {
 pub(super) const IS_REFERENCE_PARAMETER: &str = "IsReferenceParameter";
 
 fn attribute(element: &Any, namespace: &str, local: &str) -> Option<String> {
-    blocks::attribute(element.xml(), namespace, local)
+    blocks::attribute(&element.xml(), namespace, local)
 }

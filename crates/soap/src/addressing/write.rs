@@ -45,7 +45,7 @@ fn block(out: &mut Encoder, version: Version, local: &str, text: Option<&str>) {
 /// Writes a reference parameter as a block of its own, marked as such (1.0 SOAP Binding §3.4); the submission doesn't
 /// mark them.
 fn reference_parameter(version: Version, parameter: &Any, out: &mut Encoder) {
-    let (namespace, xml) = (version.namespace(), parameter.xml());
+    let (namespace, xml) = (version.namespace(), &*parameter.xml());
     if version == Version::Submission || blocks::attribute(xml, namespace, IS_REFERENCE_PARAMETER).is_some() {
         return out.raw(xml);
     }

@@ -80,14 +80,14 @@ fn code_of_soap11(name: QName) -> (FaultCode, Vec<QName>) {
     match code_of(&name, general, Version::Soap11) {
         None => (FaultCode::Other(Box::new(name)), Vec::new()),
         Some(code) if general == name.local => (code, Vec::new()),
-        Some(code) => (code, vec![QName { namespace: Version::Soap11.namespace().to_owned(), ..name }]),
+        Some(code) => (code, vec![QName { namespace: Version::Soap11.namespace().into(), ..name }]),
     }
 }
 
 /// The code with the local name `general`, if `name` is one of the version's own. Whoever writes no prefix has not
 /// thought of namespaces, and means them.
 fn code_of(name: &QName, general: &str, version: Version) -> Option<FaultCode> {
-    let is_own = name.namespace == version.namespace() || name.prefix.is_empty();
+    let is_own = *name.namespace == *version.namespace() || name.prefix.is_empty();
     version.fault_code_named(general).filter(|_| is_own)
 }
 
@@ -145,7 +145,7 @@ fn read_name(reader: &mut Reader<'_>) -> Result<QName, Error> {
     let scope = Declared { declarations, outside: reader };
     Ok(QName::parse_in(&text, &scope).unwrap_or_else(|_| {
         let (prefix, local) = text.trim().split_once(':').unwrap_or(("", text.trim()));
-        QName { namespace: String::new(), local: local.to_owned(), prefix: prefix.to_owned() }
+        QName { namespace: "".into(), local: local.to_owned(), prefix: prefix.to_owned() }
     }))
 }
 

@@ -1,9 +1,9 @@
 const _: () = assert!(size_of::<Person>() <= 40 && 40 <= 1024);
 const _: () = assert!(size_of::<Pupil>() <= 64 && 64 <= 1024);
-const _: () = assert!(size_of::<PersonOrDerived>() <= 104 && 104 <= 1024);
+const _: () = assert!(size_of::<PersonOrDerived>() <= 112 && 112 <= 1024);
 const _: () = assert!(size_of::<Size>() <= 24 && 24 <= 1024);
-const _: () = assert!(size_of::<EchoRequest2>() <= 232 && 232 <= 1024);
-const _: () = assert!(size_of::<EchoResponse>() <= 232 && 232 <= 1024);
+const _: () = assert!(size_of::<EchoRequest2>() <= 248 && 248 <= 1024);
+const _: () = assert!(size_of::<EchoResponse>() <= 248 && 248 <= 1024);
 const _: () = assert!(size_of::<SomeRequest>() <= 8 && 8 <= 1024);
 const _: () = assert!(size_of::<SomeResponse>() <= 8 && 8 <= 1024);
 const _: () = assert!(size_of::<WriteRequest>() <= 24 && 24 <= 1024);

@@ -4,7 +4,9 @@
 mod common;
 
 use castile_databinding::schema::{Element, Namespaces, Wildcard};
-use castile_databinding::{Any, AnyAttribute, AnyElements, Decoder, Encoder, Error, ExpandedName, FromXml};
+use castile_databinding::{
+    Any, AnyAttribute, AnyContent, AnyElements, AnyPiece, AnyType, Decoder, Encoder, Error, ExpandedName, FromXml,
+};
 use castile_xml::{Limits, Memory};
 
 #[derive(Debug)]
@@ -133,6 +135,49 @@ fn an_element_that_is_added_means_what_it_meant() {
     assert_eq!(elements.iter().len(), elements.len());
     let names: Vec<String> = elements.iter().skip(MANY - 1).map(|any| any.name().to_string()).collect();
     assert_eq!(names, ["{urn:t}a", "a", "{urn:p}a", "{urn:o}a", "a"]);
+}
+
+#[test]
+fn content_of_any_type_is_read_on_demand() {
+    let content = "1 &lt; 2<!-- gone --> &amp;<a>p:x</a><![CDATA[<]]>\r\n<p:b/>";
+    for (around, count) in [("xmlns='urn:t' xmlns:p='urn:p'", 1), ("xmlns='urn:t' xmlns:p='urn:p'", MANY)] {
+        let document = format!("<root {around}>{}</root>", content.repeat(count));
+        let (value, _) = common::decode_with::<AnyType>(&document, Limits::default(), Memory::default()).unwrap();
+        let pieces: Vec<AnyPiece> = value.content.iter().take(4).collect();
+        let text = |text: &str| AnyPiece::Text(text.into());
+        let element = |xml| AnyPiece::Element(Any::parse(xml).unwrap());
+        let expected = [
+            text("1 < 2 &"),
+            element("<a xmlns:p=\"urn:p\" xmlns=\"urn:t\">p:x</a>"),
+            text("<\n"),
+            element("<p:b xmlns:p=\"urn:p\" xmlns=\"urn:t\"/>"),
+        ];
+        assert_eq!(pieces, expected);
+        assert_eq!((value.elements().count(), value.text()), (2 * count, "1 < 2 &<\n".repeat(count)));
+        // Made of its pieces again, and written and read again, it is the same.
+        let mut made = AnyType::default();
+        made.content.extend(value.content.iter());
+        assert!(made == value);
+        let mut out = Encoder::default();
+        out.element("<root xmlns=\"urn:t\">", &value, "</root>");
+        let written = String::from_utf8(out.finish().unwrap()).unwrap();
+        let (again, _) = common::decode_with::<AnyType>(&written, Limits::default(), Memory::default()).unwrap();
+        assert!(again == value);
+        assert!(value.content.iter().skip(1).collect::<AnyContent>() != value.content);
+    }
+}
+
+#[test]
+fn text_that_xml_has_no_way_to_carry_is_told_when_it_is_written() {
+    for (text, is_fine) in [("a\tb", true), ("a\u{1}b", false)] {
+        let value = AnyType::from(text);
+        assert_eq!(value.content.is_empty(), false);
+        let mut out = Encoder::default();
+        out.element("<a>", &value, "</a>");
+        assert_eq!(out.finish().is_ok(), is_fine);
+        assert_eq!(value.read::<String>().is_ok(), is_fine);
+    }
+    assert!(AnyType::from("").content.is_empty());
 }
 
 #[derive(Debug)]

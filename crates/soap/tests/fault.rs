@@ -202,7 +202,7 @@ fn as_carried(version: Version, fault: Fault<Trouble>) -> Fault<Trouble> {
         // It has one name, one reason, and no node.
         _ => {
             let (code, subcodes) = match (fault.subcodes.last().cloned(), fault.code) {
-                (Some(name), _) if name.namespace == ENVELOPE => (FaultCode::Sender, vec![name]),
+                (Some(name), _) if *name.namespace == *ENVELOPE => (FaultCode::Sender, vec![name]),
                 (Some(name), _) => (FaultCode::Other(name.into()), vec![]),
                 (None, FaultCode::DataEncodingUnknown) => (FaultCode::Sender, vec![]),
                 (None, code) => (code, vec![]),

@@ -630,7 +630,7 @@ impl any_header::Feature for Noting {
         mut header: any_header::EchoRequestHeader,
     ) -> Result<(String, Vec<AnyHeader>), Fault> {
         // The client would not understand it.
-        let known = header.others.pop_if(|block| block.block.name().namespace == "urn:known");
+        let known = header.others.pop_if(|block| &*block.block.name().namespace == "urn:known");
         self.note((header.key, known.map(|block| block.must_understand)));
         Ok((request, header.others))
     }

@@ -164,12 +164,12 @@ pub(crate) struct Content<'a> {
     reader: Reader<'a>,
 }
 
-/// A part of it.
+/// A part of it; an element with its name, where that is wanted.
 #[derive(Debug)]
-pub(crate) enum Part<'a> {
+pub(crate) enum Part<'a, N> {
     /// A text, or a piece of one; first as it stands.
     Text(&'a str, Cow<'a, str>),
-    Element(Element<'a>, ExpandedName),
+    Element(Element<'a>, N),
 }
 
 impl<'a> Content<'a> {
@@ -178,12 +178,16 @@ impl<'a> Content<'a> {
     }
 
     /// The next part.
-    pub(crate) fn next(&mut self) -> Result<Option<Part<'a>>, Error> {
+    pub(crate) fn next(&mut self) -> Result<Option<Part<'a, ExpandedName>>, Error> {
+        self.next_named(|reader, tag| ExpandedName::new(reader.kept_namespace(tag.namespace), tag.name.local()))
+    }
+
+    fn next_named<N>(&mut self, name: impl Fn(&Reader<'a>, &StartTag<'a>) -> N) -> Result<Option<Part<'a, N>>, Error> {
         while self.reader.offset() < self.reader.input().len() {
             let offset = self.reader.offset();
             match self.reader.next()? {
                 Token::StartTag(tag) => {
-                    let name = ExpandedName::new(self.reader.kept_namespace(tag.namespace), tag.name.local());
+                    let name = name(&self.reader, &tag);
                     return Ok(Some(Part::Element(Element::rest(&mut self.reader, tag)?, name)));
                 }
                 Token::Text(text) => {
@@ -197,7 +201,7 @@ impl<'a> Content<'a> {
 
     /// Writes the next part so that it stands for itself. `false` if there is none.
     pub(crate) fn write_next(&mut self, mut out: impl FnMut(&str)) -> Result<bool, Error> {
-        match self.next()? {
+        match self.next_named(|_, _| ())? {
             Some(Part::Text(text, _)) => out(text),
             Some(Part::Element(element, _)) => element.write(&self.reader, out),
             None => return Ok(false),

@@ -80,12 +80,17 @@ impl Mixed for Piece {
     }
 }
 
+/// What is repeated: the item of a number.
+type Item = fn(usize) -> String;
+/// The most bytes that are held while a document is read.
+type Peak = fn(&str) -> usize;
+
 /// What is repeated, under which declarations, and as what it is read.
 struct Shape {
     name: &'static str,
     declarations: String,
-    item: fn(usize) -> String,
-    peak: fn(&str) -> usize,
+    item: Item,
+    peak: Peak,
 }
 
 /// What is kept as XML.
@@ -94,7 +99,7 @@ fn kept() -> Vec<Shape> {
     let long = format!("xmlns='urn:t' xmlns:p='{}'", "n".repeat(900));
     let many: String = (0..120).map(|number| format!(" xmlns:p{number}='urn:{}'", "n".repeat(900))).collect();
     let many = format!("xmlns='urn:t'{many}");
-    let elements: [(&str, &String, fn(usize) -> String); 9] = [
+    let elements: [(&str, &String, Item); 9] = [
         ("empty elements", &default, |_| "<a/>".into()),
         ("empty elements apart", &default, |_| "<a/>\n".into()),
         ("empty elements of no namespace", &default, |_| "<a xmlns=''/>".into()),
@@ -105,7 +110,7 @@ fn kept() -> Vec<Shape> {
         ("elements of many long namespaces", &many, |number| format!("<p{}:a/>", number % 120)),
         ("elements that declare a prefix", &long, |_| "<p:a xmlns:q='u'/>".into()),
     ];
-    let content: [(&str, &String, fn(usize) -> String); 4] = [
+    let content: [(&str, &String, Item); 4] = [
         ("text between elements", &default, |_| "<a/>b".into()),
         ("text of references", &default, |_| "&lt;<a/>".into()),
         ("sections of text", &default, |_| "<![CDATA[<<<<<<<<<<<<<<<<]]>".into()),
@@ -123,7 +128,7 @@ fn kept() -> Vec<Shape> {
 
 /// What is kept value by value: it takes what it takes, but not more under a long declaration than under a short one.
 fn values() -> Vec<Shape> {
-    let shapes: [(&str, fn(usize) -> String, fn(&str) -> usize); 4] = [
+    let shapes: [(&str, Item, Peak); 4] = [
         ("pieces of mixed content", |_| "<p:a/>b".into(), peak::<Many<Vec<Piece>>>),
         ("names", |_| "<a>p:b</a>".into(), peak::<Many<Vec<QName>>>),
         ("attributes", |_| "<a p:b=''/>".into(), peak::<Many<Vec<Many<Vec<AnyAttribute>>>>>),
@@ -159,7 +164,7 @@ fn main() {
 }
 
 /// The most bytes that are held for items of a size, and that size.
-fn measure(declarations: &str, item: fn(usize) -> String, peak: fn(&str) -> usize, size: usize) -> (usize, usize) {
+fn measure(declarations: &str, item: Item, peak: Peak, size: usize) -> (usize, usize) {
     let mut document = format!("<root {declarations}>");
     for number in 0.. {
         document += &item(number);

@@ -171,7 +171,7 @@ fn content_of_any_type_is_read_on_demand() {
 fn text_that_xml_has_no_way_to_carry_is_told_when_it_is_written() {
     for (text, is_fine) in [("a\tb", true), ("a\u{1}b", false)] {
         let value = AnyType::from(text);
-        assert_eq!(value.content.is_empty(), false);
+        assert!(!value.content.is_empty());
         let mut out = Encoder::default();
         out.element("<a>", &value, "</a>");
         assert_eq!(out.finish().is_ok(), is_fine);

@@ -6,6 +6,7 @@ use std::fmt;
 use heck::{ToShoutySnakeCase, ToSnakeCase, ToUpperCamelCase};
 use proc_macro2::{Span, TokenStream};
 use quote::{IdentFragment, ToTokens, TokenStreamExt};
+use unicode_ident::{is_xid_continue, is_xid_start};
 
 /// What generated code takes from the library, in the order in which it is imported.
 pub(crate) const IMPORTS: [&str; 41] = [
@@ -304,11 +305,9 @@ fn is_reserved(name: &str) -> bool {
 /// Names of XML may begin with what names of Rust can't, hold what they can't, or have nothing left when marks are
 /// taken away.
 fn legal(name: &str) -> String {
-    let is_legal =
-        |c: &char| c.is_ascii_alphanumeric() || syn::parse_str::<proc_macro2::Ident>(&format!("a{c}")).is_ok();
-    let name: String = name.chars().map(|c| if is_legal(&c) { c } else { '_' }).collect();
+    let name: String = name.chars().map(|c| if is_xid_continue(c) { c } else { '_' }).collect();
     match name.chars().next() {
-        Some(first) if first == '_' || first.is_alphabetic() => name,
+        Some(first) if first == '_' || is_xid_start(first) => name,
         _ => format!("_{name}"),
     }
 }
@@ -334,6 +333,9 @@ mod tests {
             ("self", "SelfType"),
             ("x\u{2070}", "X_"),
             ("-", "__"),
+            ("日本", "日本"),
+            // Letters by Unicode that no name begins with.
+            ("\u{903}", "_\u{903}"),
         ] {
             assert_eq!(names.item(name).to_string(), expected);
         }

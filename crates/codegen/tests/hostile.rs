@@ -101,3 +101,163 @@ fn nothing_of_a_contract_is_code_or_turns_it() {
         }
     }
 }
+
+/// Texts that end, open or turn something where they are not escaped.
+const NASTY: [&str; 24] = [
+    "*/ mod evil {} /*",
+    "/* /* */",
+    "// \\",
+    "\"; mod evil {} //",
+    "\"# \"## \"#####",
+    "r####\"x\"###",
+    "'\"'\\'\\\"",
+    "\\u{41} \\x41 \\",
+    "{} {0} {{ }} ${x}",
+    "\n}\nmod evil {}\n",
+    "a\r\rb\r\n}",
+    "\tmod evil {}\t",
+    "```\nmod evil {}\n```",
+    "` [a](javascript:b) <script> **",
+    "]]> <![CDATA[ --> <!--",
+    "#![feature(evil)] #[doc(hidden)]",
+    "\u{2028}mod evil {}\u{2029}",
+    "\u{85}mod evil {}\u{9b}",
+    "\u{202e}\u{2066}\u{2069}\u{202c}",
+    "\u{200e}\u{200f}\u{61c}\u{feff}",
+    "\u{903}\u{345}e\u{301}",
+    "日本 \u{1f600} \u{10ffff}",
+    "include!(\"/etc/passwd\")",
+    "%s ~ $crate ' ; }",
+];
+
+/// Where a contract says something: what stands there, and whether it comes as it is in what is generated.
+const PLACES: [(&str, bool); 16] = [
+    ("TARGET", true),
+    ("OTHER", true),
+    ("DOCUMENTATION", false),
+    ("OF-TYPE", false),
+    ("OF-FIELD", false),
+    ("OF-VALUE", false),
+    ("DEFAULT", true),
+    ("FIXED", true),
+    ("ATTRIBUTE-DEFAULT", true),
+    ("ATTRIBUTE-FIXED", true),
+    ("VALUE", true),
+    ("PATTERN", false),
+    ("WILDCARD", false),
+    ("ACTION", false),
+    ("ADDRESS", false),
+    ("FILE", false),
+];
+
+/// A contract with the names of all places in it.
+const EVERYWHERE: &str = "<definitions xmlns='http://schemas.xmlsoap.org/wsdl/' xmlns:soap='http://schemas.xmlsoap.org/wsdl/soap/'
+    xmlns:t='urn:t:TARGET/end' xmlns:xs='http://www.w3.org/2001/XMLSchema' targetNamespace='urn:t:TARGET/end'>
+  <documentation>DOCUMENTATION</documentation>
+  <types>
+    <xs:schema targetNamespace='urn:t:TARGET/end' xmlns:o='urn:o:OTHER/end'><xs:import namespace='urn:o:OTHER/end'/>
+      <xs:element name='r'><xs:complexType><xs:annotation><xs:documentation>OF-TYPE</xs:documentation></xs:annotation><xs:sequence>
+        <xs:element name='a' type='xs:string' default='DEFAULT'><xs:annotation><xs:documentation>OF-FIELD</xs:documentation></xs:annotation></xs:element>
+        <xs:element name='b' type='xs:string' fixed='FIXED'/>
+        <xs:element name='c'><xs:simpleType><xs:restriction base='xs:string'><xs:enumeration value='VALUE'><xs:annotation><xs:documentation>OF-VALUE</xs:documentation></xs:annotation></xs:enumeration><xs:enumeration value='other'/></xs:restriction></xs:simpleType></xs:element>
+        <xs:element name='d'><xs:simpleType><xs:restriction base='xs:string'><xs:pattern value='PATTERN'/></xs:restriction></xs:simpleType></xs:element>
+        <xs:element ref='o:r'/><xs:any namespace='WILDCARD' minOccurs='0'/>
+      </xs:sequence><xs:attribute name='e' default='ATTRIBUTE-DEFAULT'/><xs:attribute name='f' type='xs:string' fixed='ATTRIBUTE-FIXED'/></xs:complexType></xs:element>
+    </xs:schema>
+    <xs:schema targetNamespace='urn:o:OTHER/end'><xs:element name='r'><xs:complexType/></xs:element></xs:schema>
+  </types>
+  <message name='in'><part name='p' element='t:r'/></message>
+  <portType name='P'><documentation>DOCUMENTATION</documentation><operation name='o'><documentation>DOCUMENTATION</documentation><input message='t:in'/></operation></portType>
+  <binding name='P' type='t:P'><soap:binding transport='http://schemas.xmlsoap.org/soap/http'/><operation name='o'><soap:operation soapAction='ACTION'/><input><soap:body use='literal'/></input></operation></binding>
+  <service name='P'><documentation>DOCUMENTATION</documentation><port name='P' binding='t:P'><soap:address location='http://h/ADDRESS'/></port></service>
+</definitions>";
+
+/// For an attribute or text of XML, whatever it is.
+fn escaped(text: &str) -> String {
+    text.chars().map(|c| format!("&#{};", u32::from(c))).collect()
+}
+
+/// A pattern for a character.
+fn literally(c: char) -> String {
+    if "\\|.?*+(){}-[]^".contains(c) { format!("\\{c}") } else { c.to_string() }
+}
+
+/// What of an item is the same whatever a contract says in its texts: how many items of each kind stand where.
+fn outline(items: &[syn::Item]) -> String {
+    let kinds = items.iter().map(|item| match item {
+        syn::Item::Mod(module) => format!("mod({})", outline(module.content.as_ref().map_or(&[], |(_, items)| items))),
+        syn::Item::Struct(item) => format!("struct {}", item.ident),
+        syn::Item::Enum(item) => format!("enum {} of {}", item.ident, item.variants.len()),
+        syn::Item::Trait(item) => format!("trait {} of {}", item.ident, item.items.len()),
+        syn::Item::Impl(item) => format!("impl of {}", item.items.len()),
+        syn::Item::Macro(_) => "macro".to_owned(),
+        _ => "other".to_owned(),
+    });
+    kinds.collect::<Vec<_>>().join(" ")
+}
+
+/// The texts among tokens.
+fn literals(tokens: proc_macro2::TokenStream, found: &mut Vec<String>) {
+    for token in tokens {
+        match token {
+            proc_macro2::TokenTree::Group(group) => literals(group.stream(), found),
+            proc_macro2::TokenTree::Literal(literal) => {
+                if let syn::Lit::Str(text) = syn::Lit::new(literal) {
+                    found.push(text.value());
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn nasty_texts_stay_texts_wherever_they_stand() {
+    let folder = tempfile::tempdir().unwrap();
+    let generate_with = |place: &str, text: &str| {
+        let mut contract = EVERYWHERE.to_owned();
+        for (other, _) in PLACES {
+            // A name may begin another's: `DEFAULT` stands in quotes.
+            let inside = if other == place { escaped(text) } else { "plain".to_owned() };
+            let quoted = |name: &str| {
+                [
+                    format!("'{name}'"),
+                    format!(">{name}<"),
+                    format!(":{name}'"),
+                    format!(":{name}/"),
+                    format!("/{name}'"),
+                ]
+            };
+            for (from, to) in quoted(other).into_iter().zip(quoted(&inside)) {
+                contract = contract.replace(&from, &to);
+            }
+        }
+        let name = if place == "FILE" { text.replace(['/', '\0'], "_") } else { "a".to_owned() };
+        generated(folder.path(), &format!("{name}.wsdl"), &contract, true)
+    };
+    let expected = generate_with("", "").unwrap().source;
+    let expected = outline(&syn::parse_file(&expected).unwrap().items);
+    for text in NASTY {
+        for (place, is_kept) in PLACES {
+            let pattern: String;
+            let said = match place {
+                "PATTERN" => {
+                    pattern = text.chars().map(literally).collect();
+                    &pattern
+                }
+                _ => text,
+            };
+            let source = generate_with(place, said).unwrap_or_else(|errors| panic!("{text:?} as {place}: {errors:?}"));
+            let source = source.source;
+            let turns = source.chars().find(|&c| castile_xml::turns_text(c) || (c.is_control() && c != '\n'));
+            assert_eq!(turns, None, "{text:?} as {place}: {source}");
+            let file =
+                syn::parse_file(&source).unwrap_or_else(|error| panic!("{text:?} as {place}: {error}: {source}"));
+            assert_eq!(outline(&file.items), expected, "{text:?} as {place}");
+            let mut found = Vec::new();
+            literals(source.parse().unwrap(), &mut found);
+            let is_there = found.iter().any(|found| found.contains(text.trim()));
+            assert!(is_there || !is_kept, "{text:?} as {place} is not in {source}");
+        }
+    }
+}

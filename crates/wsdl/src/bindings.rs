@@ -154,9 +154,10 @@ impl Reader<'_> {
         let fits = |wanted: Option<&str>, message: &Option<OperationMessage>| {
             wanted.is_none_or(|wanted| message.as_ref().is_some_and(|message| message.name == wanted.trim()))
         };
+        let (input, output) = (named("input"), named("output"));
         let exact = all.iter().copied().find(|&index| {
             let operation = &port_type.operations[index];
-            fits(named("input"), &operation.input) && fits(named("output"), &operation.output)
+            fits(input, &operation.input) && fits(output, &operation.output)
         });
         match (all, exact) {
             (_, Some(index)) => Some(index),

@@ -1,5 +1,6 @@
 //! Particles, model groups and wildcards (§3.8.2, §3.9.2, §3.10.2).
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use castile_xml::tree::Element;
@@ -121,7 +122,7 @@ impl Parser<'_> {
             None | Some("##any") => NamespaceConstraint::Any,
             Some("##other") => NamespaceConstraint::Not(target.clone()),
             Some(list) => {
-                let mut namespaces: Vec<Arc<str>> = Vec::new();
+                let (mut namespaces, mut known): (Vec<Arc<str>>, HashSet<Arc<str>>) = Default::default();
                 for word in list.split_ascii_whitespace() {
                     let namespace = match word {
                         "##targetNamespace" => target.clone(),
@@ -138,7 +139,7 @@ impl Parser<'_> {
                         }
                         uri => uri.into(),
                     };
-                    if !namespaces.contains(&namespace) {
+                    if known.insert(namespace.clone()) {
                         namespaces.push(namespace);
                     }
                 }

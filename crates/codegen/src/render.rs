@@ -51,7 +51,8 @@ pub(crate) fn render(plan: &Plan, wsdl: &str, options: &Options) -> String {
         let unused = root.allow_unused();
         let documentation = match namespace.as_str() {
             "" => "Types of no namespace.".to_owned(),
-            namespace => format!("Types of the namespace `{namespace}`."),
+            // As in an address: a backtick would end what is code.
+            namespace => format!("Types of the namespace `{}`.", namespace.replace('`', "%60")),
         };
         let documentation = documentation::line(&documentation);
         let empty = quote! {

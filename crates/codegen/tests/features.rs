@@ -111,6 +111,7 @@ echo!(wildcards);
 
 generated!(ambiguous);
 generated!(client_only);
+generated!(nasty_texts);
 generated!(same_element_twice);
 generated!(server_only);
 generated!(soap12);

@@ -28,7 +28,7 @@ fn options(feature: &str) -> Options {
     let mut options = Options::default();
     options.server = feature != "client_only";
     options.client = feature != "server_only";
-    options.facets = matches!(feature, "facets" | "lenient");
+    options.facets = matches!(feature, "facets" | "lenient" | "nasty_texts");
     options.headers = feature == "any_header";
     options.context = feature == "addressing";
     if feature == "raw" {

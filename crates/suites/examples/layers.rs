@@ -52,7 +52,7 @@ impl<S: Service> Service for Keyed<S> {
         let header = request.header(options).unwrap_or_default();
         let key = header.iter().map(|header| &header.block).find(|block| {
             let name = block.name();
-            name.namespace == "urn:example:keys" && name.local == "key"
+            name.is("urn:example:keys", "key")
         });
         let caller = key.and_then(|key| key.read::<String>().ok()).and_then(|key| self.keys.0.get(&key));
         let Some(caller) = caller else {

@@ -21,6 +21,7 @@
 
 mod client;
 
+pub use castile_budget::Budget;
 pub use castile_databinding::encoded::{Array, Shared};
 pub use castile_databinding::{
     Any, AnyAttribute, AnyContent, AnyElements, AnyElementsIter, AnyPiece, AnyType, Deviations, ExpandedName, Nillable,

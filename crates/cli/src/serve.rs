@@ -7,8 +7,10 @@ use std::time::Duration;
 
 use anyhow::Context;
 use bytes::Bytes;
+use castile::Budget;
 use castile::http::Body;
 use castile::http::server::{Address, Routes, Server, Shutdown};
+use castile_budget::Size;
 use castile_suites::seismic;
 use castile_suites::seismic::binary::Beside;
 use castile_suites::seismic::catalogue::Catalogue;
@@ -42,6 +44,10 @@ pub(crate) struct Arguments {
     /// asked, or else the first [default: the address that a connection came to]
     #[arg(long = "host", value_name = "HOST[:PORT]", value_parser = host)]
     hosts: Vec<String>,
+    /// The memory that requests share: messages that come, what is made of them, and answers that are not sent yet, such as
+    /// 512MiB [default: half of what the machine or the container has]
+    #[arg(long, value_name = "SIZE")]
+    memory: Option<Size>,
     /// How long requests at work are waited for when the server is asked to end
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     grace: Duration,
@@ -66,7 +72,12 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
                 out!("http://{address}{path}?wsdl");
             }
         }
-        Server::new().shutdown_grace(arguments.grace).serve(listener, Beside::new(quakes, routes), end).await
+        let budget = arguments.memory.map_or_else(Budget::process, |Size(bytes)| Budget::new(bytes));
+        Server::new()
+            .budget(budget)
+            .shutdown_grace(arguments.grace)
+            .serve(listener, Beside::new(quakes, routes), end)
+            .await
     })?;
     if shutdown.is_complete() {
         return Ok(ExitCode::SUCCESS);

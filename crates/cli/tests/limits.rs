@@ -17,11 +17,11 @@ fn documented() -> Vec<(&'static str, String)> {
 }
 
 /// What these structures hold that is no limit, or a table of its own.
-const NO_LIMITS: [&str; 8] =
-    ["limits", "leniency", "roles", "addressing", "attachments", "mtom", "local_address", "workers"];
+const NO_LIMITS: [&str; 10] =
+    ["limits", "leniency", "roles", "addressing", "attachments", "mtom", "local_address", "workers", "budget", "used"];
 
 /// Limits of the server that are fields under other names than those of the methods that set them.
-const METHODS: [(&str, &str); 7] = [
+const METHODS: [(&str, &str); 8] = [
     ("header_read", "header_read_timeout"),
     ("write", "write_timeout"),
     ("keep_alive", "keep_alive_timeout"),
@@ -29,6 +29,7 @@ const METHODS: [(&str, &str); 7] = [
     ("bytes", "max_bytes_receiving"),
     ("requests_per_peer", "max_requests_receiving_per_peer"),
     ("connections_per_peer", "max_connections_per_peer"),
+    ("limit", "disk_budget"),
 ];
 
 #[test]

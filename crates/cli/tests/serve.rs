@@ -115,3 +115,32 @@ fn a_burst_of_connections_is_let_in_while_the_server_is_busy() {
     signal("-CONT");
     assert!(connected.is_ok(), "{connected:?} after {:?}", start.elapsed());
 }
+
+/// What a request takes is bounded for the process.
+#[test]
+fn a_request_without_memory_is_answered_503() {
+    let served = Served::start(&["--memory", "2MiB"]);
+    let ask = |count: usize| {
+        let mut client = served.connect();
+        let tree = "<tree/>".repeat(count);
+        let message = format!(
+            "<e:Envelope xmlns:e='http://schemas.xmlsoap.org/soap/envelope/'><e:Body>\
+             <takeTree xmlns='urn:castile:open'>{tree}</takeTree></e:Body></e:Envelope>"
+        );
+        let length = message.len();
+        let head = format!(
+            "POST /open HTTP/1.1\r\nHost: h\r\nContent-Type: text/xml\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n"
+        );
+        client.write_all(head.as_bytes()).unwrap();
+        client.write_all(message.as_bytes()).unwrap();
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    for (count, status) in [(100, "200"), (150_000, "503"), (100, "200")] {
+        let answer = ask(count);
+        assert_eq!(answer.split(' ').nth(1), Some(status), "{answer}");
+    }
+    let (code, errors) = served.terminate();
+    assert_eq!((code, errors.as_str()), (0, ""));
+}

@@ -1,5 +1,5 @@
 use crate::Error;
-use crate::from_xml::{Decoder, FromXml};
+use crate::from_xml::{BLOCK, Decoder, FromXml};
 use crate::recursive::deeper;
 use crate::schema::{Attributes, Content, Element, TypeName};
 
@@ -31,6 +31,7 @@ impl<T: FromXml> FromXml for Boxed<T> {
 
     #[inline(never)]
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+        decoder.charge(size_of::<T>() + BLOCK)?;
         deeper::<T, _>(|| match T::content(decoder, element) {
             Ok(value) => Ok(Boxed(Box::new(value))),
             Err(error) => Err(error),

@@ -33,6 +33,8 @@ pub enum ErrorKind {
     Unwritable,
     /// A document is larger than was [to be written](crate::Encoder::within).
     Outgrown,
+    /// The memory for a value, or for a document, is not granted at this time. It may be later.
+    Exhausted,
 }
 
 impl Error {

@@ -2,6 +2,7 @@
 
 mod all;
 mod attributes;
+mod charges;
 mod encoded;
 mod groups;
 mod included;
@@ -12,6 +13,7 @@ mod tags;
 
 use std::borrow::Cow;
 
+use castile_budget::{Allowance, Exhausted};
 use castile_xml::{Memory, Reader, StartTag};
 
 use crate::Deviations;
@@ -20,6 +22,7 @@ use crate::error::{Error, ErrorKind};
 use crate::schema::{Attributes, Content, Element, TypeName};
 use crate::xop::Includes;
 
+pub(crate) use charges::BLOCK;
 pub use encoded::Parts;
 pub use groups::{Group, Mixed};
 
@@ -100,6 +103,10 @@ pub struct Decoder<'a> {
     reserve: usize,
     /// How many bytes of declarations may still be copied.
     copy: usize,
+    /// What values may still take.
+    allowance: Allowance,
+    /// That it was too little, where that could not be told at once.
+    refused: Option<Exhausted>,
     /// What references in SOAP encoding lead to, once one was met.
     graph: Option<Box<Graph<'a>>>,
     /// What a lenient decoder has beside: nothing on the way of a strict one looks at it.
@@ -143,6 +150,8 @@ impl<'a> Decoder<'a> {
             parent: None,
             reserve,
             copy,
+            allowance: Allowance::unlimited(),
+            refused: None,
             graph: None,
             lenient: None,
         }
@@ -218,7 +227,8 @@ impl<'a> Decoder<'a> {
         }
         self.attributes(element, T::ATTRIBUTES)?;
         self.admit(element, T::TYPE, T::NILLABLE, T::CONTENT)?;
-        T::content(self, element)
+        let value = T::content(self, element)?;
+        self.is_granted().map(|()| value)
     }
 
     /// Reads the content and the end tag of `element` as a value, where the caller has read on to `first`, the start tag
@@ -232,6 +242,7 @@ impl<'a> Decoder<'a> {
             Some(tag) => Next::Start(tag),
             None => Next::End { offset: self.reader.offset().saturating_sub(1) },
         });
-        T::content(self, element)
+        let value = T::content(self, element)?;
+        self.is_granted().map(|()| value)
     }
 }

@@ -3,7 +3,7 @@ use std::hash::{Hash, Hasher};
 use std::ops::{Deref, DerefMut};
 
 use crate::Error;
-use crate::from_xml::{Decoder, FromXml, Group};
+use crate::from_xml::{BLOCK, Decoder, FromXml, Group};
 use crate::schema::{Attributes, Content, Element, First, TypeName};
 use crate::to_xml::{Encoder, ToXml};
 
@@ -119,6 +119,7 @@ impl<T: FromXml> FromXml for Recursive<T> {
     const CONTENT: &'static Content = T::CONTENT;
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+        decoder.charge(size_of::<T>() + BLOCK)?;
         deeper::<T, _>(|| T::content(decoder, element).map(Recursive::new))
     }
 }
@@ -140,13 +141,22 @@ impl<T: ToXml> ToXml for Recursive<T> {
     }
 }
 
+/// Reads a group that will stand behind a pointer.
+fn in_box<G: Group>(decoder: &mut Decoder<'_>) -> Result<Option<G>, Error> {
+    let group = G::read(decoder)?;
+    if group.is_some() {
+        decoder.charge(size_of::<G>() + BLOCK)?;
+    }
+    Ok(group)
+}
+
 /// What is one of several, and large, stands behind a pointer.
 impl<G: Group> Group for Box<G> {
     const FIRST: &'static [First] = G::FIRST;
     const ALL: &'static [First] = G::ALL;
 
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
-        deeper::<G, _>(|| Ok(G::read(decoder)?.map(Box::new)))
+        deeper::<G, _>(|| in_box(decoder).map(|group| group.map(Box::new)))
     }
 
     fn write(&self, out: &mut Encoder) {
@@ -159,7 +169,7 @@ impl<G: Group> Group for Recursive<G> {
     const ALL: &'static [First] = G::ALL;
 
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
-        deeper::<G, _>(|| Ok(G::read(decoder)?.map(Recursive::new)))
+        deeper::<G, _>(|| in_box(decoder).map(|group| group.map(Recursive::new)))
     }
 
     fn write(&self, out: &mut Encoder) {

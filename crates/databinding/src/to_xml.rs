@@ -1,5 +1,9 @@
 //! Values to bytes.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use castile_budget::{Reservation, STEP};
 use castile_xml::{Reader, Token, escape};
 
 use crate::any::{Any, AnyAttribute, AnyContent, AnyElements, ExpandedName};
@@ -80,6 +84,8 @@ pub struct Encoder {
     pub(crate) out: Vec<u8>,
     /// How long the output may become, about.
     most: usize,
+    /// Who lets it become longer.
+    charged: Option<Arc<Reservation>>,
     failed: Option<Error>,
     /// How far the output was searched for a declaration of a default namespace, and whether there is one.
     default_namespace: (usize, bool),
@@ -105,6 +111,7 @@ impl Encoder {
         Encoder {
             out,
             most: usize::MAX,
+            charged: None,
             failed: None,
             default_namespace: (0, false),
             parts: None,
@@ -123,15 +130,25 @@ impl Encoder {
         Encoder { most, ..self }
     }
 
+    /// The same that charges what it writes to `reservation`, in steps, and the values that it puts beside the document.
+    /// Where one is refused it gives up: [`ErrorKind::Exhausted`]. It is looked at where values are repeated, and at
+    /// the end.
+    pub fn charging(self, reservation: Arc<Reservation>) -> Self {
+        Encoder { most: 0, charged: Some(reservation), ..self }
+    }
+
     /// What was written.
     ///
     /// # Errors
     /// The first value that XML can't carry, with its offset in what was written.
-    pub fn finish(self) -> Result<Vec<u8>, Error> {
+    pub fn finish(mut self) -> Result<Vec<u8>, Error> {
+        if self.charged.is_some() && self.failed.is_none() && self.out.capacity() > self.most {
+            self.charge(self.out.capacity() - self.most);
+        }
         match self.failed {
             None => Ok(self.out),
-            // It has no place.
-            Some(error) if error.kind() == ErrorKind::Outgrown => Err(error),
+            // They have no place.
+            Some(error) if error.kind() != ErrorKind::Unwritable => Err(error),
             Some(error) => Err(error.locate(&self.out, castile_xml::Limits::default(), None)),
         }
     }
@@ -458,19 +475,33 @@ impl Encoder {
     /// Whether more was written than was to be; it is of no use to go on then.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_outgrown(&mut self) -> bool {
-        let is_outgrown = self.out.len() > self.most;
-        if is_outgrown {
-            self.outgrow();
-        }
-        is_outgrown
+        self.out.len() > self.most && self.outgrow()
     }
 
+    /// Whether more may not be written than was to be.
     #[cold]
-    fn outgrow(&mut self) {
-        if self.failed.is_none() {
-            self.failed =
-                Some(Error::new(ErrorKind::Outgrown, self.out.len(), "the document is larger than it was to be"));
+    #[inline(never)]
+    fn outgrow(&mut self) -> bool {
+        if self.charged.is_none() {
+            self.fail_as(ErrorKind::Outgrown, "the document is larger than it was to be".into());
+            return true;
         }
+        let wanted = self.out.capacity().max(self.out.len() + (self.out.len() / 2).max(STEP));
+        if !self.charge(wanted - self.most) {
+            return true;
+        }
+        self.most = wanted;
+        self.out.reserve_exact(wanted - self.out.len());
+        false
+    }
+
+    /// Charges memory that is about to be taken. `false` if it is not granted.
+    pub(crate) fn charge(&mut self, bytes: usize) -> bool {
+        let refused = self.charged.as_ref().and_then(|reservation| reservation.grow(bytes).err());
+        if let Some(exhausted) = refused {
+            self.fail_as(ErrorKind::Exhausted, format!("there is too little memory: {exhausted}").into());
+        }
+        refused.is_none()
     }
 
     #[cold]
@@ -480,8 +511,13 @@ impl Encoder {
 
     #[cold]
     fn fail_with(&mut self, message: &'static str) {
+        self.fail_as(ErrorKind::Unwritable, message.into());
+    }
+
+    #[cold]
+    fn fail_as(&mut self, kind: ErrorKind, message: Cow<'static, str>) {
         if self.failed.is_none() {
-            self.failed = Some(Error::new(ErrorKind::Unwritable, self.out.len(), message));
+            self.failed = Some(Error::new(kind, self.out.len(), message));
         }
     }
 }

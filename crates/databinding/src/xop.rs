@@ -91,7 +91,13 @@ impl Encoder {
     /// Writes a value as a reference if it is long enough. `false` if it isn't.
     #[inline(never)]
     pub(crate) fn include(&mut self, content: &[u8]) -> bool {
-        let Some(parts) = self.parts.as_mut().filter(|parts| content.len() >= parts.threshold) else { return false };
+        if self.parts.as_ref().is_none_or(|parts| content.len() < parts.threshold) {
+            return false;
+        }
+        if !self.charge(content.len()) {
+            return true;
+        }
+        let Some(parts) = self.parts.as_mut() else { return false };
         let content_id = format!("{}.{}", parts.parts.len() + 1, parts.id);
         let url = format!("cid:{content_id}");
         let content_type = content_type(&self.out);

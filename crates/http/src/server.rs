@@ -25,6 +25,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
+use castile_budget::Budget;
 use http::{Request, Response};
 use http_body::Body;
 use hyper::body::Incoming;
@@ -67,6 +68,8 @@ pub struct Server {
     max_requests_queued: usize,
     queue_timeout: Duration,
     receiving: Limits,
+    budget: Budget,
+    disk_budget: Budget,
     shutdown_grace: Duration,
 }
 
@@ -96,6 +99,8 @@ impl Server {
                 requests_per_peer: None,
                 connections_per_peer: None,
             },
+            budget: Budget::process(),
+            disk_budget: castile_mime::disk(),
             shutdown_grace: Duration::from_secs(10),
         }
     }
@@ -187,6 +192,23 @@ impl Server {
         self
     }
 
+    /// The memory that the requests to its [`Endpoint`]s share: messages that come, what is made of them, and answers that are
+    /// not sent yet. [`Budget::process`] by default: half of what the machine or the container has. When it runs short the
+    /// slowest of the requests that hold much of what comes is answered 408, and what still finds no room is answered 503
+    /// with Retry-After.
+    pub fn budget(mut self, budget: Budget) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// The room on the disk that the parts of packages share that must wait, beside what waits in memory
+    /// ([`castile_mime::Limits::memory`]). [1 GiB](castile_mime::DISK) for all of the process by default. What finds no room
+    /// is answered 503 with Retry-After.
+    pub fn disk_budget(mut self, budget: Budget) -> Self {
+        self.disk_budget = budget;
+        self
+    }
+
     /// How long requests at work are waited for at shutdown. 10 s by default. [`Shutdown`] has those that were cut off.
     pub fn shutdown_grace(mut self, limit: Duration) -> Self {
         self.shutdown_grace = limit;
@@ -261,6 +283,8 @@ impl Server {
             admission: Admission {
                 slots: Slots::new(self.max_requests_in_flight, self.max_requests_queued, self.queue_timeout),
                 connections: Connections::new(self.receiving),
+                budget: self.budget,
+                disk_budget: self.disk_budget,
             },
             stop: Stop::default(),
             cut_off: CutOffs::default(),

@@ -9,10 +9,11 @@ use bytes::{Bytes, BytesMut};
 use futures_util::Stream;
 use http_body::{Body, Frame, SizeHint};
 
+use crate::charges::charge;
 use crate::error::shown;
 use crate::source::Source;
 use crate::store::{Kept, Store};
-use crate::{ContentId, Error, ErrorKind, PartHead};
+use crate::{Charges, ContentId, Error, ErrorKind, PartHead};
 
 /// How many Content-IDs an error tells.
 const MOST_SHOWN: usize = 5;
@@ -43,6 +44,7 @@ struct Package {
 pub struct Attachment {
     head: PartHead,
     content: Content,
+    charges: Option<Charges>,
 }
 
 enum Content {
@@ -98,7 +100,7 @@ impl Attachments {
     pub async fn next(&mut self) -> Result<Option<Attachment>, Error> {
         let Some(package) = &mut self.package else { return Ok(None) };
         if let Some((head, kept)) = package.kept.pop_front() {
-            return Ok(Some(Attachment { head, content: Content::Kept(kept) }));
+            return Ok(Some(package.kept(head, kept)));
         }
         package.coming().await
     }
@@ -120,7 +122,7 @@ impl Attachments {
         if let Some(index) = package.kept.iter().position(|(head, _)| wanted.names(head))
             && let Some((head, kept)) = package.kept.remove(index)
         {
-            return Ok(Attachment { head, content: Content::Kept(kept) });
+            return Ok(package.kept(head, kept));
         }
         while let Some(attachment) = package.coming().await? {
             if wanted.names(&attachment.head) {
@@ -169,7 +171,12 @@ impl Package {
     /// The next attachment that was not kept.
     async fn coming(&mut self) -> Result<Option<Attachment>, Error> {
         let head = self.source.part().await?;
-        Ok(head.map(|head| Attachment { head, content: Content::Coming(self.source.clone()) }))
+        let charges = self.store.charges().cloned();
+        Ok(head.map(|head| Attachment { head, content: Content::Coming(self.source.clone()), charges }))
+    }
+
+    fn kept(&self, head: PartHead, kept: Kept) -> Attachment {
+        Attachment { head, content: Content::Kept(kept), charges: self.store.charges().cloned() }
     }
 
     async fn keep(&mut self, mut attachment: Attachment) -> Result<(), Error> {
@@ -200,7 +207,8 @@ impl Attachment {
     /// All of the content, in memory.
     ///
     /// # Errors
-    /// [`ErrorKind::Limit`] if it has more than `limit` bytes, or as for [`data`](Self::data).
+    /// [`ErrorKind::Limit`] if it has more than `limit` bytes, [`ErrorKind::Exhausted`] if there is no memory for them, or as
+    /// for [`data`](Self::data).
     pub async fn collect(mut self, limit: usize) -> Result<Bytes, Error> {
         let mut content = Gathered::default();
         while let Some(data) = self.data().await? {
@@ -208,6 +216,7 @@ impl Attachment {
                 let message = format!("an attachment has more bytes than the {limit} that are left for it");
                 return Err(Error::new(ErrorKind::Limit, message).in_part(self.head.number()));
             }
+            charge(self.charges.as_ref(), data.len()).map_err(|error| error.in_part(self.head.number()))?;
             content.push(data);
         }
         Ok(content.into_bytes())

@@ -40,6 +40,8 @@ pub enum ErrorKind {
     Nested,
     /// More of something than [`Limits`](crate::Limits) or the caller allow.
     Limit,
+    /// The memory, or the room on the disk, for what is kept is not granted at this time. It may be later.
+    Exhausted,
     /// The rest of an attachment that was passed over is asked for: others were taken up before it was read.
     Passed,
     /// The body that the package came in, or that was to be sent as a part, failed. The source tells how.

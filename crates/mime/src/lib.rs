@@ -24,6 +24,7 @@
 //! ```
 
 mod attachments;
+mod charges;
 mod content_id;
 mod error;
 mod head;
@@ -38,6 +39,7 @@ mod store;
 mod transfer;
 
 pub use attachments::{Attachment, Attachments, Rest};
+pub use charges::{Charges, DISK, disk};
 pub use content_id::ContentId;
 pub use error::{BoxError, Error, ErrorKind};
 pub use head::PartHead;

@@ -6,10 +6,13 @@ use bytes::Bytes;
 use http_body::Body;
 
 use crate::attachments::{Gathered, among};
+use crate::charges::charge;
 use crate::error::shown;
 use crate::source::Source;
 use crate::store::Store;
-use crate::{Attachments, BoxError, Error, ErrorKind, Limits, MediaType, Packaging, Parser, PartHead, Related};
+use crate::{
+    Attachments, BoxError, Charges, Error, ErrorKind, Limits, MediaType, Packaging, Parser, PartHead, Related,
+};
 
 /// The media type of XOP documents (XOP §5).
 pub(crate) const XOP: &str = "application/xop+xml";
@@ -37,8 +40,25 @@ impl Message {
         B: Body<Data = Bytes> + Send + 'static,
         B::Error: Into<BoxError>,
     {
+        Message::read_charged(related, body, limits, None).await
+    }
+
+    /// The same that charges what is kept, if there is somebody to charge it to.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read), or [`ErrorKind::Exhausted`].
+    pub async fn read_charged<B>(
+        related: &Related,
+        body: B,
+        limits: Limits,
+        charges: Option<Charges>,
+    ) -> Result<Self, Error>
+    where
+        B: Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<BoxError>,
+    {
         let source = Source::new(Parser::new(related.boundary(), limits), body);
-        let mut store = Store::new(limits);
+        let mut store = Store::new(limits, charges);
         let mut kept = VecDeque::new();
         while let Some(head) = source.part().await? {
             let part = head.number();
@@ -47,7 +67,7 @@ impl Message {
                 None => part == 1,
             };
             if is_root {
-                let root = read_root(&source, &head, limits).await?;
+                let root = read_root(&source, &head, limits, store.charges()).await?;
                 return Ok(Message { head, root, attachments: Attachments::new(source, kept, store) });
             }
             let mut keeping = store.begin();
@@ -104,7 +124,12 @@ impl Message {
     }
 }
 
-async fn read_root(source: &Source, head: &PartHead, limits: Limits) -> Result<Bytes, Error> {
+async fn read_root(
+    source: &Source,
+    head: &PartHead,
+    limits: Limits,
+    charges: Option<&Charges>,
+) -> Result<Bytes, Error> {
     let part = head.number();
     if head.is_multipart() {
         let found = shown(head.content_type().unwrap_or_default().as_bytes());
@@ -117,6 +142,7 @@ async fn read_root(source: &Source, head: &PartHead, limits: Limits) -> Result<B
             let message = format!("the root part has more than {} bytes", limits.root_size);
             return Err(Error::new(ErrorKind::Limit, message).at(head.offset()).in_part(part));
         }
+        charge(charges, data.len())?;
         root.push(data);
     }
     Ok(root.into_bytes())

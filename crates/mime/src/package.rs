@@ -194,6 +194,11 @@ impl Part {
     pub fn id(&self) -> &ContentId {
         &self.id
     }
+
+    /// What is sent in it.
+    pub fn content(&self) -> &Content {
+        &self.content
+    }
 }
 
 impl Content {

@@ -6,11 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
+use castile_budget::Reservation;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use tokio::runtime::Handle;
 
-use crate::{Error, ErrorKind, Limits};
+use crate::charges::{charge, refused};
+use crate::{Charges, Error, ErrorKind, Limits};
 
 /// How much is written to a file, or read from it, at once.
 const BLOCK: usize = 256 << 10;
@@ -22,11 +24,19 @@ const BLOCK: usize = 256 << 10;
 #[derive(Debug)]
 pub(crate) struct Store {
     limits: Limits,
+    charges: Option<Charges>,
     memory: usize,
     stored: u64,
-    file: Option<Arc<Mutex<File>>>,
+    file: Option<Arc<Temporary>>,
     /// How much of the file is taken.
     end: u64,
+}
+
+/// A temporary file, and what its bytes are charged to.
+#[derive(Debug)]
+struct Temporary {
+    file: Mutex<File>,
+    disk: Option<Reservation>,
 }
 
 /// Content that is being kept.
@@ -41,15 +51,20 @@ pub(crate) struct Keeping {
 /// Content that was kept.
 pub(crate) struct Kept {
     memory: Bytes,
-    file: Option<Arc<Mutex<File>>>,
+    file: Option<Arc<Temporary>>,
     start: u64,
     end: u64,
     reading: Option<BoxFuture<'static, io::Result<Vec<u8>>>>,
 }
 
 impl Store {
-    pub(crate) fn new(limits: Limits) -> Self {
-        Store { limits, memory: 0, stored: 0, file: None, end: 0 }
+    pub(crate) fn new(limits: Limits, charges: Option<Charges>) -> Self {
+        Store { limits, charges, memory: 0, stored: 0, file: None, end: 0 }
+    }
+
+    /// What is charged for it, if anything.
+    pub(crate) fn charges(&self) -> Option<&Charges> {
+        self.charges.as_ref()
     }
 
     pub(crate) fn begin(&self) -> Keeping {
@@ -66,6 +81,7 @@ impl Store {
         let is_in_file = self.end > keeping.start || !keeping.block.is_empty();
         let fits = if is_in_file { 0 } else { data.len().min(self.limits.memory - self.memory) };
         let (to_memory, to_file) = data.split_at(fits);
+        charge(self.charges(), fits)?;
         self.memory += fits;
         keeping.memory.extend_from_slice(to_memory);
         keeping.block.extend_from_slice(to_file);
@@ -85,12 +101,24 @@ impl Store {
         let block = std::mem::take(&mut keeping.block);
         let length = block.len() as u64;
         let (file, end) = (self.file.clone(), self.end);
+        let mut disk = None;
+        if let Some(Charges { disk: budget, .. }) = self.charges() {
+            let charged = match &file {
+                None => budget.reserve(block.len()).map(|reservation| disk = Some(reservation)),
+                Some(file) => file.disk.as_ref().map_or(Ok(()), |disk| disk.grow(block.len())),
+            };
+            charged.map_err(|exhausted| refused("room on the disk", exhausted))?;
+            if file.is_none() {
+                // What is written and read at a time.
+                charge(self.charges(), BLOCK)?;
+            }
+        }
         let written = off_the_loop(move || {
             let file = match file {
                 Some(file) => file,
-                None => Arc::new(Mutex::new(tempfile::tempfile()?)),
+                None => Arc::new(Temporary { file: Mutex::new(tempfile::tempfile()?), disk }),
             };
-            let mut locked = file.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut locked = file.file.lock().unwrap_or_else(PoisonError::into_inner);
             locked.seek(SeekFrom::Start(end))?;
             locked.write_all(&block)?;
             drop(locked);
@@ -121,7 +149,7 @@ impl Kept {
             let file = file.clone();
             off_the_loop(move || {
                 let mut block = vec![0; length];
-                let mut locked = file.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut locked = file.file.lock().unwrap_or_else(PoisonError::into_inner);
                 locked.seek(SeekFrom::Start(start))?;
                 locked.read_exact(&mut block)?;
                 Ok(block)

@@ -7,7 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Wake, Waker};
 
 use bytes::Bytes;
-use castile_mime::{Attachments, Boundary, Error, ErrorKind, Limits, Message, Package, Packaging, Part, Related};
+use castile_budget::Budget;
+use castile_mime::{
+    Attachments, Boundary, Charges, Error, ErrorKind, Limits, Message, Package, Packaging, Part, Related,
+};
 use futures_util::{FutureExt, StreamExt, stream};
 use http_body::{Body, Frame};
 use http_body_util::{Full, StreamBody};
@@ -311,4 +314,39 @@ fn a_second_part_with_a_content_id_is_an_error_when_it_is_come_to() {
     assert_eq!(run(run(attachments.by_url("cid:a@b")).unwrap().collect(10)).unwrap(), "1");
     assert_eq!(run(run(attachments.next()).unwrap().unwrap().collect(10)).unwrap(), "2");
     assert_eq!(run(attachments.next()).unwrap_err().kind(), ErrorKind::Duplicate);
+}
+
+/// Packages waited on 959 MB of disk.
+#[test]
+fn what_waits_is_charged_and_given_back() {
+    const MEGABYTE: usize = 1_000_000;
+    let (related, body) = package(3, 2, MEGABYTE);
+    let read = |memory: usize, disk: usize| {
+        let (memory, disk) = (Budget::new(memory), Budget::new(disk));
+        let charges = Charges { memory: Arc::new(memory.reserve(0).unwrap()), disk: disk.clone() };
+        let body = pieces(&body, 70_000, false);
+        let message = run(Message::read_charged(&related, body, Limits::default(), Some(charges)));
+        (message, memory, disk)
+    };
+    // 256 KiB wait in memory, as much is written at a time, and the rest waits in a file.
+    let (message, memory, disk) = read(MEGABYTE, 2 * MEGABYTE);
+    let mut message = message.unwrap();
+    assert_eq!((memory.used(), disk.used()), (2 * (256 << 10) + "<E/>".len(), 2 * MEGABYTE - (256 << 10)));
+    let first = run(async { message.attachments.next().await?.expect("an attachment").collect(MEGABYTE).await });
+    assert_eq!(first.unwrap_err().kind(), ErrorKind::Exhausted);
+    drop(message);
+    assert_eq!((memory.used(), disk.used()), (0, 0));
+
+    let (message, memory, disk) = read(2 * MEGABYTE, 2 * MEGABYTE);
+    let mut message = message.unwrap();
+    let first = run(async { message.attachments.next().await?.expect("an attachment").collect(MEGABYTE).await });
+    assert_eq!(first.unwrap().len(), MEGABYTE);
+    drop(message);
+    assert_eq!((memory.used(), disk.used()), (0, 0));
+
+    for (memory, disk) in [(MEGABYTE, MEGABYTE), (300_000, 2 * MEGABYTE), (0, 2 * MEGABYTE)] {
+        let (message, memory, disk) = read(memory, disk);
+        assert_eq!(message.unwrap_err().kind(), ErrorKind::Exhausted);
+        assert_eq!((memory.used(), disk.used()), (0, 0));
+    }
 }

@@ -6,6 +6,7 @@ use castile_databinding::schema::{Element, Namespaces, Wildcard};
 use castile_databinding::{Any, Decoder, Deviations, Encoder};
 use castile_xml::{Limits, Memory, Reader, Token};
 
+use crate::charge::{Charge, allowance};
 use crate::{Envelope, Error, ErrorKind, FaultDetail, Version};
 
 /// The header blocks of a message as values. Generated for operations whose binding declares some.
@@ -117,8 +118,8 @@ pub(crate) fn declares_any_of(elements: &[Element], namespace: &str) -> bool {
 
 /// Reads the blocks of a message, whose envelope was read before off `text`. They stand in front of the payload, which
 /// tells the operation and so what they are: those messages that have some are read once more up to the last of them.
-pub(crate) fn read<H: Header>(envelope: &Envelope, text: &str, limits: Limits) -> Result<H, Error> {
-    read_as(envelope, text, limits, false).map(|(header, _)| header)
+pub(crate) fn read<H: Header>(envelope: &Envelope, text: &str, limits: Limits, charge: Charge<'_>) -> Result<H, Error> {
+    read_as(envelope, text, limits, charge, false).map(|(header, _)| header)
 }
 
 /// The same, as lenient as is asked for, and what was tolerated.
@@ -126,6 +127,7 @@ pub(crate) fn read_as<H: Header>(
     envelope: &Envelope,
     text: &str,
     limits: Limits,
+    charge: Charge<'_>,
     is_lenient: bool,
 ) -> Result<(H, Deviations), Error> {
     static ANY: Wildcard = Wildcard::new(Namespaces::Any);
@@ -133,11 +135,13 @@ pub(crate) fn read_as<H: Header>(
     if !H::HOLDS || envelope.header.is_empty() {
         return Ok((header, Deviations::default()));
     }
+    let length = envelope.header.last().map_or(0, |block| block.bytes.end);
+    let allowance = allowance(charge, length)?;
     let mut reader = Reader::decoded(text, limits, &mut Memory::default())?;
     // Envelope and header.
     next_start(&mut reader)?;
     next_start(&mut reader)?;
-    let mut decoder = if is_lenient { Decoder::lenient(reader) } else { Decoder::new(reader) };
+    let mut decoder = if is_lenient { Decoder::lenient(reader) } else { Decoder::new(reader) }.within(allowance);
     let mut was_read = vec![false; H::ELEMENTS.len()];
     for block in &envelope.header {
         match H::ELEMENTS.iter().position(|element| element.is(&block.namespace, &block.local)) {

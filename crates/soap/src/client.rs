@@ -99,7 +99,7 @@ pub async fn response_package<R: FromPayload + Send + 'static, H: Header, A: Tak
     if received.packaging.is_none() {
         return Ok(answer.map(|(response, header)| (response, header, A::take(received.attachments))));
     }
-    let mut package = Package { received, options: options.clone(), included };
+    let mut package = Package { received, options: options.clone(), included, reservation: None };
     if package.fetch(A::TAKES).await? {
         answer = read_anywhere(operation, &package.received, options, &package.included).await?;
     }
@@ -140,11 +140,12 @@ fn read_response<R: FromPayload, H: Header, D: FaultDetail>(
         let message = format!("the answer is empty, where {} was expected", expected.expected());
         return Err(Error::at(0, ErrorKind::Document, message));
     }
-    let incoming = message::Incoming { operation, root: expected, is_request: false, options, message: shared };
-    message::read_with(message, charset, options, |mut reader, leniency| {
+    let incoming =
+        message::Incoming { operation, root: expected, is_request: false, options, message: shared, charge: None };
+    message::read_with(message, charset, options, None, |mut reader, leniency| {
         let answer = match answer::<H, D>(&mut reader, Some(expected), options) {
             Ok((envelope, Answer::Other(first))) => {
-                return incoming.parts(message::decoder(reader, leniency), &envelope, first, included).map(Ok);
+                return incoming.parts(message::decoder(reader, leniency, None)?, &envelope, first, included).map(Ok);
             }
             Ok((envelope, Answer::Fault)) => {
                 read_fault(&mut reader, &envelope, operation, options, expected.is_encoded).map(Err)
@@ -170,7 +171,7 @@ pub fn accepted<D: FaultDetail>(
     if message.is_empty() {
         return Ok(Ok(()));
     }
-    message::read_with(message, charset, options, |mut reader, _| {
+    message::read_with(message, charset, options, None, |mut reader, _| {
         let answer = match answer::<(), D>(&mut reader, None, options) {
             Ok((envelope, Answer::Fault)) => read_fault(&mut reader, &envelope, operation, options, false).map(Err),
             Ok((_, Answer::Other(_))) => Ok(Ok(())),
@@ -203,7 +204,7 @@ fn answer<'a, H: Header, D: FaultDetail>(
             || options.call.as_ref().is_some_and(|call| call.understands(namespace))
     })?;
     if let Some(call) = &options.call {
-        call.check(&envelope, reader.input(), options.limits)?;
+        call.check(&envelope, reader.input(), options.limits, None)?;
     }
     let name = payload.map(|tag| (reader.namespace(tag.namespace), tag.name.local()));
     if name == Some((envelope.version.namespace(), "Fault")) {
@@ -241,14 +242,14 @@ fn read_fault<D: FaultDetail>(
     let (mut fault, mut deviations) = fault::read(reader, envelope.version, limits, is_encoded, is_lenient)?;
     if matches!(fault.detail, Detail::None)
         && let Some((blocks::OfFault(Some(detail)), tolerated)) = fault::tolerantly(is_lenient, |is_lenient| {
-            blocks::read_as(envelope, reader.input(), limits, is_lenient).ok()
+            blocks::read_as(envelope, reader.input(), limits, None, is_lenient).ok()
         })
     {
         fault.detail = Detail::Declared(detail);
         deviations = tolerated;
     }
     if matches!(fault.detail, Detail::None)
-        && let Some(detail) = addressing::read_fault_detail(envelope, reader.input(), limits)
+        && let Some(detail) = addressing::read_fault_detail(envelope, reader.input(), limits, None)
     {
         fault.detail = Detail::Other(detail);
     }

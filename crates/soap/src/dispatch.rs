@@ -17,8 +17,8 @@ use crate::package::{Included, Package};
 use crate::reply::Responding;
 use crate::service::Understood;
 use crate::{
-    Context, Description, Envelope, Error, ErrorKind, Fault, FaultDetail, FromPayload, Header, IntoParts, NoDetail,
-    Operation, Options, Pending, Received, Reply, Request, Service, TakeAttachments, ToPayload, blocks, message, reply,
+    Context, Description, Envelope, Error, ErrorKind, Fault, FaultDetail, FromPayload, Header, IntoParts, Operation,
+    Options, Pending, Received, Reply, Request, Service, TakeAttachments, ToPayload, blocks, message, reply,
 };
 
 /// A service as generated code writes it: which operations there are, and a handler for each.
@@ -98,11 +98,12 @@ impl<D: Dispatch> Service for D {
 /// Reads a request as far as it needs to be to find its operation, and hands it on.
 fn start<D: Dispatch>(service: &D, carried: Carried<'_>) -> Result<Pending, Error> {
     let Carried { request, options, .. } = carried;
-    message::read_with(&request.message, request.charset, options, |mut reader, leniency| {
+    let charge = request.reservation.as_ref();
+    message::read_with(&request.message, request.charset, options, charge, |mut reader, leniency| {
         match open(service, request, options, &mut reader) {
             Ok(Opened { envelope, exchange, first, number }) => {
                 let operation = &D::DESCRIPTION.operations[number];
-                let decoder = message::decoder(reader, leniency);
+                let decoder = message::decoder(reader, leniency, charge)?;
                 service.dispatch(number, Payload { decoder, operation, envelope, exchange, first, carried })
             }
             Err(error) => {
@@ -129,7 +130,7 @@ fn open<'a, D: Dispatch>(
 ) -> Result<Opened<'a>, Error> {
     let (mut envelope, first) = Envelope::read(reader)?;
     envelope.claim(&options.roles);
-    let mut exchange = Exchange::open(&envelope, reader.input(), options)?;
+    let mut exchange = Exchange::open(&envelope, reader.input(), options, request.reservation.as_ref())?;
     let action = exchange.as_ref().and_then(|exchange| exchange.action()).unwrap_or(&request.action);
     let operations = D::DESCRIPTION.operations;
     let found = find(D::DESCRIPTION, action, first, reader);
@@ -326,20 +327,22 @@ impl Payload<'_> {
             is_request: true,
             options: carried.options,
             message: &carried.request.message,
+            charge: carried.request.reservation.as_ref(),
         };
         let included = carried.included.map(|included| &**included);
         let (mut request, mut header): (Q, H) = read.parts(decoder, &envelope, first, included)?;
         let package = carried.package();
         let (mtom, offload) = (carried.mtom, carried.options.offload.clone());
         let to_write = exchange.clone();
+        let reservation = carried.request.reservation.clone();
         let pending = Box::pin(async move {
-            let responding = Responding { version, operation, exchange: to_write, mtom, offload };
+            let responding = Responding { version, operation, exchange: to_write, mtom, offload, reservation };
             let exchange = responding.exchange.as_deref();
             // A handler's panic is its own affair: it answers with a fault and leaves no state of ours behind. So is
             // one of its types while they are written.
             let reply = async {
                 let (mut attachments, mut rest) = (Attachments::none(), None);
-                let wrong = |error: Error| reply::of_fault::<NoDetail>(version, exchange, &error.into());
+                let wrong = |error: Error| reply::of_error(version, exchange, error);
                 if let Some(mut package) = package {
                     // Boxed, so that messages without a package don't have the room for it.
                     match Box::pin(package.fetch(A::TAKES)).await {
@@ -392,7 +395,8 @@ async fn read_again<Q: FromPayload + Send + 'static, H: Header>(
         None => read(package),
         Some(offload) => {
             let (options, failed) = (package.options.clone(), "the message could not be read");
-            let nothing = || Box::new(Package { received: Bytes::new().into(), options, included: None });
+            let nothing =
+                || Box::new(Package { received: Bytes::new().into(), options, included: None, reservation: None });
             let read = offload.run(move || read(package)).await;
             read.unwrap_or_else(|| (nothing(), Err(Error::new(ErrorKind::System, failed))))
         }
@@ -410,7 +414,8 @@ impl Carried<'_> {
                 packaging: Some(packaging),
                 attachments: attachments.replace(Attachments::none()),
             };
-            Box::new(Package { received, options: options.clone(), included: included.cloned() })
+            let (options, included) = (options.clone(), included.cloned());
+            Box::new(Package { received, options, included, reservation: request.reservation.clone() })
         })
     }
 }

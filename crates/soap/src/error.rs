@@ -1,5 +1,6 @@
 use std::fmt;
 
+use castile_budget::Exhausted;
 use castile_databinding::datatypes::QName;
 use castile_databinding::encoded::Encoding;
 use castile_xml::{Limits, Location};
@@ -51,6 +52,8 @@ pub enum ErrorKind {
     System,
     /// A value can't be written as XML.
     Unwritable,
+    /// The memory for the message, or for what is made of it, is not granted at this time. It may be later.
+    Exhausted,
 }
 
 impl Error {
@@ -157,6 +160,7 @@ impl From<castile_databinding::Error> for Error {
     fn from(error: castile_databinding::Error) -> Self {
         let kind = match error.kind() {
             castile_databinding::ErrorKind::Unwritable => ErrorKind::Unwritable,
+            castile_databinding::ErrorKind::Exhausted => ErrorKind::Exhausted,
             _ => ErrorKind::Document,
         };
         let message = error.to_string();
@@ -166,8 +170,9 @@ impl From<castile_databinding::Error> for Error {
 
 impl From<castile_mime::Error> for Error {
     fn from(error: castile_mime::Error) -> Self {
-        use castile_mime::ErrorKind::{Passed, System, Unwritable};
+        use castile_mime::ErrorKind::{Exhausted, Passed, System, Unwritable};
         let kind = match error.kind() {
+            Exhausted => ErrorKind::Exhausted,
             Unwritable => ErrorKind::Unwritable,
             System | Passed => ErrorKind::System,
             _ => ErrorKind::Package,
@@ -177,6 +182,12 @@ impl From<castile_mime::Error> for Error {
             message = format!("{message}: {source}");
         }
         Error::new(kind, message)
+    }
+}
+
+impl From<Exhausted> for Error {
+    fn from(exhausted: Exhausted) -> Self {
+        Error::new(ErrorKind::Exhausted, format!("there is too little memory: {exhausted}"))
     }
 }
 

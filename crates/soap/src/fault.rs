@@ -14,6 +14,9 @@ use crate::{Error, ErrorKind, Version};
 
 pub use reason::{Reason, ReasonText};
 
+/// What is said where memory is not granted.
+const TOO_LITTLE_MEMORY: &str = "too little memory is left for this message at this time, try again later";
+
 /// What a service answers instead of a result: a value on the wire, never an error of the engine.
 ///
 /// It has all that a fault of SOAP 1.2 has. SOAP 1.1 has one name for `code` and `subcodes`, which is the last of the
@@ -277,6 +280,8 @@ impl<D> From<Error> for Fault<D> {
                 FaultCode::Sender
             }
             ErrorKind::Unwritable | ErrorKind::System => FaultCode::Receiver,
+            // How much memory there is, and is in use, is not for whoever asks.
+            ErrorKind::Exhausted => return Fault::new(FaultCode::Receiver, TOO_LITTLE_MEMORY),
         };
         Fault::new(code, error.to_string())
     }

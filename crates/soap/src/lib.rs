@@ -9,6 +9,7 @@
 
 pub mod addressing;
 mod blocks;
+mod charge;
 pub mod client;
 mod context;
 mod description;

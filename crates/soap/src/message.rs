@@ -8,12 +8,16 @@ use castile_databinding::{Decoder, Deviations, Encoder, FromXml, ToXml};
 use castile_mime::{ContentId, Packaging, Part};
 use castile_xml::{Charset, Limits, Memory, Reader, StartTag};
 
+use crate::charge::{Charge, allowance, hold};
 use crate::envelope::{self, end_tag};
 use crate::package::{Included, Package};
 use crate::{
     Envelope, Error, ErrorKind, FromPayload, Header, Leniency, Operation, Options, Received, Root, Version, Written,
     blocks,
 };
+
+/// How many bytes of UTF-8 a byte of another encoding can become: the euro sign is one byte of Windows-1252.
+const DECODED: usize = 3;
 
 thread_local! {
     /// The buffers of the last reader on this thread, with the tags that were learned.
@@ -32,12 +36,16 @@ pub(crate) fn read_with<T>(
     message: &[u8],
     charset: Option<Charset>,
     options: &Options,
+    charge: Charge<'_>,
     read: impl Fn(Reader<'_>, Option<&Leniency>) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let limits = options.limits;
     let mut leniency = None;
     let mut text = None;
+    // What text that was decoded is charged to.
+    let mut held = Vec::new();
     if charset.is_some_and(|charset| charset != Charset::UTF_8) || is_utf16_without_mark(message) {
+        held.extend(hold(charge, message.len().saturating_mul(DECODED))?);
         text = Some(castile_xml::decode(message, charset)?);
     }
     loop {
@@ -51,7 +59,10 @@ pub(crate) fn read_with<T>(
         }
         match &text {
             Some(text) => return Err(error.locate(text.as_bytes(), limits)),
-            None if error.is_of_encoding() => text = Some(decode(message, charset, error, limits)?),
+            None if error.is_of_encoding() => {
+                held.extend(hold(charge, message.len().saturating_mul(DECODED))?);
+                text = Some(decode(message, charset, error, limits)?);
+            }
             None => return Err(error.locate(message, limits)),
         }
     }
@@ -91,7 +102,7 @@ pub(crate) fn keep(memory: Memory) {
 /// The version that a message is in, if it begins as an envelope.
 #[cold]
 pub(crate) fn version(message: &[u8], charset: Option<Charset>, limits: Limits) -> Option<Version> {
-    let version = read_with(message, charset, &limits.into(), |mut reader, _| {
+    let version = read_with(message, charset, &limits.into(), None, |mut reader, _| {
         let version = envelope::version(&mut reader);
         keep(reader.into_memory());
         Ok(version)
@@ -184,7 +195,7 @@ fn encode<H: Header, T: ToXml>(version: Version, first: &str, header: &H, root: 
 /// # Errors
 /// That it is something else, with the place.
 pub fn read<T: FromXml>(root: &'static Root, message: &[u8], limits: Limits) -> Result<T, Error> {
-    read_with(message, None, &Options::from(limits), |mut reader, _| match find(&mut reader, root) {
+    read_with(message, None, &Options::from(limits), None, |mut reader, _| match find(&mut reader, root) {
         Ok(payload) => read_payload(Decoder::new(reader), root, payload, &Bytes::new()).map(|(value, _)| value),
         Err(error) => {
             keep(reader.into_memory());
@@ -205,11 +216,20 @@ fn find<'a>(reader: &mut Reader<'a>, root: &'static Root) -> Result<Option<Start
 }
 
 /// A decoder that is as lenient as it may be.
-pub(crate) fn decoder<'a>(reader: Reader<'a>, leniency: Option<&Leniency>) -> Decoder<'a> {
-    match leniency {
+///
+/// # Errors
+/// That there is no memory for the texts of the message.
+pub(crate) fn decoder<'a>(
+    reader: Reader<'a>,
+    leniency: Option<&Leniency>,
+    charge: Charge<'_>,
+) -> Result<Decoder<'a>, Error> {
+    let allowance = allowance(charge, reader.input().len())?;
+    let decoder = match leniency {
         Some(_) => Decoder::lenient(reader),
         None => Decoder::new(reader),
-    }
+    };
+    Ok(decoder.within(allowance))
 }
 
 /// How the payload and the header of a message are read, once its envelope was.
@@ -220,6 +240,7 @@ pub(crate) struct Incoming<'a> {
     pub(crate) options: &'a Options,
     /// The message, where it may be kept without copying.
     pub(crate) message: &'a Bytes,
+    pub(crate) charge: Charge<'a>,
 }
 
 impl Incoming<'_> {
@@ -231,13 +252,14 @@ impl Incoming<'_> {
         first: Option<StartTag<'r>>,
         included: Option<&'r Included>,
     ) -> Result<(T, H), Error> {
-        let Incoming { operation, root, is_request, options, message } = *self;
+        let Incoming { operation, root, is_request, options, message, charge } = *self;
         if let Some(included) = included {
             included.begin();
             decoder = decoder.with_includes(included);
         }
         let (input, is_lenient) = (decoder.reader().input(), decoder.is_lenient());
-        let header: Result<(H, Deviations), Error> = blocks::read_as(envelope, input, options.limits, is_lenient);
+        let header: Result<(H, Deviations), Error> =
+            blocks::read_as(envelope, input, options.limits, charge, is_lenient);
         let value: Result<(T, Deviations), Error> = read_payload(decoder, root, first, message);
         let (value, of_payload) =
             value.map_err(|error| if is_request && root.is_encoded { error.of_call() } else { error })?;
@@ -267,12 +289,13 @@ impl Package {
         operation: &'static Operation,
         root: &'static Root,
     ) -> Result<(T, H), Error> {
-        let Package { received: Received { message, charset, .. }, options, included } = self;
-        let incoming = Incoming { operation, root, is_request: true, options, message };
-        read_with(message, *charset, options, |mut reader, leniency| {
+        let Package { received: Received { message, charset, .. }, options, included, reservation } = self;
+        let charge = reservation.as_ref();
+        let incoming = Incoming { operation, root, is_request: true, options, message, charge };
+        read_with(message, *charset, options, charge, |mut reader, leniency| {
             let (mut envelope, first) = Envelope::read(&mut reader)?;
             envelope.claim(&options.roles);
-            incoming.parts(decoder(reader, leniency), &envelope, first, included.as_deref())
+            incoming.parts(decoder(reader, leniency, charge)?, &envelope, first, included.as_deref())
         })
     }
 }

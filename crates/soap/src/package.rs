@@ -10,6 +10,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
+use castile_budget::Reservation;
 use castile_databinding::xop::Includes;
 use castile_mime::ErrorKind::{Limit, Missing};
 use castile_mime::{Attachments, Content, ContentId, Packaging, Part};
@@ -134,6 +135,8 @@ pub(crate) struct Package {
     pub(crate) received: Received,
     pub(crate) options: Options,
     pub(crate) included: Option<Arc<Included>>,
+    /// What it is charged to.
+    pub(crate) reservation: Option<Arc<Reservation>>,
 }
 
 impl Package {

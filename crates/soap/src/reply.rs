@@ -2,15 +2,18 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
+use castile_budget::Reservation;
 use castile_databinding::Encoder;
 use castile_databinding::ErrorKind::Outgrown;
 use castile_mime::Part;
 use futures_util::FutureExt;
 
 use crate::addressing::{self, Exchange};
+use crate::charge::{hold, keep};
 use crate::{
-    Detail, Envelope, Error, Fault, FaultDetail, Header, NoDetail, Offloading, Operation, Options, Pending, Reply,
-    Request, ToPayload, Version, Written, header, message,
+    Detail, Envelope, Error, ErrorKind, Fault, FaultDetail, Header, NoDetail, Offloading, Operation, Options, Pending,
+    Reply, Request, ToPayload, Version, Written, header, message,
 };
 
 impl Reply {
@@ -35,6 +38,8 @@ pub(crate) struct Responding {
     pub(crate) exchange: Option<Arc<Exchange>>,
     pub(crate) mtom: Option<usize>,
     pub(crate) offload: Option<Offloading>,
+    /// What the request is charged to.
+    pub(crate) reservation: Option<Arc<Reservation>>,
 }
 
 impl Responding {
@@ -50,7 +55,7 @@ impl Responding {
     {
         let most = self.offload.as_ref().map_or(usize::MAX, Offloading::above);
         if self.operation.response_size.last() <= most
-            && let Some(reply) = self.write(&response, &header, most)
+            && let Some(reply) = self.write(&response, &header, Some(most))
         {
             return Ok(reply.with_parts(parts));
         }
@@ -66,17 +71,17 @@ impl Responding {
         let (version, exchange, offload) = (self.version, self.exchange.clone(), self.offload.clone());
         Box::pin(async move {
             let written = match offload {
-                Some(offload) => offload.run(move || self.write(&response, &header, usize::MAX)).await.flatten(),
-                None => self.write(&response, &header, usize::MAX),
+                Some(offload) => offload.run(move || self.write(&response, &header, None)).await.flatten(),
+                None => self.write(&response, &header, None),
             };
             let reply = written.unwrap_or_else(|| of_fault(version, exchange.as_deref(), &panicked()));
             reply.with_parts(parts)
         })
     }
 
-    /// `None` if it outgrows so many bytes.
+    /// `None` if it outgrows so many bytes. With no limit it is charged while it grows.
     #[inline]
-    fn write<R: ToPayload, H: Header>(&self, response: &R, header: &H, most: usize) -> Option<Reply> {
+    fn write<R: ToPayload, H: Header>(&self, response: &R, header: &H, most: Option<usize>) -> Option<Reply> {
         let Responding { version, operation, mtom, .. } = *self;
         let exchange = self.exchange.as_deref();
         // An operation without a response has no response to be written.
@@ -84,17 +89,42 @@ impl Responding {
             return Some(Reply::empty(version));
         };
         let (first, action) = exchange.map(|exchange| exchange.of_response(operation)).unwrap_or_default();
-        let out = Encoder::new(operation.response_size.buffer()).within(most);
+        let mut out = Encoder::new(operation.response_size.buffer());
+        let mut reservation = None;
+        match most {
+            Some(most) => out = out.within(most),
+            None => {
+                if let Some(charged) = hold(self.reservation.as_ref(), 0).ok().flatten() {
+                    out = out.charging(reservation.insert(Arc::new(charged)).clone());
+                }
+            }
+        }
         Some(match response.write(version, &first, header, root, out, mtom) {
             Ok(Written { message, parts, packaging }) => {
-                if let Some(bytes) = message.bytes() {
-                    operation.response_size.note(bytes.len());
+                let length = message.bytes().map_or(0, Bytes::len);
+                if message.bytes().is_some() {
+                    operation.response_size.note(length);
                 }
-                Reply { action, parts, packaging, ..Reply::new(version, message) }
+                if most.is_some() {
+                    let beside = parts.iter().filter_map(|part| part.content().bytes()).map(Bytes::len).sum::<usize>();
+                    match keep(self.reservation.as_ref(), length + beside) {
+                        Ok(charged) => reservation = charged,
+                        Err(_) => return Some(Reply::exhausted(version)),
+                    }
+                }
+                Reply { action, parts, packaging, reservation, ..Reply::new(version, message) }
             }
             Err(error) if error.source_kind() == Some(Outgrown) => return None,
-            Err(error) => of_fault::<NoDetail>(version, exchange, &error.into()),
+            Err(error) => of_error(version, exchange, error),
         })
+    }
+}
+
+/// What is said of an error behind which no handler is.
+pub(crate) fn of_error(version: Version, exchange: Option<&Exchange>, error: Error) -> Reply {
+    match error.kind() {
+        ErrorKind::Exhausted => Reply::exhausted(version),
+        _ => of_fault::<NoDetail>(version, exchange, &error.into()),
     }
 }
 
@@ -118,6 +148,8 @@ pub(crate) fn refuse(request: &Request, options: &Options, error: Option<Error>)
     let version = version(request, options);
     match error {
         None => refuse_with(request, options, version, "", &panicked()),
+        // To find out where else the answer may go takes memory, too.
+        Some(error) if error.kind() == ErrorKind::Exhausted => std::future::ready(Reply::exhausted(version)).boxed(),
         Some(error) => {
             let header = header::of_refusal(version, &error);
             let subcode = error.subcode().filter(|_| version.has_subcodes());
@@ -135,10 +167,11 @@ fn refuse_with<D: FaultDetail>(
     header: &str,
     fault: &Fault<D>,
 ) -> Pending {
-    let exchange = message::read_with(&request.message, request.charset, options, |mut reader, _| {
+    let charge = request.reservation.as_ref();
+    let exchange = message::read_with(&request.message, request.charset, options, charge, |mut reader, _| {
         let exchange = Envelope::read(&mut reader).and_then(|(mut envelope, _)| {
             envelope.claim(&options.roles);
-            Exchange::open(&envelope, reader.input(), options)
+            Exchange::open(&envelope, reader.input(), options, charge)
         });
         message::keep(reader.into_memory());
         exchange

@@ -3,13 +3,17 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use castile_budget::Reservation;
 use castile_databinding::ExpandedName;
 use castile_mime::{Attachments, Content, Packaging, Part};
 use castile_xml::Charset;
 use futures_util::future::BoxFuture;
 use http::Extensions;
 
-use crate::{AnyHeader, Description, Envelope, Error, FaultCode, Options, Version, blocks, message, reply};
+use crate::{
+    AnyHeader, Description, Envelope, Error, ErrorKind, Fault, FaultCode, NoDetail, Options, Version, blocks, message,
+    reply,
+};
 
 /// A SOAP service: messages in, messages out. Generated servers implement it; `castile-http` carries it.
 ///
@@ -104,6 +108,8 @@ pub struct Request {
     /// Whether the sender says that it takes MTOM: the `Accept` of HTTP names `application/xop+xml`. That its request is
     /// MTOM says so, too.
     pub accepts_mtom: bool,
+    /// What the message is charged to, and what is made of it, until it is answered. Without one nothing is charged.
+    pub reservation: Option<Arc<Reservation>>,
     /// What the carrier and layers know beside the message: who asks, for example. Handlers find it by its type.
     pub extensions: Extensions,
 }
@@ -125,6 +131,11 @@ pub struct Reply {
     /// How the envelope stands to the parts. Without one it is sent by itself if there are no parts, and as
     /// [`Packaging::Attachments`] if there are.
     pub packaging: Option<Packaging>,
+    /// What the message is charged to, which is to be kept until it is sent. Without one it is not charged yet.
+    pub reservation: Option<Arc<Reservation>>,
+    /// Whether the request was not answered since there was too little memory: the fault that the message is says that it may
+    /// be tried again, as HTTP does by status 503.
+    pub is_exhausted: bool,
 }
 
 impl Request {
@@ -138,6 +149,7 @@ impl Request {
             packaging: None,
             attachments: Attachments::none(),
             accepts_mtom: false,
+            reservation: None,
             extensions: Extensions::new(),
         }
     }
@@ -163,9 +175,10 @@ impl Request {
     /// # Errors
     /// That the message doesn't begin as an envelope. A layer may leave it to the service to say so.
     pub fn header(&self, options: &Options) -> Result<Vec<AnyHeader>, Error> {
-        message::read_with(&self.message, self.charset, options, |mut reader, _| {
+        let charge = self.reservation.as_ref();
+        message::read_with(&self.message, self.charset, options, charge, |mut reader, _| {
             let header = Envelope::read(&mut reader)
-                .and_then(|(envelope, _)| blocks::read(&envelope, reader.input(), options.limits));
+                .and_then(|(envelope, _)| blocks::read(&envelope, reader.input(), options.limits, charge));
             message::keep(reader.into_memory());
             header
         })
@@ -204,6 +217,8 @@ impl Reply {
             message: message.into(),
             parts: Vec::new(),
             packaging: None,
+            reservation: None,
+            is_exhausted: false,
         }
     }
 
@@ -219,6 +234,12 @@ impl Reply {
             self.parts = parts;
         }
         self
+    }
+
+    /// A fault that says that there is too little memory at this time.
+    pub fn exhausted(version: Version) -> Self {
+        let fault = Fault::<NoDetail>::from(Error::new(ErrorKind::Exhausted, String::new()));
+        Reply { is_exhausted: true, ..Reply::from_fault(version, &fault) }
     }
 
     /// Nothing to be said.

@@ -1,6 +1,7 @@
 use std::ops::{Deref, DerefMut};
 
 use super::{Entity, Idref, Invalid, Nmtoken, Prefixes, Scope, SimpleType, Unscoped, words};
+use crate::from_xml::BLOCK;
 
 /// A list type (XSD Part 2 §2.5.1.2): values with white space between, `MIN` of them at least.
 ///
@@ -25,6 +26,8 @@ pub type Entities = List<Entity, 1>;
 impl<T: SimpleType, const MIN: usize> SimpleType for List<T, MIN> {
     const NAME: &'static str = "list";
     const HAS_NAMES: bool = T::HAS_NAMES;
+    // What a list takes is told by its text, so that comes first.
+    const IS_OF_CONTRACT: bool = true;
 
     fn parse(text: &str) -> Result<Self, Option<String>> {
         Self::parse_in(text, &Unscoped)
@@ -39,6 +42,12 @@ impl<T: SimpleType, const MIN: usize> SimpleType for List<T, MIN> {
             return Err(Some(format!("it has {} of {}, where at least {MIN} were expected", items.len(), T::NAME)));
         }
         Ok(List(items))
+    }
+
+    /// A vector may be twice as large as it must be.
+    fn heap_of(text: &str) -> usize {
+        let block = if std::mem::needs_drop::<T>() { BLOCK } else { 0 };
+        words(text).count().saturating_mul(2 * size_of::<T>() + block)
     }
 
     fn parse_beyond_facets(text: &str) -> Option<Self> {

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock, Weak};
 
 use crate::Error;
-use crate::from_xml::{Decoder, FromXml};
+use crate::from_xml::{BLOCK, Decoder, FromXml};
 use crate::recursive::deeper;
 use crate::schema::{Attributes, Element, TypeName};
 use crate::to_xml::{Encoder, ToXml};
@@ -235,8 +235,11 @@ impl<T: FromXml + Send + Sync + 'static> FromXml for Shared<T> {
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let Some(offset) = decoder.identified() else {
+            decoder.charge(size_of::<Node<T>>() + BLOCK)?;
             return deeper::<T, _>(|| T::content(decoder, element).map(Shared::new));
         };
+        // The pointer to it that is kept for others is in a box of its own.
+        decoder.charge(size_of::<Node<T>>() + 2 * BLOCK + size_of::<usize>())?;
         let node: Arc<Node<T>> = Arc::new(OnceLock::new());
         decoder.share(offset, TypeId::of::<T>(), Box::new(Arc::clone(&node)));
         let value = deeper::<T, _>(|| T::content(decoder, element))?;

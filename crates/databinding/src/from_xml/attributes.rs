@@ -13,6 +13,7 @@ use crate::recursive::deeper;
 
 use crate::schema::{self, Attributes, Element, TypeName, ValueConstraint, is_same};
 
+use super::charges::BLOCK;
 use super::{Decoder, FromXml, is_fixed, quoted};
 
 /// The namespace of `xsi:nil` and `xsi:type`.
@@ -143,7 +144,15 @@ impl Decoder<'_> {
             found => found,
         };
         let Some((text, offset)) = found else { return Ok(None) };
-        match self.attribute_value(declared, text, offset) {
+        let heap = T::heap_of(text);
+        let value = if heap > 0 {
+            let text = text.to_owned();
+            self.charge(heap)?;
+            self.attribute_value(declared, &text, offset)
+        } else {
+            self.attribute_value(declared, text, offset)
+        };
+        match value {
             Ok(value) => Ok(Some(value)),
             Err((error, Some(value))) => self.tolerate(error).map(|()| Some(value)),
             Err((error, None)) => Err(error),
@@ -236,6 +245,7 @@ impl Decoder<'_> {
             return Ok(value);
         }
         let default = attributes.declared[index].constraint.map_or("", ValueConstraint::value);
+        self.charge(default.len())?;
         T::parse(default)
             .map_err(|problem| Invalid::text(default, T::NAME, problem))
             .map_err(|problem| Error::new(ErrorKind::Lexical, self.inside_tag(), problem.message().to_owned()))
@@ -247,15 +257,19 @@ impl Decoder<'_> {
         if self.reader.is_plain() || (self.placed.is_of(attributes, offset) && !self.placed.others) {
             return Vec::new();
         }
-        let others = self.reader.attributes().filter(|attribute| {
+        let is_other = |attribute: &castile_xml::Attribute<'_>| {
             !matches!(attribute.namespace, XSI_NAMESPACE | SOAP11_NAMESPACE | SOAP12_NAMESPACE)
                 && !attributes.declares(attribute.namespace, attribute.name.local())
-        });
+        };
+        let count = self.reader.attributes().filter(is_other).count();
+        if !self.try_charge(count * (size_of::<AnyAttribute>() + 2 * BLOCK)) {
+            return Vec::new();
+        }
         let namespace = |prefix: &str| match prefix {
             "" => Arc::default(),
             prefix => self.reader.kept_resolved(prefix).unwrap_or_default(),
         };
-        let others = others.map(|attribute| AnyAttribute {
+        let others = self.reader.attributes().filter(is_other).map(|attribute| AnyAttribute {
             name: ExpandedName::new(namespace(attribute.name.prefix()), attribute.name.local()),
             value: attribute.value.to_owned(),
         });
@@ -325,6 +339,7 @@ impl Decoder<'_> {
     /// Those of reading it.
     #[inline(never)]
     pub fn boxed<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, Error>) -> Result<Box<T>, Error> {
+        self.charge(size_of::<T>() + BLOCK)?;
         deeper::<T, _>(|| read(self).map(Box::new))
     }
 

@@ -140,8 +140,8 @@ impl<'a> Decoder<'a> {
         table: &'static [Element],
         index: usize,
     ) -> Result<(), Error> {
-        values.push(self.encoded(&table[index])?);
-        Ok(())
+        let value = self.encoded(&table[index])?;
+        self.push(values, value)
     }
 
     /// Reads the element that comes next, whatever it is called, or the one that it refers to; `None` if it is nil.
@@ -191,6 +191,7 @@ impl<'a> Decoder<'a> {
         let lenient = self.lenient.take();
         let value = self.independent_strictly(element);
         self.lenient = lenient;
+        self.is_granted()?;
         value
     }
 

@@ -12,6 +12,7 @@ use crate::model::{Matcher, Order};
 use crate::schema::{Element, First, Namespaces, Wildcard};
 use crate::to_xml::Encoder;
 
+use super::charges::BLOCK;
 use super::sequence::is_first_full;
 use super::{Decoder, Next, Piece};
 
@@ -73,6 +74,7 @@ impl<'a> Decoder<'a> {
         let mut groups = Vec::new();
         let max = max.map_or(usize::MAX, |max| max as usize);
         let start = self.reader.offset();
+        let mut charged = 0;
         while groups.len() < max {
             // Groups may be large, and `?` would move them once more.
             match G::read(self) {
@@ -82,6 +84,9 @@ impl<'a> Decoder<'a> {
             }
             if is_first_full(&groups) {
                 groups.reserve(self.room(start, groups.len(), size_of::<G>()));
+            }
+            if groups.capacity() != charged {
+                self.charge_room(&mut charged, groups.capacity(), size_of::<G>())?;
             }
         }
         if groups.len() < min as usize {
@@ -264,7 +269,10 @@ impl<'a> Decoder<'a> {
         while elements.len() < max
             && let Some(tag) = self.start_of_any(wildcard)?
         {
+            let start = tag.offset;
             let element = kept::Element::rest(&mut self.reader, tag)?;
+            // It takes three times its length at most, once as a text of the document.
+            self.charge(2 * (self.reader.offset() - start))?;
             elements.take(&self.reader, &element, &mut self.copy);
             self.reader.overlook();
         }
@@ -280,6 +288,8 @@ impl<'a> Decoder<'a> {
     fn raw(&mut self, tag: StartTag<'a>) -> Result<Any, Error> {
         let name = ExpandedName::new(self.reader.kept_namespace(tag.namespace), tag.name.local());
         let element = kept::Element::rest(&mut self.reader, tag)?;
+        // It takes three times its length at most, once as a text of the document.
+        self.charge(2 * (self.reader.offset() - tag.offset) + 2 * BLOCK)?;
         let mut run = Run::default();
         run.take(&self.reader, &element, &mut self.copy);
         run.end();
@@ -296,7 +306,11 @@ impl<'a> Decoder<'a> {
     pub(crate) fn any_content(&mut self) -> Result<AnyContent, Error> {
         static ANY: Wildcard = Wildcard::new(Namespaces::Any);
         let mut content = Run::default();
+        let mut charged = self.reader.offset();
         loop {
+            // As a repeated wildcard: three times its length at most.
+            self.charge(2 * self.reader.offset().saturating_sub(charged))?;
+            charged = self.reader.offset();
             while self.next.is_none() {
                 let offset = self.reader.offset();
                 if let Piece::Text(_) = self.piece()? {
@@ -329,13 +343,14 @@ impl<'a> Decoder<'a> {
                 }
             }
             if !text.is_empty() {
-                content.push(G::text(text));
+                self.charge(BLOCK)?;
+                self.push(&mut content, G::text(text))?;
             }
             if let Some(order) = order {
                 self.keep_order(order, &mut matcher)?;
             }
             match G::read(self)? {
-                Some(group) => content.push(group),
+                Some(group) => self.push(&mut content, group)?,
                 None if self.lenient.is_some() && self.is_without_place::<G>()? => {}
                 None => return Ok(content),
             }

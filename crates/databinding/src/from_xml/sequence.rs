@@ -116,6 +116,7 @@ impl Decoder<'_> {
     ) -> Result<Vec<T>, Error> {
         let mut values = Vec::new();
         let start = self.reader.offset();
+        let mut charged = 0;
         while values.len() < max {
             match self.optional(table, index) {
                 Ok(Some(value)) => values.push(value),
@@ -126,6 +127,9 @@ impl Decoder<'_> {
                 && (is_first_full(&values) || self.is_first_of_many(&table[index], values.len()))
             {
                 values.reserve(self.room(start, values.len(), size_of::<T>()));
+            }
+            if values.capacity() != charged {
+                self.charge_room(&mut charged, values.capacity(), size_of::<T>())?;
             }
         }
         match self.check_occurrence(&table[index], values.len()) {

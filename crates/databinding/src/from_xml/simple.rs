@@ -80,9 +80,13 @@ impl<'a> Decoder<'a> {
         offset: usize,
     ) -> Result<T, Error> {
         let text = match constraint {
-            Some(constraint) if text.is_empty() => constraint.value(),
+            Some(constraint) if text.is_empty() => {
+                self.charge(constraint.value().len())?;
+                constraint.value()
+            }
             _ => text,
         };
+        self.charge(T::heap_of(text))?;
         let value = match T::parse_in(text, &self.reader) {
             Ok(value) => value,
             Err(problem) => {
@@ -165,6 +169,11 @@ impl<'a> Decoder<'a> {
         is_restricted: bool,
     ) -> Option<Result<T, Error>> {
         let found = self.known_text(element, is_restricted);
+        if let Some(found) = found
+            && let Err(error) = self.charge(T::heap_of(found.text))
+        {
+            return Some(Err(error));
+        }
         if let Some(found) = found
             && let Ok(value) = T::parse(found.text)
             && self.takes(element, found, &value)

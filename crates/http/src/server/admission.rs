@@ -6,8 +6,11 @@
 
 use std::cell::Cell;
 use std::sync::Arc;
+use std::time::Duration;
 
+use castile_budget::{Budget, Reservation};
 use futures_util::future::BoxFuture;
+use tokio::time::sleep;
 
 use super::activity::{Activity, Turn};
 use super::connections::{Connections, Received};
@@ -18,7 +21,13 @@ use super::slots::{Overload, Slots};
 pub(super) struct Admission {
     pub(super) slots: Slots,
     pub(super) connections: Connections,
+    pub(super) budget: Budget,
+    pub(super) disk_budget: Budget,
 }
+
+/// How long a body waits for memory, and how often it looks.
+const ROOM_PAUSE: Duration = Duration::from_millis(10);
+const ROOM_LOOKS: u32 = 10;
 
 thread_local! {
     /// The request that a service is called with on this thread, unless an endpoint has taken it.
@@ -81,6 +90,31 @@ impl Ticket {
             activity.shared.admission.slots.acquire_again().await;
             activity.hold(turn);
         }))
+    }
+
+    /// The budget of the server.
+    pub(super) fn budget(&self) -> Option<&Budget> {
+        self.0.as_ref().map(|(activity, _)| &activity.shared.admission.budget)
+    }
+
+    /// The budget of the server for temporary files.
+    pub(super) fn disk_budget(&self) -> Option<&Budget> {
+        self.0.as_ref().map(|(activity, _)| &activity.shared.admission.disk_budget)
+    }
+
+    /// Makes `reservation` larger as soon as there is room for it, for which those make way who send most slowly. `false` if
+    /// there is none soon.
+    pub(super) async fn make_room(self, reservation: Arc<Reservation>, bytes: usize) -> bool {
+        for _ in 0..ROOM_LOOKS {
+            if let Some((activity, _)) = &self.0 {
+                activity.shared.admission.connections.make_room_for(bytes);
+            }
+            sleep(ROOM_PAUSE).await;
+            if reservation.grow(bytes).is_ok() {
+                return true;
+            }
+        }
+        false
     }
 
     /// Counts the request among those whose body is waited for; so many bytes came already.

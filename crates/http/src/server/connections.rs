@@ -69,6 +69,21 @@ impl Connections {
         self.drop_slowest(Wait::CLOSED, |_| true);
     }
 
+    /// Drops the slowest of the requests that hold much of what is received, if they hold so many bytes.
+    pub(super) fn make_room_for(&self, bytes: usize) {
+        let all = self.bytes.load(Relaxed);
+        if all >= bytes {
+            self.drop_largest(all);
+        }
+    }
+
+    /// Drops the slowest of the requests that hold at least half as much as they do on average, of so many bytes that all
+    /// hold.
+    fn drop_largest(&self, all: usize) {
+        let much = (all / self.receiving.load(Relaxed).max(1) / 2) as u64;
+        self.drop_slowest(Wait::DROPPED, |other| other.wait.is_for_body() && other.wait.moved() >= much);
+    }
+
     /// Drops the slowest of those that wait and are `among` the ones that may be dropped.
     #[cold]
     fn drop_slowest(&self, how: u8, among: impl Fn(&Activity) -> bool) {
@@ -138,8 +153,7 @@ impl Received {
         let connections = &self.activity.shared.admission.connections;
         let all = connections.bytes.fetch_add(bytes, Relaxed) + bytes;
         if all > connections.limits.bytes {
-            let mean = (all / connections.receiving.load(Relaxed).max(1)) as u64;
-            connections.drop_slowest(Wait::DROPPED, |other| other.wait.is_for_body() && other.wait.moved() >= mean);
+            connections.drop_largest(all);
         }
     }
 

@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
+use castile_budget::{Budget, Reservation};
 use castile_soap::{Description, Fault, Layer, Leniency, Mtom, NoDetail, Offloading, Pending, Reply, addressing};
 use castile_xml::Limits;
 use futures_util::future::BoxFuture;
@@ -19,7 +20,7 @@ use super::address::{self, Address};
 use super::admission::Ticket;
 use super::head;
 use super::receiving::{Pace, Receiving};
-use super::refusal::Refusal;
+use super::refusal::{RETRY_AFTER, Refusal};
 use crate::headers::{ContentType, Fields, MessageType, XML_TYPE, message_type};
 use crate::timeout::within;
 use crate::workers::DEFAULT_OFFLOAD_ABOVE;
@@ -45,6 +46,7 @@ pub(super) type Answer = BoxFuture<'static, Result<Response<Body>, Infallible>>;
 /// | a body too large, too slow, broken off | 413, 408, 400 |
 /// | a package that is broken | a fault that says where |
 /// | a handler too slow | 503 |
+/// | too little memory left | 503, with Retry-After |
 ///
 /// Refusals are plain text that says what was found and expected. The length of a response is known to its body, from
 /// which hyper makes the Content-Length.
@@ -56,6 +58,8 @@ struct Shared<S: ?Sized> {
     options: Options,
     /// How messages are read, as the options say.
     reading: castile_soap::Options,
+    /// The budget where neither the options nor a server have one.
+    process: Budget,
     service: Arc<S>,
 }
 
@@ -95,6 +99,13 @@ pub struct Options {
     pub offload_above: usize,
     /// Who reads and writes large messages: by default the [shared](Workers::shared) ones, as many as there are cores.
     pub workers: Workers,
+    /// The memory that requests share: their messages, what is made of them, and their answers until they are sent. `None`,
+    /// the default, is the [`budget`](super::Server::budget) of the server that calls the endpoint, or that of the process
+    /// where another one does.
+    pub budget: Option<Budget>,
+    /// The room on the disk that the parts of packages share that must wait. `None`, the default, is the
+    /// [`disk_budget`](super::Server::disk_budget) of the server that calls the endpoint, or that of the process.
+    pub disk_budget: Option<Budget>,
     /// The address that the contract names. By default it is the one that the connection came to, over plain http; behind a
     /// proxy, with TLS, or where names matter, configure it.
     pub address: Address,
@@ -114,6 +125,8 @@ impl Default for Options {
             request_timeout: Duration::from_secs(60),
             offload_above: DEFAULT_OFFLOAD_ABOVE,
             workers: Workers::default(),
+            budget: None,
+            disk_budget: None,
             address: Address::default(),
         }
     }
@@ -152,7 +165,7 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
         reading.mtom = options.mtom;
         let workers = Arc::new(options.workers.clone());
         reading.offload = Some(Offloading::new(options.offload_above, workers));
-        Endpoint { shared: Arc::new(Shared { options, reading, service }) }
+        Endpoint { shared: Arc::new(Shared { options, reading, process: Budget::process(), service }) }
     }
 
     /// The same endpoint with a layer around its service, which sees every request before and every reply after. The
@@ -243,6 +256,18 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
         castile_soap::Service::call(&self.service, request, &self.reading)
     }
 
+    /// What a request is charged to: nothing yet.
+    fn reservation(&self, ticket: &Ticket) -> Result<Arc<Reservation>, Refusal> {
+        let budget = self.options.budget.as_ref().or(ticket.budget()).unwrap_or(&self.process);
+        budget.reserve(0).map(Arc::new).map_err(|_| Refusal::Exhausted)
+    }
+
+    /// What parts that wait in files are charged to.
+    fn disk(&self, ticket: &Ticket) -> Budget {
+        let budget = self.options.disk_budget.as_ref().or(ticket.disk_budget());
+        budget.cloned().unwrap_or_else(castile_mime::disk)
+    }
+
     async fn answer<B>(&self, asked: Asked, message_type: MessageType, body: B) -> Result<Reply, Refusal>
     where
         B: http_body::Body<Data = Bytes>,
@@ -250,18 +275,21 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
     {
         // Referred to: what is copied here makes the future of each request larger.
         let Options { limits, request_timeout, .. } = &self.options;
-        let body = Receiving::message(body, self.options.pace(), &asked.ticket);
+        let reservation = self.reservation(&asked.ticket)?;
+        let body = Receiving::message(body, self.options.pace(), &asked.ticket, reservation.clone());
         let message = body::read(body, limits.message_size).await;
         let message = message.map_err(|failure| Refusal::of_body(failure, limits.message_size))?;
         let MessageType { version, charset, action: in_media_type } = message_type;
         let action = in_media_type.unwrap_or(asked.action);
         let mut request = castile_soap::Request::new(version, message).with_action(action).with_charset(charset);
+        // It is kept here as well, whatever the service does with the request.
+        request.reservation = Some(reservation.clone());
         request.extensions = asked.extensions;
         request.accepts_mtom = asked.accepts_mtom;
         asked.ticket.work().await?;
-        within(*request_timeout, self.call(request))
-            .await
-            .map_err(|_| Refusal::HandlerTimeout { limit: *request_timeout })
+        let reply = within(*request_timeout, self.call(request)).await;
+        drop(reservation);
+        reply.map_err(|_| Refusal::HandlerTimeout { limit: *request_timeout })
     }
 }
 
@@ -309,10 +337,14 @@ fn message(mut reply: Reply) -> Response<Body> {
         return response;
     }
     let (content_type, body) = packed.unwrap_or_else(|| (message_type(reply.version), Body::from(reply.message)));
-    let mut response = Response::new(body);
+    let mut response = Response::new(body.charged(reply.reservation));
     if let Some(code) = reply.fault {
         let status = StatusCode::from_u16(reply.version.fault_status(&code));
         *response.status_mut() = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    }
+    if reply.is_exhausted {
+        *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+        response.headers_mut().insert(header::RETRY_AFTER, RETRY_AFTER);
     }
     response.headers_mut().insert(header::CONTENT_TYPE, content_type);
     response

@@ -9,6 +9,8 @@ use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
+use castile_budget::Reservation;
+use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
@@ -53,6 +55,8 @@ pub(super) enum Stalled {
     Slow { came: u64, waited: Duration },
     /// It is the slowest of more than the server receives at once.
     Dropped,
+    /// There is no memory for it.
+    Exhausted,
 }
 
 impl fmt::Display for Stalled {
@@ -64,6 +68,7 @@ impl fmt::Display for Stalled {
                 write!(f, "no more than {came} bytes came while they were waited for, for {} s", waited.as_secs())
             }
             Stalled::Dropped => f.write_str("the server receives too much at once, and this came most slowly"),
+            Stalled::Exhausted => f.write_str("the server has too little memory at this time, try again later"),
         }
     }
 }
@@ -86,6 +91,8 @@ pin_project! {
         body: B,
         pace: Pace,
         ticket: T,
+        // What is charged for a message. Who reads a package charges what of it is kept.
+        reservation: Arc<Reservation>,
         package: Option<Arc<Shared>>,
         came: u64,
         was_woken: bool,
@@ -106,19 +113,22 @@ struct Waiting {
     /// How long the others took.
     waited: Duration,
     received: Option<Received>,
-    /// What came, and waits for a slot.
-    behind: Option<(Came, BoxFuture<'static, ()>)>,
+    /// What came, and waits for a slot, or for memory: `false` if there is none.
+    behind: Option<(Came, BoxFuture<'static, bool>)>,
 }
+
+/// How many bytes of a message are not charged: about what a connection takes anyway.
+const FREE: u64 = 4 << 10;
 
 impl<B, T: Borrow<Ticket>> Receiving<B, T> {
     /// The body of a message.
-    pub(super) fn message(body: B, pace: Pace, ticket: T) -> Self {
-        Receiving { body, pace, ticket, package: None, came: 0, was_woken: false, waiting: None }
+    pub(super) fn message(body: B, pace: Pace, ticket: T, reservation: Arc<Reservation>) -> Self {
+        Receiving { body, pace, ticket, reservation, package: None, came: 0, was_woken: false, waiting: None }
     }
 
     /// The body of a package.
-    pub(super) fn package(body: B, pace: Pace, ticket: T, shared: Arc<Shared>) -> Self {
-        Receiving { package: Some(shared), ..Receiving::message(body, pace, ticket) }
+    pub(super) fn package(body: B, pace: Pace, ticket: T, reservation: Arc<Reservation>, shared: Arc<Shared>) -> Self {
+        Receiving { package: Some(shared), ..Receiving::message(body, pace, ticket, reservation) }
     }
 }
 
@@ -135,8 +145,8 @@ where
         if let Some(waiting) = this.waiting
             && let Some((frame, slot)) = &mut waiting.behind
         {
-            ready!(slot.as_mut().poll(cx));
-            let frame = frame.take();
+            let granted = ready!(slot.as_mut().poll(cx));
+            let frame = if granted { frame.take() } else { Some(Err(Stalled::Exhausted.into())) };
             waiting.behind = None;
             return Poll::Ready(frame);
         }
@@ -144,9 +154,21 @@ where
         if let Poll::Ready(frame) = this.body.poll_frame(cx) {
             let frame = frame.map(|frame| frame.map_err(Into::into));
             let length = frame.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref()).map_or(0, Bytes::len);
+            let uncharged = FREE.saturating_sub(*this.came).min(length as u64);
             *this.came += length as u64;
             if let Some(package) = this.package {
                 package.progress.note();
+            }
+            let charge = if this.package.is_none() { length - uncharged as usize } else { 0 };
+            let refused = charge > 0 && this.reservation.grow(charge).is_err();
+            if refused {
+                let waiting =
+                    this.waiting.get_or_insert_with(|| Waiting::new((*this.ticket).borrow(), 0, Duration::ZERO));
+                waiting.stop(length);
+                let room = (*this.ticket).borrow().clone().make_room(this.reservation.clone(), charge);
+                waiting.behind = Some((frame, Box::pin(room)));
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
             }
             let Some(waiting) = this.waiting else {
                 return Poll::Ready(frame);
@@ -166,14 +188,7 @@ where
         let waiting = this.waiting.get_or_insert_with(|| {
             let (patience, _) = this.pace.patience(is_message, *this.came, Duration::ZERO);
             let held = if is_message { *this.came as usize } else { 0 };
-            Box::new(Waiting {
-                timer: Box::pin(sleep(patience)),
-                task: None,
-                since: None,
-                waited: Duration::ZERO,
-                received: (*this.ticket).borrow().receive(held),
-                behind: None,
-            })
+            Waiting::new((*this.ticket).borrow(), held, patience)
         });
         if waiting.received.as_ref().is_some_and(Received::is_dropped) {
             return Poll::Ready(Some(Err(Stalled::Dropped.into())));
@@ -212,6 +227,29 @@ where
 }
 
 impl Waiting {
+    /// A body that is waited for, of which so many bytes came already.
+    fn new(ticket: &Ticket, held: usize, patience: Duration) -> Box<Self> {
+        Box::new(Waiting {
+            timer: Box::pin(sleep(patience)),
+            task: None,
+            since: None,
+            waited: Duration::ZERO,
+            received: ticket.receive(held),
+            behind: None,
+        })
+    }
+
+    /// So much came: it isn't waited for now.
+    fn stop(&mut self, length: usize) {
+        if let Some(since) = self.since.take() {
+            self.waited += since.elapsed();
+        }
+        if let Some(received) = &mut self.received {
+            received.hold(length);
+            received.go_on();
+        }
+    }
+
     /// More of a message came. Nobody does anything with it before all of it is there, so the wait lasts.
     fn came_of_message(&mut self, length: usize, came: u64) {
         if let Some(received) = &mut self.received {
@@ -234,7 +272,7 @@ impl Waiting {
         match (!is_message).then(|| ticket.go_on()).flatten() {
             None => Poll::Ready(frame),
             Some(slot) => {
-                self.behind = Some((frame, slot));
+                self.behind = Some((frame, slot.map(|()| true).boxed()));
                 Poll::Pending
             }
         }

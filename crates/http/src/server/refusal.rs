@@ -11,6 +11,9 @@ use crate::Body;
 use crate::body::Failure;
 use crate::headers::{Unread, shown};
 
+/// When a request that was refused for a time may come again: in 1 s.
+pub(super) const RETRY_AFTER: HeaderValue = HeaderValue::from_static("1");
+
 /// Why a request is answered without a SOAP message.
 #[derive(Debug)]
 pub(super) enum Refusal {
@@ -48,6 +51,8 @@ pub(super) enum Refusal {
     HandlerTimeout { limit: Duration },
     /// The server has as many requests at work as it may.
     Overload,
+    /// There is too little memory for what comes.
+    Exhausted,
 }
 
 impl Refusal {
@@ -56,7 +61,7 @@ impl Refusal {
         match failure {
             Failure::TooLarge { declared } => Refusal::TooLarge { declared, limit },
             Failure::BrokenOff { after, source } => match source.downcast_ref::<Stalled>() {
-                Some(stalled) => Refusal::Stalled(*stalled),
+                Some(stalled) => Refusal::from(*stalled),
                 None => Refusal::BrokenOff { after: after as u64, reason: source.to_string() },
             },
         }
@@ -77,7 +82,7 @@ impl Refusal {
             Refusal::TransferCoding => StatusCode::NOT_IMPLEMENTED,
             Refusal::TooLarge { .. } | Refusal::Limit { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Refusal::Stalled(_) => StatusCode::REQUEST_TIMEOUT,
-            Refusal::HandlerTimeout { .. } | Refusal::Overload => StatusCode::SERVICE_UNAVAILABLE,
+            Refusal::HandlerTimeout { .. } | Refusal::Overload | Refusal::Exhausted => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 
@@ -101,7 +106,8 @@ impl Refusal {
             | Refusal::TooLarge { .. }
             | Refusal::Limit { .. }
             | Refusal::BrokenOff { .. }
-            | Refusal::Stalled(_) => true,
+            | Refusal::Stalled(_)
+            | Refusal::Exhausted => true,
         }
     }
 
@@ -115,8 +121,8 @@ impl Refusal {
             Refusal::Method => {
                 headers.insert(header::ALLOW, HeaderValue::from_static("POST"));
             }
-            Refusal::Overload => {
-                headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+            Refusal::Overload | Refusal::Exhausted => {
+                headers.insert(header::RETRY_AFTER, RETRY_AFTER);
             }
             _ => {}
         }
@@ -124,6 +130,15 @@ impl Refusal {
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
         response
+    }
+}
+
+impl From<Stalled> for Refusal {
+    fn from(stalled: Stalled) -> Self {
+        match stalled {
+            Stalled::Exhausted => Refusal::Exhausted,
+            stalled => Refusal::Stalled(stalled),
+        }
     }
 }
 
@@ -164,6 +179,7 @@ impl fmt::Display for Refusal {
             Refusal::Stalled(stalled) => stalled.fmt(f),
             Refusal::HandlerTimeout { limit } => write!(f, "the service did not answer within {limit:?}"),
             Refusal::Overload => f.write_str("too many requests at once, try again later"),
+            Refusal::Exhausted => Stalled::Exhausted.fmt(f),
         }
     }
 }

@@ -4,6 +4,7 @@ use castile_xml::Limits;
 
 use super::read::read;
 use super::{EndpointReference, Properties, Version, new_message_id, write};
+use crate::charge::Charge;
 use crate::{Envelope, Error, ErrorKind, Operation};
 
 /// What a client says of a request: its action, its name, whom it is for, and that the answer comes back on the
@@ -54,8 +55,14 @@ impl Call {
     ///
     /// # Errors
     /// [`ErrorKind::Addressing`]
-    pub(crate) fn check(&self, envelope: &Envelope, text: &str, limits: Limits) -> Result<(), Error> {
-        let Some(read) = read(envelope, text, limits)? else { return Ok(()) };
+    pub(crate) fn check(
+        &self,
+        envelope: &Envelope,
+        text: &str,
+        limits: Limits,
+        charge: Charge<'_>,
+    ) -> Result<(), Error> {
+        let Some(read) = read(envelope, text, limits, charge)? else { return Ok(()) };
         if let Some(error) = read.error {
             return Err(error);
         }

@@ -11,6 +11,7 @@ use super::{
     Declared, EndpointReference, FaultKind, Policy, Problem, Properties, Refusal, RelatesTo, Replies, Responses, Usage,
     Version, is_of_addressing, new_message_id, write,
 };
+use crate::charge::Charge;
 use crate::envelope::quoted;
 use crate::{Detail, Envelope, Error, Fault, FaultDetail, Operation, Options, Reply, blocks};
 
@@ -36,12 +37,17 @@ impl Exchange {
     ///
     /// # Errors
     /// That the header can't be read.
-    pub(crate) fn open(envelope: &Envelope, text: &str, options: &Options) -> Result<Option<Arc<Self>>, Error> {
+    pub(crate) fn open(
+        envelope: &Envelope,
+        text: &str,
+        options: &Options,
+        charge: Charge<'_>,
+    ) -> Result<Option<Arc<Self>>, Error> {
         let Policy { usage, replies } = &options.addressing;
         if envelope.header.is_empty() || *usage == Usage::Ignored {
             return Ok(None);
         }
-        let read = read(envelope, text, options.limits)?;
+        let read = read(envelope, text, options.limits, charge)?;
         Ok(read.map(|Read { properties, error }| Arc::new(Exchange { properties, error, replies: replies.clone() })))
     }
 

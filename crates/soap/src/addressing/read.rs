@@ -4,6 +4,7 @@ use castile_databinding::{Any, AnyType};
 use castile_xml::Limits;
 
 use super::{EndpointReference, FaultKind, Problem, Properties, Refusal, RelatesTo, Version};
+use crate::charge::Charge;
 use crate::{AnyHeader, Envelope, Error, HeaderBlock, blocks};
 
 /// What the header of a message says: as far as it could be read, with the first thing that is wrong.
@@ -15,11 +16,11 @@ pub(crate) struct Read {
 
 /// Reads the properties of a message, whose envelope was read before off `text`. `None` if its header has no block of
 /// WS-Addressing for us; one that mixes both versions speaks that of the first block.
-pub(crate) fn read(envelope: &Envelope, text: &str, limits: Limits) -> Result<Option<Read>, Error> {
+pub(crate) fn read(envelope: &Envelope, text: &str, limits: Limits, charge: Charge<'_>) -> Result<Option<Read>, Error> {
     let is_ours = |block: &&HeaderBlock| block.is_for_recipient(envelope.version);
     let version = envelope.header.iter().filter(is_ours).find_map(|block| Version::of_namespace(&block.namespace));
     let Some(version) = version else { return Ok(None) };
-    let found: Vec<AnyHeader> = blocks::read(envelope, text, limits)?;
+    let found: Vec<AnyHeader> = blocks::read(envelope, text, limits, charge)?;
     let mut read = Read { properties: Properties { version, ..Properties::default() }, error: None };
     for (block, AnyHeader { block: any, .. }) in envelope.header.iter().zip(found).filter(|(block, _)| is_ours(block)) {
         if block.namespace == version.namespace() {
@@ -36,11 +37,11 @@ pub(crate) fn read(envelope: &Envelope, text: &str, limits: Limits) -> Result<Op
 }
 
 /// The detail of a fault of SOAP 1.1, where it stands in the header (1.0 SOAP Binding §6.2): the XML in `FaultDetail`.
-pub(crate) fn read_fault_detail(envelope: &Envelope, text: &str, limits: Limits) -> Option<String> {
+pub(crate) fn read_fault_detail(envelope: &Envelope, text: &str, limits: Limits, charge: Charge<'_>) -> Option<String> {
     let is_detail =
         |block: &HeaderBlock| block.local == "FaultDetail" && Version::of_namespace(&block.namespace).is_some();
     let index = envelope.header.iter().position(is_detail)?;
-    let found: Vec<AnyHeader> = blocks::read(envelope, text, limits).ok()?;
+    let found: Vec<AnyHeader> = blocks::read(envelope, text, limits, charge).ok()?;
     let content: AnyType = found.get(index)?.block.read().ok()?;
     Some(content.elements().map(|any| any.xml().into_owned()).collect())
 }

@@ -105,7 +105,9 @@ impl Decoder<'_> {
             }
             dimensions[1..].copy_from_slice(found);
             dimensions[0] += 1;
-            items.extend(row.into_iter().flat_map(Array::into_items));
+            let row = row.map_or_else(Vec::new, Array::into_items);
+            self.reserve(&mut items, row.len())?;
+            items.extend(row);
         }
         // Those that are not there have no items.
         dimensions[0] = most.unwrap_or(dimensions[0]);
@@ -128,10 +130,14 @@ impl Decoder<'_> {
         let mut next = shape.first;
         let start = self.reader.offset();
         let mut again = None;
+        let mut charged = 0;
         loop {
             let begin = self.next.is_none().then(|| self.reader.offset());
             if items.len() == 1 {
                 items.reserve(self.room(start, 1, size_of::<Option<T>>()));
+            }
+            if items.capacity() != charged {
+                self.charge_room(&mut charged, items.capacity(), size_of::<Option<T>>())?;
             }
             if self.next.is_none() && next < most.unwrap_or(usize::MAX) {
                 if let Some(again) = &again
@@ -180,6 +186,7 @@ impl Decoder<'_> {
             (None, _) => items.len(),
         };
         self.fill(&mut items, size, shape.offset)?;
+        self.charge_room(&mut charged, items.capacity(), size_of::<Option<T>>())?;
         self.leave(element, outer)?;
         Ok(items)
     }

@@ -47,6 +47,8 @@ pub(in crate::from_xml) struct Graph<'a> {
     identified: Option<usize>,
     /// The reference that was followed last to its end: where its element and its attribute begin, and what it says.
     last: Option<(usize, usize, &'a str)>,
+    /// For how many elements the index was charged.
+    charged: usize,
     /// How many bytes may still be read by way of references, or made room for.
     room: usize,
 }
@@ -70,6 +72,9 @@ pub(super) struct Again<'a> {
     element: usize,
     attribute: usize,
 }
+
+/// What an element takes in the index, in bytes, about: its place, and that of its id.
+const PER_ELEMENT: usize = size_of::<Extent<'static>>() + 64;
 
 /// The longest value that is looked at so.
 const LONGEST_VALUE: usize = 64;
@@ -111,6 +116,7 @@ impl<'a> Graph<'a> {
             shared: HashMap::new(),
             identified: None,
             last: None,
+            charged: 0,
             room: reader.input().len().saturating_add(reader.limits().encoding_expansion),
         })
     }
@@ -165,6 +171,7 @@ impl<'a> Decoder<'a> {
 
     /// Counts bytes that the document doesn't have itself.
     pub(super) fn take_room(&mut self, bytes: usize, offset: usize) -> Result<(), Error> {
+        self.charge(bytes)?;
         let limit = self.reader.limits().encoding_expansion;
         let graph = self.graph();
         match graph.room.checked_sub(bytes) {
@@ -181,6 +188,19 @@ impl<'a> Decoder<'a> {
         }
     }
 
+    /// Charges the index, if it has grown.
+    #[inline]
+    fn charge_index(&mut self) -> Result<(), Error> {
+        let graph = self.graph();
+        let count = graph.index.as_ref().map_or(0, |index| index.elements.capacity());
+        if count <= graph.charged {
+            return Ok(());
+        }
+        let more = count - graph.charged;
+        graph.charged = count;
+        self.charge(more.saturating_mul(PER_ELEMENT))
+    }
+
     /// The number of the element that a reference leads to.
     pub(super) fn find(&mut self, reference: &Reference<'a>) -> Result<u32, Error> {
         if self.graph().index.is_none() {
@@ -193,7 +213,7 @@ impl<'a> Decoder<'a> {
             let id = index::trim(&to);
             let id = id.strip_prefix('#').unwrap_or(id);
             match self.graph().target(id)? {
-                Target::Element(number) => return Ok(number),
+                Target::Element(number) => return self.charge_index().map(|()| number),
                 Target::Reference(next) => {
                     self.take_room(next.len(), reference.attribute)?;
                     to = next;

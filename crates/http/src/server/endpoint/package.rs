@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use castile_mime::{ErrorKind, Message, Related};
+use castile_mime::{Charges, ErrorKind, Message, Related};
 use castile_soap::{Fault, Reply, Request};
 
 use super::{Asked, Shared};
@@ -23,10 +23,12 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
     {
         let options = &self.options;
         let coming = Arc::new(receiving::Shared::default());
-        let body = Receiving::package(body, options.pace(), asked.ticket.clone(), coming.clone());
+        let reservation = self.reservation(&asked.ticket)?;
+        let body = Receiving::package(body, options.pace(), asked.ticket.clone(), reservation.clone(), coming.clone());
         let mut limits = options.attachments;
         limits.root_size = limits.root_size.min(options.limits.message_size);
-        let message = match Message::read(related, body, limits).await {
+        let charges = Charges { memory: reservation.clone(), disk: self.disk(&asked.ticket) };
+        let message = match Message::read_charged(related, body, limits, Some(charges)).await {
             Ok(message) => message,
             Err(error) => return refuse(related, error),
         };
@@ -36,13 +38,16 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
             .with_action(action)
             .with_charset(message_type.charset)
             .with_attachments(packaging, message.attachments);
+        request.reservation = Some(reservation.clone());
         request.accepts_mtom = asked.accepts_mtom;
         request.extensions = asked.extensions;
         coming.is_at_work.store(true, Relaxed);
         asked.ticket.work().await?;
         let reply = self.call(request);
         let limit = options.request_timeout;
-        within_progress(limit, &coming.progress, reply).await.map_err(|_| Refusal::HandlerTimeout { limit })
+        let reply = within_progress(limit, &coming.progress, reply).await;
+        drop(reservation);
+        reply.map_err(|_| Refusal::HandlerTimeout { limit })
     }
 }
 
@@ -51,11 +56,12 @@ fn refuse(related: &Related, error: castile_mime::Error) -> Result<Reply, Refusa
     let source = std::error::Error::source(&error);
     let stalled = source.and_then(|source| source.downcast_ref::<Stalled>());
     match (error.kind(), stalled) {
-        (_, Some(stalled)) => Err(Refusal::Stalled(*stalled)),
+        (_, Some(stalled)) => Err(Refusal::from(*stalled)),
         (ErrorKind::Body, None) => Err(Refusal::BrokenOff {
             after: error.offset().unwrap_or_default(),
             reason: source.map(ToString::to_string).unwrap_or_default(),
         }),
+        (ErrorKind::Exhausted, None) => Err(Refusal::Exhausted),
         (ErrorKind::Limit, None) => Err(Refusal::Limit { message: error.to_string() }),
         (ErrorKind::ContentType, None) => Err(Refusal::ContentType(Unread::Package(error.to_string()))),
         _ => Ok(Reply::from_fault(declared_version(related), &Fault::<castile_soap::NoDetail>::from(error))),

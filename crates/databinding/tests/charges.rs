@@ -1,0 +1,103 @@
+//! What values take is charged: about as much as the allocator gives, and before it is kept.
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
+
+mod common;
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use castile_budget::{Allowance, Budget};
+use castile_databinding::datatypes::{Base64Binary, List, Nmtoken, QName};
+use castile_databinding::schema::{Attributes, Content, Element, Namespaces, Wildcard};
+use castile_databinding::{AnyAttribute, AnyElements, AnyType, Decoder, Error, ErrorKind, FromXml};
+use castile_xml::{Limits, Reader};
+use common::Tree;
+
+#[global_allocator]
+static ALLOCATOR: dhat::Alloc = dhat::Alloc;
+
+static ROOT: Element = Element::new("urn:t", "root", 1_000);
+static ITEM: [Element; 1] = [Element::new("urn:t", "i", 1_001).occurs(0, None)];
+static ANY: Wildcard = Wildcard::new(Namespaces::Any).occurs(0, None);
+
+/// Elements one after another.
+#[derive(Debug)]
+struct Items<T>(#[allow(dead_code, reason = "it is kept, not looked at")] Vec<T>);
+
+impl<T: FromXml> FromXml for Items<T> {
+    const CONTENT: &'static Content = &Content::Sequence(&ITEM);
+
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+        decoder.complex(element, |decoder| decoder.repeated(&ITEM, 0).map(Items))
+    }
+}
+
+#[derive(Debug)]
+struct Anything(#[allow(dead_code, reason = "it is kept, not looked at")] AnyElements);
+
+impl FromXml for Anything {
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+        decoder.complex(element, |decoder| decoder.repeated_any(&ANY).map(Anything))
+    }
+}
+
+#[derive(Debug)]
+struct WithAttributes(#[allow(dead_code, reason = "it is kept, not looked at")] Vec<AnyAttribute>);
+
+impl FromXml for WithAttributes {
+    const ATTRIBUTES: &'static Attributes = &Attributes::ANY;
+
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+        let attributes = decoder.any_attributes(Self::ATTRIBUTES);
+        decoder.complex(element, |_| Ok(WithAttributes(attributes)))
+    }
+}
+
+fn read<T: FromXml>(document: &str, budget: &Budget) -> (Result<T, Error>, usize) {
+    let reservation = Arc::new(budget.reserve(0).unwrap());
+    let mut reader = Reader::new(document.as_bytes(), Limits::default()).unwrap();
+    reader.next().unwrap();
+    let mut decoder = Decoder::new(reader).within(Allowance::of(reservation.clone(), 0));
+    let value = decoder.root::<T>(&ROOT);
+    drop(decoder);
+    let charged = reservation.bytes();
+    (value, charged)
+}
+
+fn check<T: FromXml + Debug>(name: &str, content: &str) {
+    let document = format!("<root xmlns='urn:t' xmlns:p='urn:{}'>{content}</root>", "long".repeat(200));
+    let before = dhat::HeapStats::get().curr_bytes;
+    let (value, charged) = read::<T>(&document, &Budget::unlimited());
+    let taken = dhat::HeapStats::get().curr_bytes - before;
+    let value = value.unwrap_or_else(|error| panic!("{name}: {error}"));
+    assert!(taken > 50_000, "{name}: {taken}");
+    // Texts take no more than the document, and are charged with that.
+    let all = charged + document.len();
+    assert!(all + 4_096 >= taken && charged <= 3 * taken, "{name}: {charged} were charged and {taken} taken");
+    drop(value);
+
+    let small = Budget::new(charged / 2);
+    let (refused, _) = read::<T>(&document, &small);
+    assert_eq!(refused.unwrap_err().kind(), ErrorKind::Exhausted, "{name}");
+    assert_eq!(small.used(), 0);
+}
+
+#[test]
+fn what_is_charged_is_what_is_taken() {
+    let _profiler = dhat::Profiler::builder().testing().build();
+    check::<Tree>("trees", &"<n><n/></n>".repeat(5_000));
+    check::<Tree>("one after another", &"<n></n>".repeat(5_000));
+    check::<Items<i32>>("numbers", &"<i>1</i>".repeat(50_000));
+    check::<Items<String>>("texts", &format!("<i>{}</i>", "x".repeat(50)).repeat(5_000));
+    check::<Items<String>>("short texts", &"<i>x</i><i/>".repeat(5_000));
+    check::<Items<String>>("escaped texts", &"<i>x&amp;y</i>".repeat(5_000));
+    check::<Items<Base64Binary>>("bytes", &"<i>AAAA</i>".repeat(5_000));
+    check::<Items<QName>>("names", &"<i>p:x</i>".repeat(1_000));
+    check::<Items<List<i32>>>("a list", &format!("<i>{}</i>", "1 ".repeat(50_000)));
+    check::<Items<List<i32>>>("lists", &"<i>1 2 3</i>".repeat(5_000));
+    check::<Items<List<Nmtoken>>>("a list of texts", &format!("<i>{}</i>", "x ".repeat(50_000)));
+    check::<Items<List<QName>>>("a list of names", &format!("<i>{}</i>", "p:x ".repeat(1_000)));
+    check::<Items<WithAttributes>>("attributes", &"<i p:a='b'/>".repeat(1_000));
+    check::<Anything>("wildcards", &"<a/>".repeat(50_000));
+    check::<Items<AnyType>>("mixed", &format!("<i>{}</i>", "<a/>b".repeat(50_000)));
+}

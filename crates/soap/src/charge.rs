@@ -1,0 +1,33 @@
+//! What is made of a message is charged to what its carrier has reserved for it.
+
+use std::sync::Arc;
+
+use castile_budget::{Allowance, Exhausted, Reservation};
+
+/// Where a message is charged, if anywhere.
+pub(crate) type Charge<'a> = Option<&'a Arc<Reservation>>;
+
+/// How many bytes of values are not charged, so that small messages never touch the budget.
+const FREE: usize = 16 << 10;
+
+/// How many bytes an answer may have that is not charged: about what a connection takes anyway.
+const SMALL: usize = 4 << 10;
+
+/// What the values of a document of so many bytes may take. Their texts, which take no more, are charged already.
+pub(crate) fn allowance(charge: Charge<'_>, document: usize) -> Result<Allowance, Exhausted> {
+    let Some(reservation) = charge else { return Ok(Allowance::unlimited()) };
+    let mut allowance = Allowance::of(reservation.clone(), FREE);
+    allowance.charge(document)?;
+    Ok(allowance)
+}
+
+/// Takes so many bytes until what is returned is dropped.
+pub(crate) fn hold(charge: Charge<'_>, bytes: usize) -> Result<Option<Reservation>, Exhausted> {
+    charge.map(|reservation| reservation.budget().reserve(bytes)).transpose()
+}
+
+/// Takes the bytes of an answer, unless it is a small one.
+pub(crate) fn keep(charge: Charge<'_>, bytes: usize) -> Result<Option<Arc<Reservation>>, Exhausted> {
+    let charge = charge.filter(|_| bytes > SMALL);
+    Ok(hold(charge, bytes)?.map(Arc::new))
+}

@@ -1,0 +1,162 @@
+//! Requests that take much more memory than they have bytes, and answers that nobody reads, take no more than the budget.
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
+
+use std::time::{Duration, Instant};
+
+use castile::Budget;
+use castile::http::server::Server;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+const MEGABYTE: usize = 1_000_000;
+/// What is waited for at most.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+struct Host {
+    address: std::net::SocketAddr,
+    budget: Budget,
+}
+
+impl Host {
+    async fn start(memory: usize) -> Self {
+        let budget = Budget::new(memory);
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = Server::new().budget(budget.clone());
+        tokio::spawn(server.serve(listener, castile_suites::routes(), std::future::pending()));
+        Host { address, budget }
+    }
+
+    /// A connection on which a request was sent.
+    async fn sent(&self, path: &str, payload: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        let message = format!(
+            "<e:Envelope xmlns:e='http://schemas.xmlsoap.org/soap/envelope/'><e:Body>{payload}</e:Body></e:Envelope>"
+        );
+        let length = message.len();
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nhost: h\r\nconnection: close\r\ncontent-type: text/xml\r\ncontent-length: {length}\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        // It may be refused before it is there.
+        let _ = stream.write_all(message.as_bytes()).await;
+        stream
+    }
+
+    async fn ask(&self, path: &str, payload: &str) -> String {
+        answer(self.sent(path, payload).await).await
+    }
+
+    /// Nothing is held any more.
+    async fn is_empty(&self) {
+        let start = Instant::now();
+        while self.budget.used() > 0 {
+            assert!(start.elapsed() < PATIENCE, "{} bytes are still in use", self.budget.used());
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+}
+
+async fn answer(mut stream: TcpStream) -> String {
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer).await;
+    String::from_utf8(answer).unwrap()
+}
+
+fn status(answer: &str) -> &str {
+    answer.split(' ').nth(1).unwrap_or(answer)
+}
+
+fn repeated(start: &str, of: &str, size: usize, end: &str) -> String {
+    format!("{start}{}{end}", of.repeat(size / of.len()))
+}
+
+const OPEN: &str = " xmlns='urn:castile:open'>";
+
+/// What becomes many times its size, each in another way.
+fn bombs(size: usize) -> Vec<(&'static str, String)> {
+    let open = |name: &str, of: &str| repeated(&format!("<{name}{OPEN}"), of, size, &format!("</{name}>"));
+    let array = "<t:echoStructArray xmlns:t='http://soapinterop.org/'><inputStructArray \
+        xmlns:e='http://schemas.xmlsoap.org/soap/encoding/' xmlns:s='http://soapinterop.org/xsd' \
+        e:arrayType='s:SOAPStruct[]'>";
+    vec![
+        ("/open", open("takeTree", "<tree/>")),
+        ("/open", open("takeAny", "<a/>")),
+        ("/open", open("takeMixed", "<a/>b")),
+        ("/open", open("takeValues", "<value><uri/></value>")),
+        ("/open", format!("<takeAny{OPEN}<x xmlns=''>{}</x></takeAny>", "<a/>".repeat(size / 4))),
+        ("/interop/base", repeated(array, "<i/>", size, "</inputStructArray></t:echoStructArray>")),
+        ("/open", open("takeValues", &format!("<value><ints>{}</ints></value>", "1 ".repeat(10_000)))),
+    ]
+}
+
+/// Three of 16 MB ended a process that was limited to 2 GiB.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn requests_that_become_many_times_their_size_are_refused() {
+    let host = Host::start(5 * MEGABYTE).await;
+    for (path, bomb) in bombs(MEGABYTE) {
+        let name = &bomb[..bomb.len().min(40)];
+        let asked = (0..3).map(|_| host.ask(path, &bomb));
+        let answers = futures_util::future::join_all(asked).await;
+        for answer in &answers {
+            assert!(matches!(status(answer), "200" | "503" | "408"), "{name}: {answer}");
+            if status(answer) == "503" {
+                assert!(answer.contains("retry-after: 1\r\n"), "{name}: {answer}");
+            }
+        }
+        assert!(host.budget.used() <= host.budget.limit());
+        host.is_empty().await;
+    }
+    let answer = host.ask("/open", &format!("<takeTree{OPEN}<tree/></takeTree>")).await;
+    assert_eq!(status(&answer), "200", "{answer}");
+    host.is_empty().await;
+}
+
+/// A part of these bytes is enough for one to be refused, so that they are charged.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_of_them_is_charged() {
+    let host = Host::start(3 * MEGABYTE).await;
+    for (path, bomb) in bombs(2 * MEGABYTE) {
+        let answer = host.ask(path, &bomb).await;
+        let name = &bomb[..bomb.len().min(40)];
+        assert_eq!(status(&answer), "503", "{name}: {}", &answer[..answer.len().min(500)]);
+        assert!(answer.contains("retry-after: 1\r\n") && answer.contains("try again later"), "{name}: {answer}");
+        host.is_empty().await;
+    }
+}
+
+fn echo_string(size: usize) -> String {
+    let text = "x".repeat(size);
+    format!("<t:echoString xmlns:t='http://soapinterop.org/'><inputString>{text}</inputString></t:echoString>")
+}
+
+/// 20 clients that don't read answers of 67 MB took 1.85 GB.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn answers_that_nobody_reads_take_no_more_than_the_budget() {
+    // More than what systems buffer of a connection.
+    let size = 8 * MEGABYTE;
+    let host = Host::start(70 * MEGABYTE).await;
+    let mut unread = Vec::new();
+    for _ in 0..10 {
+        unread.push(host.sent("/interop/base", &echo_string(size)).await);
+    }
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let used = host.budget.used();
+    assert!(used > 2 * size && used <= host.budget.limit(), "{used}");
+    // Those that read are answered.
+    let answer = host.ask("/interop/base", &echo_string(100)).await;
+    assert_eq!(status(&answer), "200", "{answer}");
+    drop(unread);
+    host.is_empty().await;
+}
+
+/// A large answer is charged while it grows.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_large_answer_is_charged_or_refused() {
+    let host = Host::start(20 * MEGABYTE).await;
+    for (size, expected) in [(2 * MEGABYTE, "200"), (12 * MEGABYTE, "503")] {
+        let answer = host.ask("/interop/base", &echo_string(size)).await;
+        assert_eq!(status(&answer), expected, "{size}: {}", &answer[..answer.len().min(500)]);
+        host.is_empty().await;
+    }
+}

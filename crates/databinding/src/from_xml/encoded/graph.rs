@@ -171,13 +171,13 @@ impl<'a> Decoder<'a> {
 
     /// Counts bytes that the document doesn't have itself.
     pub(super) fn take_room(&mut self, bytes: usize, offset: usize) -> Result<(), Error> {
-        self.charge(bytes)?;
         let limit = self.reader.limits().encoding_expansion;
         let graph = self.graph();
         match graph.room.checked_sub(bytes) {
             Some(room) => {
                 graph.room = room;
-                Ok(())
+                // Behind the limit: a size that a message says may be more than any budget has.
+                self.charge(bytes)
             }
             None => {
                 let message = format!(

@@ -104,8 +104,9 @@ fn plain(word: &str) -> String {
             out.push('\\');
         }
         // Marks that turn the direction of writing could make code look like what it is not: rustc refuses them.
-        if !matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}') {
-            out.push(c);
+        match c {
+            '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => out.extend(c.escape_unicode()),
+            _ => out.push(c),
         }
         before = Some(c);
     }
@@ -177,7 +178,7 @@ mod tests {
             ("1. one", " 1\\. one"),
             ("---", " \\---"),
             ("C:\\temp ~~~", " C:\\\\temp \\~\\~\\~"),
-            ("left\u{202E}right", " leftright"),
+            ("left\u{202E}right", r" left\u{202e}right"),
         ] {
             assert_eq!(lines(text), [expected], "{text}");
         }

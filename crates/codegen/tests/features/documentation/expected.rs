@@ -169,7 +169,7 @@ impl<S: HttpService> FeatureClient<S> {
 /// C:\\temp\\new, 50% | 60% {braces} $math$ \\\[ escaped \\\] end\\
 /// | a | b |
 /// |---|---|
-/// right to left \*/ /\* // ///
+/// \u{202e}right to left\u{202c} \*/ /\* // ///
 /// //! inner
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {

@@ -19,8 +19,8 @@ const NAMESPACE_3: &str = "urn:t:*/ mod evil {} /* /* /* */ // \\ \"; mod evil {
 /// } mod evil {} \`\`\`
 /// mod evil {}
 /// \`\`\` \` \[a\](javascript:b) \<script> \*\* \]\]> \<!\[CDATA\[ --> \<!-- #!\[feature(evil)\]
-/// \#\[doc(hidden)\] mod evil {} mod evil {}\u{9b}  \u{200e}\u{200f}\u{61c}﻿ é 日本 😀 􏿿 include!("/etc/passwd") %s \~ $crate ' ;
-/// }
+/// \#\[doc(hidden)\] mod evil {} mod evil {}\u{9b} \u{202e}\u{2066}\u{2069}\u{202c} \u{200e}\u{200f}\u{61c}﻿ é 日本 😀 􏿿
+/// include!("/etc/passwd") %s \~ $crate ' ; }
 #[allow(dead_code, reason = "a program may be a client alone")]
 pub trait Feature: Send + Sync + 'static {
     /// \*/ mod evil {} /\* /\* /\* \*/ // \\ "; mod evil {} // "# "## "##### r####"x"### '"'\\'\\" \\u{41}
@@ -31,8 +31,8 @@ pub trait Feature: Send + Sync + 'static {
     /// } mod evil {} \`\`\`
     /// mod evil {}
     /// \`\`\` \` \[a\](javascript:b) \<script> \*\* \]\]> \<!\[CDATA\[ --> \<!-- #!\[feature(evil)\]
-    /// \#\[doc(hidden)\] mod evil {} mod evil {}\u{9b}  \u{200e}\u{200f}\u{61c}﻿ é 日本 😀 􏿿 include!("/etc/passwd") %s \~ $crate ' ;
-    /// }
+    /// \#\[doc(hidden)\] mod evil {} mod evil {}\u{9b} \u{202e}\u{2066}\u{2069}\u{202c} \u{200e}\u{200f}\u{61c}﻿ é 日本 😀 􏿿
+    /// include!("/etc/passwd") %s \~ $crate ' ; }
     fn o(&self, request: R) -> impl Future<Output = Result<(), Fault>> + Send;
 }
 
@@ -155,8 +155,8 @@ impl<S: HttpService> FeatureClient<S> {
     /// } mod evil {} \`\`\`
     /// mod evil {}
     /// \`\`\` \` \[a\](javascript:b) \<script> \*\* \]\]> \<!\[CDATA\[ --> \<!-- #!\[feature(evil)\]
-    /// \#\[doc(hidden)\] mod evil {} mod evil {}\u{9b}  \u{200e}\u{200f}\u{61c}﻿ é 日本 😀 􏿿 include!("/etc/passwd") %s \~ $crate ' ;
-    /// }
+    /// \#\[doc(hidden)\] mod evil {} mod evil {}\u{9b} \u{202e}\u{2066}\u{2069}\u{202c} \u{200e}\u{200f}\u{61c}﻿ é 日本 😀 􏿿
+    /// include!("/etc/passwd") %s \~ $crate ' ; }
     pub async fn o(&self, request: &R) -> Result<(), CallError> {
         self.0.send(&FEATURE_OPERATIONS[0], request, &()).await
     }
@@ -206,7 +206,7 @@ pub enum C {
     ModEvil6,
     /// mod evil {}\u{9b}
     ModEvil7,
-    ///
+    /// \u{202e}\u{2066}\u{2069}\u{202c}
     _3,
     /// \u{200e}\u{200f}\u{61c}﻿
     _4,
@@ -279,8 +279,8 @@ static D_FACETS: xs::Restriction<String> = xs::Restriction::new(
 /// } mod evil {} \`\`\`
 /// mod evil {}
 /// \`\`\` \` \[a\](javascript:b) \<script> \*\* \]\]> \<!\[CDATA\[ --> \<!-- #!\[feature(evil)\]
-/// \#\[doc(hidden)\] mod evil {} mod evil {}\u{9b}  \u{200e}\u{200f}\u{61c}﻿ é 日本 😀 􏿿 include!("/etc/passwd") %s \~ $crate ' ;
-/// }
+/// \#\[doc(hidden)\] mod evil {} mod evil {}\u{9b} \u{202e}\u{2066}\u{2069}\u{202c} \u{200e}\u{200f}\u{61c}﻿ é 日本 😀 􏿿
+/// include!("/etc/passwd") %s \~ $crate ' ; }
 #[derive(Clone, Debug, PartialEq)]
 pub struct R {
     /// The attribute `e`.
@@ -293,8 +293,8 @@ pub struct R {
     /// } mod evil {} \`\`\`
     /// mod evil {}
     /// \`\`\` \` \[a\](javascript:b) \<script> \*\* \]\]> \<!\[CDATA\[ --> \<!-- #!\[feature(evil)\]
-    /// \#\[doc(hidden)\] mod evil {} mod evil {}\u{9b}  \u{200e}\u{200f}\u{61c}﻿ é 日本 😀 􏿿 include!("/etc/passwd") %s \~ $crate ' ;
-    /// }
+    /// \#\[doc(hidden)\] mod evil {} mod evil {}\u{9b} \u{202e}\u{2066}\u{2069}\u{202c} \u{200e}\u{200f}\u{61c}﻿ é 日本 😀 􏿿
+    /// include!("/etc/passwd") %s \~ $crate ' ; }
     pub a: String,
     /// The element `b`.
     pub b: String,

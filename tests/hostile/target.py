@@ -17,10 +17,16 @@ class Server:
     def __init__(self, castile, flags=(), limit=None):
         self.log = tempfile.TemporaryFile()
         command = [castile, "serve", "--addr", "127.0.0.1:0", *flags]
-        self.process = subprocess.Popen(command, stdout=self.log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+
+        def confine():
+            # Before it begins, since it looks how much memory it may have.
+            if limit is not None:
+                resource.setrlimit(resource.RLIMIT_AS, (int(limit), int(limit)))
+
+        self.process = subprocess.Popen(
+            command, stdout=self.log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, preexec_fn=confine
+        )
         self.pid = self.process.pid
-        if limit is not None:
-            resource.prlimit(self.pid, resource.RLIMIT_AS, (int(limit), int(limit)))
         self.port = self.await_port()
         self.idle = peak_memory(self.pid)
         self.peak = self.idle
@@ -36,8 +42,9 @@ class Server:
         raise SystemExit(f"castile serve does not listen:\n{self.output()}")
 
     def output(self):
-        self.log.seek(0)
-        return self.log.read().decode(errors="replace")
+        # The process writes where this file descriptor stands, so it must not be moved.
+        size = os.fstat(self.log.fileno()).st_size
+        return os.pread(self.log.fileno(), size, 0).decode(errors="replace")
 
     def sample(self):
         """Notes the peak of memory, which is lost when a process aborts."""

@@ -5,7 +5,8 @@
 //! - the machine's physical memory (`/proc/meminfo`),
 //! - the limits of the container: `memory.max` and `memory.high` of the process's control group and of those above it, and
 //!   `memory.limit_in_bytes` where control groups have version 1,
-//! - the limits of the process for its address space and its data, as `ulimit -v` and `ulimit -d` set them.
+//! - the limits of the process for its address space and its data, as `ulimit -v` and `ulimit -d` set them, less what it has of
+//!   them already: an allocator may reserve a gigabyte of addresses before it is asked for anything.
 //!
 //! Where none of them can be read, as on systems other than Linux, [`FALLBACK`] is assumed.
 
@@ -34,7 +35,8 @@ pub fn memory() -> Option<usize> {
 /// The same, of the files below `root`. Whatever can't be read says nothing.
 fn below(root: &Path) -> Option<usize> {
     let physical = fs::read_to_string(root.join("proc/meminfo")).ok().and_then(|text| physical(&text));
-    let process = fs::read_to_string(root.join("proc/self/limits")).ok().and_then(|text| process(&text));
+    let status = fs::read_to_string(root.join("proc/self/status")).unwrap_or_default();
+    let process = fs::read_to_string(root.join("proc/self/limits")).ok().and_then(|text| process(&text, &status));
     let groups = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
     let container = groups.lines().filter_map(|line| group(root, line)).min();
     let bytes = [physical, process, container].into_iter().flatten().min()?;
@@ -42,20 +44,26 @@ fn below(root: &Path) -> Option<usize> {
     Some(usize::try_from(bytes).unwrap_or(usize::MAX).min(isize::MAX as usize))
 }
 
-/// `MemTotal:       24684084 kB`
 fn physical(meminfo: &str) -> Option<u64> {
-    let total = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    let kilobytes: u64 = total.trim().strip_suffix("kB")?.trim_end().parse().ok()?;
+    field(meminfo, "MemTotal:")
+}
+
+/// The bytes of a line such as `MemTotal:       24684084 kB`.
+fn field(text: &str, name: &str) -> Option<u64> {
+    let value = text.lines().find_map(|line| line.strip_prefix(name))?;
+    let kilobytes: u64 = value.trim().strip_suffix("kB")?.trim_end().parse().ok()?;
     kilobytes.checked_mul(1024)
 }
 
 /// `Max address space         2147483648           unlimited            bytes`: the first number is the one that holds.
-fn process(limits: &str) -> Option<u64> {
-    let limit = |line: &str| {
-        let rest = line.strip_prefix("Max address space").or_else(|| line.strip_prefix("Max data size"))?;
-        rest.split_whitespace().next()?.parse().ok()
+fn process(limits: &str, status: &str) -> Option<u64> {
+    let left = |line: &str| {
+        let of = |limit, used| Some((line.strip_prefix(limit)?, field(status, used).unwrap_or_default()));
+        let (rest, used) = of("Max address space", "VmSize:").or_else(|| of("Max data size", "VmData:"))?;
+        let limit: u64 = rest.split_whitespace().next()?.parse().ok()?;
+        Some(limit.saturating_sub(used))
     };
-    limits.lines().filter_map(limit).min()
+    limits.lines().filter_map(left).min()
 }
 
 /// A line of `/proc/self/cgroup`, `ID:CONTROLLERS:PATH`. Version 2 has one without controllers.

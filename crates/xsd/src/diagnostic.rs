@@ -143,7 +143,9 @@ fn excerpt(text: &str, start: usize, at: usize) -> (String, usize) {
     if shown.ends_with('\r') {
         shown.pop();
     }
-    (shown, before[from..].chars().count() + usize::from(from > 0))
+    // A place behind a carriage return is shown at the end of the line.
+    let caret = (before[from..].chars().count() + usize::from(from > 0)).min(shown.chars().count());
+    (shown, caret)
 }
 
 /// A place in one of the documents a [`Sources`] holds: [`Sources::position`] has its line and column.
@@ -432,6 +434,7 @@ mod tests {
         let (shown, caret) = excerpt(&line, 0, 499);
         assert_eq!((shown.chars().count(), caret), (122, 41));
         assert_eq!(excerpt("abc", 0, 0), ("abc".to_owned(), 0));
+        assert_eq!(excerpt("\r", 0, 1), (String::new(), 0));
         assert_eq!(excerpt("a\n\tbc\r\nd", 2, 4), (" bc".to_owned(), 2));
         let (shown, caret) = excerpt(&"é".repeat(200), 0, 2 * 100);
         assert_eq!((shown.chars().count(), caret), (121, 100));

@@ -17,7 +17,9 @@ const LONGEST: usize = 40;
 
 /// Any bytes as a body that is cut anywhere, and as the content of a package that is written and read.
 pub fn multipart(input: &[u8]) {
-    let lengths: Vec<usize> = input.iter().rev().map(|&byte| usize::from(byte) % LONGEST).chain([1]).collect();
+    let mut lengths: Vec<usize> = input.iter().rev().map(|&byte| usize::from(byte) % LONGEST).chain([1]).collect();
+    // The lengths come again and again: with thousands of empty pieces for each byte the check would be quadratic.
+    lengths.dedup_by(|one, before| *one == 0 && *before == 0);
     parse(input, &lengths);
     round_trip(&documents(input), &lengths);
 }

@@ -125,13 +125,19 @@ fn places(text: &str) -> Vec<(Range<usize>, Result<Context, &'static str>)> {
     let mut at = 0;
     let mut quote = None;
     let mut is_tag = false;
-    // Looked for once: braces that nothing closes would each be looked for to the end.
-    let last = text.rfind("}}").unwrap_or_default();
+    // A place ends in the text or value in which it begins: where that ends, and where the last braces close in it. They are looked
+    // for once, since braces that nothing closes would each be looked for to the end.
+    let (mut end, mut last) = (0, 0);
     // The document is well-formed: what begins ends, and no `<` stands in a value.
     let end_of = |at: usize, end: &str| text[at..].find(end).map_or(text.len(), |found| at + found + end.len());
     while let Some(c) = text[at..].chars().next() {
         let rest = &text[at..];
-        let is_place = rest.starts_with("{{") && at + 2 <= last;
+        let is_open = rest.starts_with("{{");
+        if is_open && at >= end {
+            end = at + rest.find(quote.unwrap_or('<')).unwrap_or(rest.len());
+            last = text[at..end].rfind("}}").map_or(0, |found| at + found);
+        }
+        let is_place = is_open && at + 2 <= last;
         let place = is_place.then(|| rest.find("}}")).flatten().map(|end| at..at + end + 2);
         match (place, quote) {
             (Some(range), _) => {
@@ -168,7 +174,7 @@ fn places(text: &str) -> Vec<(Range<usize>, Result<Context, &'static str>)> {
             (None, None) => match c {
                 '<' => is_tag = true,
                 '>' => is_tag = false,
-                '"' | '\'' if is_tag => quote = Some(c),
+                '"' | '\'' if is_tag => (quote, end) = (Some(c), 0),
                 _ => {}
             },
         }
@@ -236,6 +242,16 @@ mod tests {
             let _ = sender.send(template(&text).map(|template| template.pieces.len()));
         });
         assert_eq!(receiver.recv_timeout(std::time::Duration::from_secs(60)), Ok(Ok(0)));
+    }
+
+    #[test]
+    fn a_place_ends_where_it_begins() {
+        for (text, expected) in [
+            ("<e a='{{ a|' b='{{a}}'/>", "<e a='{{ a|' b='v'/>"),
+            ("<e>{{<f>a}}</f>{{a}}{{ a }}</e>", "<e>{{<f>a}}</f>vv</e>"),
+        ] {
+            assert_eq!(written(text, "v"), expected);
+        }
     }
 
     #[test]

@@ -376,10 +376,13 @@ fn put<T>(items: &mut Vec<Option<T>>, place: usize, value: Option<T>) {
     }
 }
 
+/// The most dimensions that an array may say it has: sixteen million commas are no sizes.
+const MOST_DIMENSIONS: usize = 1_000;
+
 /// The sizes of SOAP 1.1: `2,3`, or nothing for one that isn't said.
 fn sizes11(text: &str) -> Option<Vec<Option<usize>>> {
     let size = |text: &str| if text.trim().is_empty() { Some(None) } else { number(text).map(Some) };
-    text.split(',').map(size).collect()
+    sizes(text.split(',').map(size))
 }
 
 /// The sizes of SOAP 1.2: `2 3` or `* 3`.
@@ -389,10 +392,30 @@ fn sizes12(text: &str) -> Option<Vec<Option<usize>>> {
         "*" if index == 0 => Some(None),
         text => number(text).map(Some),
     });
-    sizes.collect::<Option<Vec<_>>>().filter(|sizes| !sizes.is_empty())
+    self::sizes(sizes).filter(|sizes| !sizes.is_empty())
+}
+
+/// All sizes, if each is one and they are not more than any array has dimensions.
+fn sizes(sizes: impl Iterator<Item = Option<Option<usize>>>) -> Option<Vec<Option<usize>>> {
+    let sizes: Vec<_> = sizes.take(MOST_DIMENSIONS + 1).collect::<Option<_>>()?;
+    (sizes.len() <= MOST_DIMENSIONS).then_some(sizes)
 }
 
 fn number(text: &str) -> Option<usize> {
     let text = text.trim();
     if text.bytes().all(|byte| byte.is_ascii_digit()) { text.parse().ok() } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_sizes_are_kept_than_arrays_have_dimensions() {
+        assert_eq!(sizes11("2,,3"), Some(vec![Some(2), None, Some(3)]));
+        assert_eq!(sizes12("* 3"), Some(vec![None, Some(3)]));
+        assert_eq!(sizes11(&",".repeat(MOST_DIMENSIONS - 1)).map(|sizes| sizes.len()), Some(MOST_DIMENSIONS));
+        assert_eq!(sizes11(&",".repeat(MOST_DIMENSIONS)), None);
+        assert_eq!(sizes12(&"1 ".repeat(MOST_DIMENSIONS + 1)), None);
+    }
 }

@@ -126,6 +126,8 @@ fn is_in_instruction(text: &str, offset: usize) -> bool {
 fn is_too_strict(error: &roxmltree::Error) -> bool {
     match error {
         roxmltree::Error::NodesLimitReached => true,
+        // It takes many references for a loop.
+        roxmltree::Error::EntityReferenceLoop(_) => true,
         // It binds this prefix for attributes alone (Namespaces in XML §3).
         roxmltree::Error::UnknownNamespace(prefix, _) => prefix == "xml",
         _ => false,

@@ -49,6 +49,14 @@ impl Served {
     }
 }
 
+/// Servers of tests that fail end with them.
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 #[test]
 fn a_shutdown_that_cuts_a_request_off_says_which_and_fails() {
     let served = Served::start(&["--grace", "1s"]);

@@ -1,6 +1,7 @@
 //! Bindings (§2.5) with SOAP (§3), HTTP (§4) and MIME (§5) in them. Elements are taken in any order: some contracts
 //! put the protocol's elements behind those of WSDL.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use castile_xml::tree::Element;
@@ -26,21 +27,23 @@ pub(crate) fn binding(
     let name = context.name(element, diagnostics)?;
     let port_type = names.resolve(Kind::PortType, context, element, "type", diagnostics).map(PortTypeId)?;
     let protocol = protocol(context, element, diagnostics);
-    let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
-    for (index, operation) in definitions[port_type].operations.iter().enumerate() {
-        by_name.entry(&operation.name).or_default().push(index);
-    }
-    let mut reader = Reader { context, names, definitions, protocol: &protocol, by_name, diagnostics };
+    let known = Operations::of(&definitions[port_type].operations);
+    let mut reader = Reader { context, names, definitions, protocol: &protocol, known, diagnostics };
     let mut operations: Vec<BindingOperation> = Vec::new();
-    let mut bound: HashSet<usize> = HashSet::new();
+    let mut bound: HashMap<usize, Location> = HashMap::new();
     for child in wsdl_children(element).filter(|child| child.local() == "operation") {
         let Some(operation) = reader.operation(child, port_type) else { continue };
-        if !bound.insert(operation.operation) {
-            let message = format!("operation {} is bound twice", operation.name);
-            reader.diagnostics.error(operation.location, message);
-            continue;
+        match bound.entry(operation.operation) {
+            Entry::Vacant(entry) => {
+                entry.insert(operation.location);
+                operations.push(operation);
+            }
+            Entry::Occupied(first) => {
+                let message = format!("operation {} is bound twice", operation.name);
+                let note = reader.diagnostics.the_first(*first.get());
+                reader.diagnostics.error(operation.location, message).with_note(note);
+            }
         }
-        operations.push(operation);
     }
     let own = |namespace: &str| is_soap(namespace) || namespace == HTTP;
     Some(Binding {
@@ -97,9 +100,36 @@ struct Reader<'r> {
     names: &'r Names,
     definitions: &'r Definitions,
     protocol: &'r Protocol,
-    /// The operations of the port type by their names.
-    by_name: HashMap<&'r str, Vec<usize>>,
+    known: Operations<'r>,
     diagnostics: &'r mut Diagnostics,
+}
+
+/// The operations of a port type, by their own names and by those of their messages: a contract may have thousands of one
+/// name.
+#[derive(Default)]
+struct Operations<'r> {
+    by_name: HashMap<&'r str, Vec<usize>>,
+    /// No two operations of one name have inputs of one name.
+    by_input: HashMap<(&'r str, &'r str), usize>,
+    /// The first of those whose outputs have one name.
+    by_output: HashMap<(&'r str, &'r str), usize>,
+}
+
+impl<'r> Operations<'r> {
+    fn of(operations: &'r [Operation]) -> Self {
+        let mut known = Operations::default();
+        for (index, operation) in operations.iter().enumerate() {
+            let name = operation.name.as_str();
+            known.by_name.entry(name).or_default().push(index);
+            if let Some(input) = &operation.input {
+                known.by_input.insert((name, &input.name), index);
+            }
+            if let Some(output) = &operation.output {
+                known.by_output.entry((name, &output.name)).or_insert(index);
+            }
+        }
+        known
+    }
 }
 
 impl Reader<'_> {
@@ -147,18 +177,19 @@ impl Reader<'_> {
     /// The operation of the port type: by its name and, where several have it, by those of its input and output (§2.5).
     fn find(&mut self, element: Element<'_>, name: &str, port_type: PortTypeId) -> Option<usize> {
         let port_type = &self.definitions[port_type];
-        let all = self.by_name.get(name).map_or(&[][..], Vec::as_slice);
+        let all = self.known.by_name.get(name).map_or(&[][..], Vec::as_slice);
         let named = |local: &str| {
-            wsdl_children(element).find(|child| child.local() == local).and_then(|child| child.attribute("name"))
+            let child = wsdl_children(element).find(|child| child.local() == local)?;
+            child.attribute("name").map(str::trim)
         };
-        let fits = |wanted: Option<&str>, message: &Option<OperationMessage>| {
-            wanted.is_none_or(|wanted| message.as_ref().is_some_and(|message| message.name == wanted.trim()))
+        let exact = match (named("input"), named("output")) {
+            (Some(input), output) => self.known.by_input.get(&(name, input)).copied().filter(|&index| {
+                let found = &port_type.operations[index].output;
+                output.is_none_or(|output| found.as_ref().is_some_and(|found| found.name == output))
+            }),
+            (None, Some(output)) => self.known.by_output.get(&(name, output)).copied(),
+            (None, None) => all.first().copied(),
         };
-        let (input, output) = (named("input"), named("output"));
-        let exact = all.iter().copied().find(|&index| {
-            let operation = &port_type.operations[index];
-            fits(input, &operation.input) && fits(output, &operation.output)
-        });
         match (all, exact) {
             (_, Some(index)) => Some(index),
             ([one], None) => Some(*one),

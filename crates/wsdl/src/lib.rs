@@ -94,11 +94,14 @@ pub fn read_file(path: &Path) -> (Option<Definitions>, Vec<Diagnostic>) {
     open(path, &Files::new())
 }
 
-/// The same, where `files` with its catalogs knows what is imported. A bundle needs nothing from there.
+/// Reads the contract in the file `path` and all that it imports, which `files` with its catalogs knows. A [`Bundle`] needs
+/// nothing from there.
+///
+/// There are no definitions only if the document itself can't be read or is no WSDL.
 #[must_use]
 pub fn open(path: &Path, files: &Files) -> (Option<Definitions>, Vec<Diagnostic>) {
     let name = path.to_string_lossy();
-    if let Ok(bytes) = std::fs::read(path)
+    if let Ok(bytes) = files.read(&name)
         && Bundle::is_bundle(&bytes)
     {
         return match Bundle::read(&name, &bytes) {

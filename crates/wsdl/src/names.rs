@@ -78,8 +78,7 @@ impl Names {
                 Some(())
             }
             Entry::Occupied(entry) => {
-                let first = entry.get().1;
-                let note = format!("the first is in {}", diagnostics.sources.describe(first));
+                let note = diagnostics.the_first(entry.get().1);
                 diagnostics.error(location, format!("{} {name} is defined twice", kind.name())).with_note(note);
                 None
             }

@@ -1,6 +1,7 @@
 //! Definitions, made in dependency order: schemas, messages, port types, bindings, services.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use castile_xml::tree::Element;
 use castile_xsd::{Diagnostic, Diagnostics, ExpandedName, FileId, Loader, Location, Opened, Resolver, Schema};
@@ -166,17 +167,22 @@ impl Context {
     fn port_type(&self, names: &Names, element: Element<'_>, diagnostics: &mut Diagnostics) -> Option<PortType> {
         let name = self.name(element, diagnostics)?;
         let mut operations: Vec<Operation> = Vec::new();
-        let mut known: HashSet<(String, Option<String>)> = HashSet::new();
+        let mut known: HashMap<(String, Option<String>), Location> = HashMap::new();
         for child in wsdl_children(element).filter(|child| child.local() == "operation") {
             let Some(operation) = self.operation(names, child, diagnostics) else { continue };
             let input_name = operation.input.as_ref().map(|input| input.name.clone());
-            if !known.insert((operation.name.clone(), input_name)) {
-                let message = format!("operation {} is defined twice", operation.name);
-                let note = "operations of one name have inputs of different names";
-                diagnostics.error(operation.location, message).with_note(note);
-                continue;
+            match known.entry((operation.name.clone(), input_name)) {
+                Entry::Vacant(entry) => {
+                    entry.insert(operation.location);
+                    operations.push(operation);
+                }
+                Entry::Occupied(first) => {
+                    let message = format!("operation {} is defined twice", operation.name);
+                    let first = diagnostics.the_first(*first.get());
+                    let note = format!("{first}; operations of one name have inputs of different names");
+                    diagnostics.error(operation.location, message).with_note(note);
+                }
             }
-            operations.push(operation);
         }
         Some(PortType {
             name,

@@ -183,6 +183,31 @@ fn operations_of_one_name() {
 }
 
 #[test]
+fn operations_of_one_name_are_found_by_the_names_of_both_messages() {
+    let port_type = r#"<portType name="P">
+        <operation name="do"><input name="one" message="t:in"/><output name="first" message="t:in"/></operation>
+        <operation name="do"><input name="two" message="t:in"/><output name="first" message="t:in"/></operation>
+        <operation name="do"><input name="three" message="t:in"/><output name="other" message="t:in"/></operation>
+        <operation name="do"><output name="other" message="t:in"/></operation></portType>"#;
+    for (messages, expected) in [
+        (r#"<input name=" two "/>"#, Some(1)),
+        (r#"<input name="two"/><output name="first"/>"#, Some(1)),
+        (r#"<output name="first"/>"#, Some(0)),
+        (r#"<input/><output name="other"/>"#, Some(2)),
+        ("", Some(0)),
+        (r#"<input name="two"/><output name="other"/>"#, None),
+        (r#"<input name="four"/>"#, None),
+        (r#"<output name="none"/>"#, None),
+    ] {
+        let (definitions, diagnostics) = read(&format!(
+            r#"{TYPES}{port_type}<binding name="B" type="t:P"><soap:binding transport="x"/><operation name="do">{messages}</operation></binding>"#
+        ));
+        let found = definitions.bindings[0].operations.first().map(|operation| operation.operation);
+        assert_eq!((found, diagnostics.is_empty()), (expected, expected.is_some()), "{messages}: {diagnostics:?}");
+    }
+}
+
+#[test]
 fn documents_import_documents() {
     let documents = Documents::new()
         .with("a/main.wsdl", definitions(r#"<import namespace="urn:t" location="../b/parts.wsdl"/><import namespace="urn:x" location="../b/x.xsd"/>

@@ -40,7 +40,7 @@ impl<'s> SimpleTypes<'s> {
         Self { schema, definitions: Definitions::default() }
     }
 
-    /// The same as [`Schema::simple_type_definition`].
+    /// The definition of a simple type, as [`Schema::simple_type_definition`] gives it.
     ///
     /// # Errors
     /// A facet whose value is none, of this type or of what it is made of; or the patterns of all types together take too
@@ -69,7 +69,7 @@ pub(crate) struct Made {
     pub(crate) definition: SimpleTypeDefinition,
     /// What is wrong with its own facets.
     pub(crate) problem: Option<Invalid>,
-    /// The same, or what is wrong with a type that it is made of.
+    /// What is wrong with its facets, or what is wrong with a type that it is made of.
     any_problem: Option<Invalid>,
     /// Whether its facets were not looked at, since there are too many patterns.
     pub(crate) is_unchecked: bool,

@@ -356,6 +356,12 @@ impl Diagnostics {
         (self.sources, self.list)
     }
 
+    /// Where the first of two is that have one name, as a note.
+    #[must_use]
+    pub fn the_first(&self, first: Location) -> String {
+        format!("the first is in {}", self.sources.describe(first))
+    }
+
     /// Adds a diagnostic.
     pub fn add(&mut self, severity: Severity, location: Location, message: impl Into<String>) -> &mut Diagnostic {
         let count = &mut self.counts[severity as usize];

@@ -89,7 +89,7 @@ pub fn read(uri: &str, resolver: &dyn Resolver) -> (Schema, Vec<Diagnostic>) {
     read_within(uri, resolver, Limits::default())
 }
 
-/// The same within other limits.
+/// Reads a schema and all that it imports, as [`read`] does, within other limits.
 #[must_use]
 pub fn read_within(uri: &str, resolver: &dyn Resolver, limits: Limits) -> (Schema, Vec<Diagnostic>) {
     let mut loader = Loader::within(resolver, limits);

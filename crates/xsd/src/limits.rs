@@ -12,7 +12,8 @@ pub struct Limits {
     pub document_bytes: usize,
     /// How many schemas a contract may have: a document that is included into several namespaces is one for each.
     pub schemas: usize,
-    /// How many types, elements, attributes and groups there may be.
+    /// How many types, elements, attributes and groups there may be; and how many imports and includes, those of an included
+    /// document once for each namespace.
     pub components: usize,
     /// How many steps of derivation a type may be away from a built-in one, how many lists and unions may be made of one
     /// another, and how many elements may stand for one another in turn.
@@ -20,7 +21,7 @@ pub struct Limits {
     /// How many particles, attributes, facets and member types one type may have, those of its bases and groups counted
     /// as often as they are used, and with all elements that may stand for others.
     pub type_size: usize,
-    /// The same of all types together. For each element it counts the elements and types that may stand in its place,
+    /// How many particles, attributes, facets and member types all types have together, as often as they are used. For each element it counts the elements and types that may stand in its place,
     /// too.
     pub total_size: usize,
     /// How many types may stand within one another: an element of a type that has an element of a type and so on. It

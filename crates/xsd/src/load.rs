@@ -32,6 +32,9 @@ pub struct Loader<'r> {
     pub diagnostics: Diagnostics,
     /// How many bytes the documents have together.
     bytes: usize,
+    /// How many imports and includes were followed: those of a document that is included into several namespaces come once
+    /// for each.
+    references: usize,
     /// Whether a limit was passed, which is said once.
     is_full: bool,
     opened: HashMap<String, Option<Opened>>,
@@ -67,7 +70,7 @@ impl<'r> Loader<'r> {
         Self::within(resolver, Limits::default())
     }
 
-    /// The same within other limits.
+    /// A loader within other limits than the default ones.
     #[must_use]
     pub fn within(resolver: &'r dyn Resolver, limits: Limits) -> Self {
         Self {
@@ -75,6 +78,7 @@ impl<'r> Loader<'r> {
             limits,
             diagnostics: Diagnostics::within(&limits),
             bytes: 0,
+            references: 0,
             is_full: false,
             opened: HashMap::new(),
             by_text: HashMap::new(),
@@ -152,7 +156,7 @@ impl<'r> Loader<'r> {
                 "document_bytes" => "bytes in its documents",
                 "documents" => "documents",
                 "schemas" => "schemas, included documents counted for each namespace",
-                _ => "types, elements, attributes and groups",
+                _ => "types, elements, attributes and groups, or imports and includes",
             };
             let message = format!("the contract has {count} {what}, expected at most {limit}");
             let place = from.unwrap_or(crate::components::NOWHERE);
@@ -264,6 +268,12 @@ impl<'r> Loader<'r> {
             for child in document.element(root).elements().filter(|child| child.namespace() == XSD_NAMESPACE) {
                 let location = child.attribute("schemaLocation").map(str::trim).filter(|location| !location.is_empty());
                 let place = Location::of(opened.file, child);
+                if matches!(child.local(), "import" | "include" | "redefine") {
+                    self.references += 1;
+                    if !self.is_within(self.references, self.limits.components, "components", Some(place)) {
+                        return;
+                    }
+                }
                 match child.local() {
                     "import" => {
                         let namespace = child.attribute("namespace").unwrap_or_default().trim();

@@ -31,6 +31,8 @@ pub struct Request<'a> {
 pub struct Files {
     /// Asked in order.
     catalogs: Vec<Catalog>,
+    /// What stands in no file, by its URI.
+    documents: HashMap<String, Vec<u8>>,
 }
 
 impl Files {
@@ -43,6 +45,12 @@ impl Files {
     /// Asks `catalog` for documents, behind those that were added before.
     pub fn add_catalog(&mut self, catalog: Catalog) -> &mut Self {
         self.catalogs.push(catalog);
+        self
+    }
+
+    /// Gives the document of this URI, which stands in no file.
+    pub fn add_document(&mut self, uri: impl Into<String>, bytes: impl Into<Vec<u8>>) -> &mut Self {
+        self.documents.insert(uri.into(), bytes.into());
         self
     }
 
@@ -90,7 +98,10 @@ impl Resolver for Files {
     }
 
     fn read(&self, uri: &str) -> Result<Vec<u8>, String> {
-        std::fs::read(uri).map_err(|error| error.to_string())
+        match self.documents.get(uri) {
+            Some(bytes) => Ok(bytes.clone()),
+            None => std::fs::read(uri).map_err(|error| error.to_string()),
+        }
     }
 }
 

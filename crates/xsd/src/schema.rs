@@ -172,6 +172,15 @@ impl Schema {
     /// The term of its particle is always a group. A simple type is its own simple content.
     #[must_use]
     pub fn content(&self, type_id: TypeId) -> Content {
+        self.content_by(type_id, Self::flatten)
+    }
+
+    /// The {content type} of a type, in which only pointless groups are dissolved ([`Schema::without_pointless`]).
+    pub(crate) fn content_as_declared(&self, type_id: TypeId) -> Content {
+        self.content_by(type_id, Self::without_pointless)
+    }
+
+    fn content_by(&self, type_id: TypeId, flatten: fn(&Self, &Particle) -> Particle) -> Content {
         let mut steps = Vec::new();
         let mut mixed = false;
         for id in self.bases(type_id) {
@@ -189,8 +198,8 @@ impl Schema {
         steps.reverse();
         let particle = match steps.as_slice() {
             [] => None,
-            [one] => Some(self.flatten(one)),
-            _ => Some(self.joined(steps.into_iter().map(|step| self.flatten(step)).collect())),
+            [one] => Some(flatten(self, one)),
+            _ => Some(self.joined(steps.into_iter().map(|step| flatten(self, step)).collect(), flatten)),
         };
         match (particle, mixed) {
             (Some(particle), false) if is_nothing(&particle) => Content::Empty,
@@ -203,14 +212,14 @@ impl Schema {
 
     /// The content of a base and of what extends it: one after the other, or together where both are an `<all>`,
     /// which XSD 1.1 allows.
-    fn joined(&self, steps: Vec<Particle>) -> Particle {
+    fn joined(&self, steps: Vec<Particle>, flatten: fn(&Self, &Particle) -> Particle) -> Particle {
         let all = |step: &Particle| match &step.term {
             Term::Group(group) => group.compositor == Compositor::All && step.is_once(),
             _ => false,
         };
         if !steps.iter().all(all) {
             let group = ModelGroup { compositor: Compositor::Sequence, particles: steps };
-            return self.flatten(&Particle::once(Term::Group(group)));
+            return flatten(self, &Particle::once(Term::Group(group)));
         }
         let groups = steps.into_iter().filter_map(|step| match step.term {
             Term::Group(group) => Some(group.particles),
@@ -220,19 +229,30 @@ impl Schema {
         Particle::once(Term::Group(group))
     }
 
-    /// The same particle with every group in the place of its reference and without groups that say nothing: a
+    /// A particle with every group in the place of its reference and without groups that say nothing: a
     /// sequence in a sequence or a choice in a choice that occurs once, a group of one. What is valid stays the same.
     /// The outermost term is a group.
     #[must_use]
     pub fn flatten(&self, particle: &Particle) -> Particle {
-        let flat = self.flat(particle);
+        self.flattened(particle, true)
+    }
+
+    /// A particle with every group in the place of its reference and without pointless groups (XSD 1.0 Part 1 §3.9.6). A
+    /// group of one is pointless only where it occurs once. The outermost term is a group.
+    pub(crate) fn without_pointless(&self, particle: &Particle) -> Particle {
+        self.flattened(particle, false)
+    }
+
+    fn flattened(&self, particle: &Particle, moves: bool) -> Particle {
+        let flat = self.flat(particle, moves);
         match flat.term {
             Term::Group(_) => flat,
             _ => Particle::once(Term::Group(ModelGroup { compositor: Compositor::Sequence, particles: vec![flat] })),
         }
     }
 
-    fn flat(&self, particle: &Particle) -> Particle {
+    /// `moves` says whether a group of one that occurs more or less than once gives its occurrence to that one.
+    fn flat(&self, particle: &Particle, moves: bool) -> Particle {
         let group = match &particle.term {
             Term::Element(_) | Term::Wildcard(_) => return particle.clone(),
             Term::Group(group) => group,
@@ -241,7 +261,7 @@ impl Schema {
         let mut particles = Vec::new();
         let (mut min_occurs, mut empty_branch) = (particle.min_occurs, false);
         for inner in &group.particles {
-            let inner = self.flat(inner);
+            let inner = self.flat(inner, moves);
             if is_nothing(&inner) {
                 empty_branch = true;
                 continue;
@@ -263,7 +283,7 @@ impl Schema {
         }
         if let [one] = particles.as_slice() {
             // (a{i,j}){m,n} is a{im,jn} when one of the two occurs once, and not in general.
-            if one.is_once() {
+            if moves && one.is_once() {
                 return Particle { min_occurs, max_occurs: particle.max_occurs, term: one.term.clone() };
             }
             if min_occurs == 1 && particle.max_occurs == Some(1) {

@@ -149,6 +149,34 @@ fn a_document_that_many_namespaces_include_counts_for_each() {
     assert!(errors(&diagnostics).iter().any(|error| error.contains("`components`")), "{diagnostics:?}");
 }
 
+/// Each of many namespaces has the same document, which includes another one many times.
+#[test]
+fn includes_of_a_document_that_many_namespaces_include_count_for_each() {
+    let mut limits = Limits::default();
+    limits.components = 1_000;
+    let mut includes = String::new();
+    let schema = |namespace: &str, body: &str| {
+        format!("<xs:schema xmlns:xs='http://www.w3.org/2001/XMLSchema' {namespace}>{body}</xs:schema>")
+    };
+    let mut imports = String::new();
+    let mut documents = Documents::new().with("d.xsd", schema("", "").as_str());
+    for number in 0..50 {
+        includes += "<xs:include schemaLocation='d.xsd'/>";
+        imports += &format!("<xs:import namespace='urn:{number}' schemaLocation='{number}.xsd'/>");
+        let text = schema(&format!("targetNamespace='urn:{number}'"), "<xs:include schemaLocation='c.xsd'/>");
+        documents = documents.with(&format!("{number}.xsd"), text.as_str());
+    }
+    documents = documents.with("c.xsd", schema("", &includes).as_str()).with("a.xsd", schema_of(&imports).as_str());
+    let (_, diagnostics) = castile_xsd::read_within("a.xsd", &documents, limits);
+    let found = errors(&diagnostics);
+    assert!(
+        found.len() == 1 && found[0].contains("has 1001 ") && found[0].contains("imports and includes"),
+        "{found:?}"
+    );
+    limits.components = 10_000;
+    assert_eq!(errors(&castile_xsd::read_within("a.xsd", &documents, limits).1), [""; 0]);
+}
+
 #[test]
 fn patterns_that_take_long_to_compile_are_told_once() {
     let (_, diagnostics) = read(&(shapes::shape("patterns_with_large_counts").unwrap().schema)(300));

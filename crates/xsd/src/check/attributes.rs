@@ -16,9 +16,10 @@ impl Checker<'_> {
         let mut names: HashMap<&ExpandedName, Location> = HashMap::new();
         for attribute_use in own.iter().filter(|attribute_use| attribute_use.use_ != Use::Prohibited) {
             let name = &schema[attribute_use.attribute].name;
-            if names.insert(name, attribute_use.location).is_some() {
+            if let Some(first) = names.insert(name, attribute_use.location) {
                 let message = format!("attribute {name} is given twice in one type");
-                self.diagnostics.error(complex.location, message).with_rule("ct-props-correct");
+                let note = self.diagnostics.the_first(first);
+                self.diagnostics.error(complex.location, message).with_rule("ct-props-correct").with_note(note);
             }
             self.value_of_use(attribute_use);
         }
@@ -105,9 +106,10 @@ impl Checker<'_> {
             let mut names = HashMap::new();
             for attribute_use in &group.attribute_uses {
                 let name = &schema[attribute_use.attribute].name;
-                if names.insert(name, ()).is_some() {
+                if let Some(first) = names.insert(name, attribute_use.location) {
                     let message = format!("attribute {name} is given twice in one group");
-                    self.diagnostics.error(group.location, message).with_rule("ag-props-correct");
+                    let note = self.diagnostics.the_first(first);
+                    self.diagnostics.error(group.location, message).with_rule("ag-props-correct").with_note(note);
                 }
             }
         }

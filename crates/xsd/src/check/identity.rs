@@ -14,7 +14,7 @@ impl Checker<'_> {
         for constraint in all() {
             if let Some(first) = names.insert(&constraint.name, constraint) {
                 let message = format!("identity constraint {} is defined twice", constraint.name);
-                let note = format!("the first is in {}", self.diagnostics.sources.describe(first.location));
+                let note = self.diagnostics.the_first(first.location);
                 self.diagnostics.error(constraint.location, message).with_rule("sch-props-correct").with_note(note);
             }
         }

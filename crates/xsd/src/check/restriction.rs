@@ -19,7 +19,7 @@ impl Checker<'_> {
         if complex.derivation != Derivation::Restriction || base == Builtin::AnyType.into() || self.is_unknown(base) {
             return;
         }
-        let (own, base_content) = (self.schema.content(id), self.schema.content(base));
+        let (own, base_content) = (self.schema.content_as_declared(id), self.schema.content_as_declared(base));
         let verdict = match (&own, &base_content) {
             (Content::Simple(value), Content::Simple(base_value)) => {
                 self.simple_content(*value, *base_value, id);
@@ -45,7 +45,7 @@ impl Checker<'_> {
                 Content::ElementOnly(base) | Content::Mixed(base),
             ) => {
                 let (own, base) = (self.with_substitutes(particle), self.with_substitutes(base));
-                let (own, base) = (self.schema.flatten(&own), self.schema.flatten(&base));
+                let (own, base) = (self.schema.without_pointless(&own), self.schema.without_pointless(&base));
                 self.restricts(&own, &base)
             }
         };

@@ -124,7 +124,7 @@ impl NamespaceConstraint {
         }
     }
 
-    /// The same as a function, for many namespaces: a list may be as long as its document.
+    /// A function that says whether a namespace is allowed, for many namespaces: a list may be as long as its document.
     pub(crate) fn allows_each(&self) -> impl Fn(&str) -> bool + '_ {
         let listed: Option<HashSet<&str>> = match self {
             Self::OneOf(list) if list.len() > 8 => Some(list.iter().map(|one| &**one).collect()),

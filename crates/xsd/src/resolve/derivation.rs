@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::called;
 use crate::components::{Compositor, Content, Derivation, FacetKind, Particle, Term, TypeDefinition, TypeId, Variety};
-use crate::{Builtin, Diagnostics, Schema};
+use crate::{Builtin, Diagnostics, Location, Schema};
 
 /// Settles all types, bases before what is derived from them. `missing` types have been reported, and what follows
 /// from their absence is not reported again.
@@ -249,14 +249,19 @@ fn check_facets(schema: &Schema, id: TypeId, missing: &HashSet<TypeId>, diagnost
     if schema.bases(id).any(|base| missing.contains(&base)) {
         return;
     }
-    let mut seen: Vec<FacetKind> = Vec::new();
+    let mut seen: Vec<(FacetKind, Location)> = Vec::new();
     for facet in &simple.facets {
         let kind = facet.kind;
         let many = matches!(kind, FacetKind::Pattern | FacetKind::Enumeration);
-        if !many && seen.contains(&kind) {
-            diagnostics.error(facet.location, format!("{kind} is given twice"));
+        if !many {
+            match seen.iter().find(|(other, _)| *other == kind) {
+                None => seen.push((kind, facet.location)),
+                Some((_, first)) => {
+                    let note = diagnostics.the_first(*first);
+                    diagnostics.error(facet.location, format!("{kind} is given twice")).with_note(note);
+                }
+            }
         }
-        seen.push(kind);
         let applies = match &simple.variety {
             Variety::Atomic => kind.applies_to(schema.builtin(id)),
             Variety::List { .. } => {

@@ -38,7 +38,7 @@ fn each(n: usize, text: &str) -> String {
     numbered(0..n, text)
 }
 
-/// The same from 1 on: what refers to the one before.
+/// `text` for each number from 1 to below `n`, as [`each`] does: what refers to the one before.
 fn chain(n: usize, text: &str) -> String {
     numbered(1..n, text)
 }

@@ -62,15 +62,12 @@ impl Allowance {
         }
     }
 
-    /// Takes back a charge of `bytes`: what was charged isn't kept any more.
-    #[inline]
-    pub fn refund(&mut self, bytes: usize) {
-        self.left = self.left.saturating_add(bytes);
-    }
-
-    /// What charges end up with: `None` when everything is granted.
-    pub fn reservation(&self) -> Option<&Arc<Reservation>> {
-        self.reservation.as_ref()
+    /// Gives back all that was charged.
+    pub fn give_back(&mut self) {
+        if let Some(reservation) = &self.reservation {
+            reservation.shrink(std::mem::take(&mut self.granted));
+            self.left = 0;
+        }
     }
 
     #[cold]
@@ -95,7 +92,7 @@ impl Allowance {
 impl Drop for Allowance {
     fn drop(&mut self) {
         if let Some(reservation) = &self.reservation {
-            // More can be left than was granted: what is free and was refunded.
+            // More can be left than was granted: what is free.
             reservation.shrink(self.left.min(self.granted));
         }
     }
@@ -118,7 +115,6 @@ mod tests {
         allowance.charge(600).unwrap();
         allowance.charge(400).unwrap();
         assert_eq!(allowance.charge(1).unwrap_err(), Exhausted { asked: 1, used: 0, limit: 0 });
-        allowance.refund(300);
         drop(allowance);
         assert_eq!((reservation.bytes(), budget.used()), (0, 0));
     }
@@ -146,12 +142,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refunded_is_given_back() {
+    fn what_is_given_back_is_there_for_others() {
         let (budget, reservation, mut allowance) = allowance(10 * STEP, 100);
+        reservation.grow(50).unwrap();
         allowance.charge(3 * STEP).unwrap();
-        allowance.refund(2 * STEP);
+        allowance.give_back();
+        assert_eq!((reservation.bytes(), budget.used()), (50, 50));
+        allowance.charge(10).unwrap();
         drop(allowance);
-        assert_eq!((reservation.bytes(), budget.used()), (STEP - 100, STEP - 100));
+        assert_eq!((reservation.bytes(), budget.used()), (60, 60));
     }
 
     #[test]
@@ -159,8 +158,5 @@ mod tests {
         let mut allowance = Allowance::unlimited();
         allowance.charge(usize::MAX).unwrap();
         allowance.charge(usize::MAX).unwrap();
-        allowance.refund(usize::MAX);
-        allowance.refund(usize::MAX);
-        allowance.charge(1).unwrap();
     }
 }

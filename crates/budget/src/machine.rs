@@ -32,7 +32,7 @@ pub fn memory() -> Option<usize> {
     below(Path::new("/"))
 }
 
-/// The same, of the files below `root`. Whatever can't be read says nothing.
+/// How much memory the files below `root` say there is. Whatever can't be read says nothing.
 fn below(root: &Path) -> Option<usize> {
     let physical = fs::read_to_string(root.join("proc/meminfo")).ok().and_then(|text| physical(&text));
     let status = fs::read_to_string(root.join("proc/self/status")).unwrap_or_default();

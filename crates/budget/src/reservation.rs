@@ -35,13 +35,6 @@ impl Reservation {
         self.budget.pool.give(held.min(bytes));
     }
 
-    /// Moves `bytes`, or everything if less is held, to a reservation of their own. The budget doesn't notice.
-    pub fn split(&self, bytes: usize) -> Reservation {
-        let less = |held: usize| Some(held.saturating_sub(bytes));
-        let held = self.held.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).unwrap_or_else(|held| held);
-        Reservation::holding(self.budget.clone(), held.min(bytes))
-    }
-
     /// How many bytes it holds.
     pub fn bytes(&self) -> usize {
         self.held.load(Ordering::Relaxed)
@@ -81,18 +74,6 @@ mod tests {
         assert_eq!(reservation.grow(41).unwrap_err(), Exhausted { asked: 41, used: 60, limit: 100 });
         reservation.grow(40).unwrap();
         assert_eq!((reservation.bytes(), budget.used()), (100, 100));
-    }
-
-    #[test]
-    fn a_part_lives_on_without_the_rest() {
-        let budget = Budget::new(100);
-        let whole = budget.reserve(60).unwrap();
-        let part = whole.split(45);
-        let all_that_is_left = whole.split(45);
-        assert_eq!((whole.bytes(), part.bytes(), all_that_is_left.bytes(), budget.used()), (0, 45, 15, 60));
-        drop(whole);
-        drop(part);
-        assert_eq!(budget.used(), 15);
     }
 
     #[test]

@@ -114,20 +114,20 @@ impl<S: HttpService> Caller<S> {
         Ok(Caller::of(client::url(url)?, transport))
     }
 
-    /// The same whose requests are MTOM, with binary values of at least `threshold` bytes beside them.
+    /// Sends requests as MTOM, with binary values of at least `threshold` bytes beside them.
     pub fn with_mtom(mut self, threshold: usize) -> Self {
         self.options.mtom = Mtom::Always(threshold);
         self
     }
 
-    /// The same with other limits on what the packages of responses may take.
+    /// Sets the limits on what the packages of responses may take.
     pub fn with_attachment_limits(mut self, limits: castile_mime::Limits) -> Self {
         self.options.included = limits.included;
         self.attachments = limits;
         self
     }
 
-    /// The same with other limits on what responses may take.
+    /// Sets the limits on what responses may take.
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.options.limits = limits;
         self
@@ -140,18 +140,18 @@ impl<S: HttpService> Caller<S> {
         self
     }
 
-    /// The same that takes responses which deviate from the contract.
+    /// Takes responses that deviate from the contract.
     pub fn with_leniency(mut self, leniency: Leniency) -> Self {
         self.options.leniency = Some(leniency);
         self
     }
 
-    /// The same in this version of SOAP; it is SOAP 1.1 otherwise.
+    /// Calls in this version of SOAP; it is SOAP 1.1 otherwise.
     pub fn with_version(self, version: Version) -> Self {
         Caller { version, ..self }
     }
 
-    /// The same that says in WS-Addressing what requests mean and whom they are for, in this version. An answer that says
+    /// Says in WS-Addressing what requests mean and whom they are for, in this version. An answer that says
     /// to be that to another request is refused.
     pub fn with_addressing(self, version: addressing::Version) -> Self {
         Caller { addressing: Some(version), ..self }
@@ -170,7 +170,7 @@ impl<S: HttpService> Caller<S> {
         Ok(response)
     }
 
-    /// The same with header blocks, those of the request and those of the response.
+    /// Calls an operation with header blocks, those of the request and those of the response.
     ///
     /// # Errors
     /// A [`CallError`].
@@ -184,7 +184,8 @@ impl<S: HttpService> Caller<S> {
         Ok((response, header))
     }
 
-    /// The same with attachments: `parts` go with the request, and those of the response are read as they are asked for.
+    /// Calls an operation with header blocks and attachments: `parts` go with the request, and those of the response are
+    /// read as they are asked for.
     ///
     /// # Errors
     /// A [`CallError`].
@@ -221,7 +222,7 @@ impl<S: HttpService> Caller<S> {
         self.send_with(operation, request, header, ()).await
     }
 
-    /// The same with attachments.
+    /// Sends a request that has no answer with header blocks and attachments.
     ///
     /// # Errors
     /// As for [`send`](Self::send).

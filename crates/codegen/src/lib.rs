@@ -76,8 +76,10 @@ impl Default for Options {
 /// What came out of a contract.
 #[derive(Clone, Debug)]
 pub struct Generated {
-    /// The source of a module. It includes the contract from a file beside it: `stem.wsdl`.
+    /// The source of a module. What serves includes the contract from a file beside it.
     pub source: String,
+    /// The name of that file: `orders.wsdl` of `orders.wsdl.xml`.
+    pub contract: String,
     /// The contract itself, in UTF-8 whatever its file was in. Documents that it imports are not in it.
     pub wsdl: String,
     /// What the module may be called: the name of the contract in Rust's way, `event_vs` of `event-vs.wsdl`.
@@ -114,7 +116,7 @@ pub fn generate(path: &Path, options: &Options) -> Result<Generated, Vec<Diagnos
     Ok(generated)
 }
 
-/// The same where `files` knows what is imported, whatever catalogs the options name.
+/// Generates code for the contract at `path`; `files` knows what is imported, whatever catalogs the options name.
 ///
 /// # Errors
 /// As for [`generate`].
@@ -125,8 +127,9 @@ pub fn generate_from(path: &Path, files: &Files, options: &Options) -> Result<Ge
     if diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
         return Err(diagnostics);
     }
-    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    let source = render::render(&plan, &format!("{stem}.wsdl"), options);
+    let stem = stem(path);
+    let contract = format!("{stem}.wsdl");
+    let source = render::render(&plan, &contract, options);
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     // A name of a file may have line feeds in it.
     let name = visible(&name);
@@ -147,7 +150,16 @@ pub fn generate_from(path: &Path, files: &Files, options: &Options) -> Result<Ge
         diagnostics.push(Diagnostic::of_document(Severity::Note, main, message));
     }
     let module = names::Scope::default().lower(&stem).as_str().trim_start_matches("r#").to_owned();
-    Ok(Generated { source, wsdl, module, files, sizes: plan.named_sizes(), diagnostics })
+    Ok(Generated { source, contract, wsdl, module, files, sizes: plan.named_sizes(), diagnostics })
+}
+
+/// What a contract is called without what says that it is one: `orders` of `orders.wsdl`, `orders.wsdl.xml` and
+/// `orders.castile`.
+fn stem(path: &Path) -> String {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let (rest, end) = stem.split_at(stem.floor_char_boundary(stem.len().saturating_sub(".wsdl".len())));
+    let is_twice = !rest.is_empty() && end.eq_ignore_ascii_case(".wsdl");
+    if is_twice { rest.to_owned() } else { stem.into_owned() }
 }
 
 /// The text of a contract as it is served: whatever encoding its file had, it is UTF-8 now, and says so if it says
@@ -168,7 +180,7 @@ pub fn compile(path: impl AsRef<Path>) {
     compile_with(path, &Options::default());
 }
 
-/// The same with [`Options`].
+/// Compiles the contract at `path` as [`compile`] does, with [`Options`].
 pub fn compile_with(path: impl AsRef<Path>, options: &Options) {
     let path = path.as_ref();
     rerun_if_changed(&path.display().to_string());
@@ -226,9 +238,8 @@ fn warnings(diagnostics: &[Diagnostic]) -> Vec<String> {
 fn write(path: &Path, generated: &Generated) -> std::io::Result<()> {
     let directory = std::env::var_os("OUT_DIR").map(PathBuf::from);
     let directory = directory.ok_or_else(|| std::io::Error::other("OUT_DIR is not set; this is for build scripts"))?;
-    let target = directory.join(path.file_name().unwrap_or_default());
-    fs::write(target.with_extension("rs"), &generated.source)?;
-    fs::write(target.with_extension("wsdl"), &generated.wsdl)
+    fs::write(directory.join(format!("{}.rs", stem(path))), &generated.source)?;
+    fs::write(directory.join(&generated.contract), &generated.wsdl)
 }
 
 /// Ends the build script: cargo shows what it printed.

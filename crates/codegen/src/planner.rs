@@ -1,5 +1,6 @@
 //! The service model to a plan: which types are needed, what they are called, how they hold together.
 
+mod below;
 mod encoded;
 mod facets;
 mod finish;

@@ -500,7 +500,7 @@ async fn told(request: soap::Request, limits: castile::xml::Limits) -> Result<St
     Ok(told + "\n")
 }
 
-/// The same messages where all operations are known: whoever takes them as they stand has payload and attachments.
+/// Messages of other engines at a service that knows all operations: whoever takes them as they stand has payload and attachments.
 #[tokio::test]
 async fn messages_of_other_engines_are_taken_as_they_stand() {
     let corpus = Path::new("../../../shared/corpus/conformance/mtom/axiom");

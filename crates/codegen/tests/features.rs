@@ -4,8 +4,8 @@
 //! that says what `bad-*.error` says. `goldens.rs` compares the code itself.
 
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
-// Of types that nest as deeply as those of `deep` the compiler asks level by level whether they are `Send`.
-#![recursion_limit = "512"]
+// Types that nest as deeply as those of `deep` are printed.
+#![recursion_limit = "256"]
 
 mod support;
 

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use castile_xml::{Limits, Reader, Token};
 
@@ -60,8 +60,9 @@ impl fmt::Display for ExpandedName {
 /// ```
 #[derive(Clone)]
 pub struct Any {
-    name: ExpandedName,
     run: Run,
+    /// Its name, once it is asked for: most have none that is needed, and there may be many.
+    name: OnceLock<Box<ExpandedName>>,
 }
 
 impl Any {
@@ -72,21 +73,17 @@ impl Any {
     pub fn parse(xml: &str) -> Result<Self, Error> {
         let read = || -> Result<Any, Error> {
             let mut reader = Reader::new(xml.as_bytes(), Limits::default())?;
-            let (name, start) = loop {
+            let start = loop {
                 if let Token::StartTag(tag) = reader.next()? {
-                    break (ExpandedName::new(reader.namespace(tag.namespace), tag.name.local()), tag.offset);
+                    break tag.offset;
                 }
             };
             reader.skip_element()?;
             let end = reader.offset();
             while reader.next()? != Token::End {}
-            Ok(Any { name, run: Run::of(&xml[start..end], None) })
+            Ok(Any::from(Run::of(&xml[start..end], None)))
         };
         read().map_err(|error| error.locate(xml.as_bytes(), Limits::default(), None))
-    }
-
-    pub(crate) fn from_parts(name: ExpandedName, run: Run) -> Self {
-        Any { name, run }
     }
 
     /// A value as an element. `start` and `end` are its tags, with the declarations of all prefixes that the value is
@@ -111,7 +108,7 @@ impl Any {
 
     /// The name of the element.
     pub fn name(&self) -> &ExpandedName {
-        &self.name
+        self.name.get_or_init(|| Box::new(self.run.first_name()))
     }
 
     /// The element as a text.
@@ -143,15 +140,22 @@ impl Any {
     }
 }
 
+/// An element that is all of a run.
+impl From<Run> for Any {
+    fn from(run: Run) -> Self {
+        Any { run, name: OnceLock::new() }
+    }
+}
+
 impl fmt::Debug for Any {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Any").field("name", &self.name).field("xml", &self.xml()).finish()
+        f.debug_struct("Any").field("name", self.name()).field("xml", &self.xml()).finish()
     }
 }
 
 impl PartialEq for Any {
     fn eq(&self, other: &Self) -> bool {
-        self.name == other.name && (self.run.is_same(&other.run) || self.xml() == other.xml())
+        self.run.is_same(&other.run) || self.xml() == other.xml()
     }
 }
 
@@ -292,8 +296,8 @@ impl Iterator for Parts<'_> {
         while let Ok(Some(part)) = self.content.as_mut()?.next() {
             match part {
                 Part::Text(_, text) => whole.push_str(&text),
-                Part::Element(element, name) => {
-                    let any = Any::from_parts(name, Run::of(element.source, self.run.scope()));
+                Part::Element(element) => {
+                    let any = Any::from(Run::of(element.source, self.run.scope()));
                     if whole.is_empty() {
                         return Some(AnyPiece::Element(any));
                     }
@@ -383,7 +387,7 @@ pub enum AnyPiece {
 impl AnyContent {
     /// Whether there is nothing.
     pub fn is_empty(&self) -> bool {
-        self.iter().next().is_none()
+        self.run.is_empty()
     }
 
     /// Text and elements, in their order.

@@ -19,6 +19,7 @@ use castile_xml::{Memory, Reader, StartTag};
 use crate::Deviations;
 use crate::datatypes::quoted;
 use crate::error::{Error, ErrorKind};
+use crate::expected::Expected;
 use crate::schema::{Attributes, Content, Element, TypeName};
 use crate::xop::Includes;
 
@@ -30,7 +31,6 @@ use attributes::Placed;
 use encoded::Graph;
 use lenient::Lenient;
 use simple::is_fixed;
-use tags::list;
 
 /// What all vectors of a document may reserve so, in bytes for each byte of it: many may have one item only.
 const RESERVE_PER_BYTE: usize = 4;

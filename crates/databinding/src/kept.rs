@@ -2,7 +2,7 @@
 //! with others that came there.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use castile_xml::{Limits, NamespaceId, Reader, Scope, StartTag, Token, escape, scan};
 
@@ -127,6 +127,36 @@ impl Run {
         Content::new(&self.xml, &self.wanted())
     }
 
+    /// Whether there is neither an element nor text. No more is read than tells.
+    pub(crate) fn is_empty(&self) -> bool {
+        let Ok(mut content) = Content::new(&self.xml, &[]) else { return false };
+        while content.reader.offset() < self.xml.len() {
+            match content.reader.next() {
+                Ok(Token::Comment(_) | Token::Instruction { .. }) => {}
+                Ok(Token::Text(text)) if text.is_empty() => {}
+                // An error, too: what declares a prefix may stand around all.
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    /// The name of the first element.
+    pub(crate) fn first_name(&self) -> ExpandedName {
+        // It was read before, so there is no error.
+        let Ok(mut content) = self.content() else { return ExpandedName::default() };
+        while content.reader.offset() < self.xml.len() {
+            match content.reader.next() {
+                Ok(Token::StartTag(tag)) => {
+                    return ExpandedName::new(content.reader.namespace(tag.namespace), tag.name.local());
+                }
+                Ok(_) => {}
+                Err(_) => break,
+            }
+        }
+        ExpandedName::default()
+    }
+
     /// Whether all means the same where `is_declared` says which namespace a prefix has: the empty one none, or that of the
     /// default.
     pub(crate) fn means_the_same(&self, mut is_declared: impl FnMut(&str, &str) -> bool) -> bool {
@@ -139,24 +169,41 @@ impl Run {
     /// The declarations around it that it may name, outermost first.
     fn wanted(&self) -> Vec<(&str, &str)> {
         let Some(scope) = &self.scope else { return Vec::new() };
-        let is_declared = |prefix: &str| scope.resolve(prefix).is_some();
-        let mut prefixes = Prefixes::default();
-        prefixes.insert("", is_declared);
-        prefixes.insert_all(&self.xml, is_declared);
-        let wanted =
-            scope.declarations().filter(|(prefix, namespace)| prefixes.remove(prefix) && !namespace.is_empty());
-        let mut wanted: Vec<_> = wanted.collect();
+        // Each prefix with the innermost declaration of it, and whether that is wanted.
+        let mut declared: HashMap<&str, (usize, bool)> = HashMap::new();
+        for (number, (prefix, _)) in scope.declarations().enumerate() {
+            declared.entry(prefix).or_insert((number, prefix.is_empty()));
+        }
+        let mut last = "";
+        for prefix in prefixes(&self.xml) {
+            // Many are as the one before.
+            if prefix != last
+                && let Some((_, is_wanted)) = declared.get_mut(prefix)
+            {
+                *is_wanted = true;
+            }
+            last = prefix;
+        }
+        let is_wanted = |(number, (prefix, namespace)): &(usize, (&str, &str))| {
+            !namespace.is_empty() && declared.get(prefix) == Some(&(*number, true))
+        };
+        let mut wanted: Vec<_> = scope.declarations().enumerate().filter(is_wanted).map(|(_, one)| one).collect();
         wanted.reverse();
         wanted
     }
 }
 
-/// Makes room for `more` bytes. What is long doubles, but has no more room than for what is `left`.
+/// Makes room for `more` bytes. What is short doubles. What is long has room for all that is `left`: what is never written to is
+/// hardly memory, and to move what is there takes it twice.
 fn reserve(xml: &mut String, more: usize, left: usize) {
     if xml.capacity() - xml.len() < more {
-        xml.reserve_exact(xml.len().min(left).max(more));
+        let room = if xml.len() < LONG { xml.len().min(left) } else { left };
+        xml.reserve_exact(room.max(more));
     }
 }
+
+/// From which length on a run is long, in bytes.
+const LONG: usize = 256 << 10;
 
 /// What is in a run, while it is read.
 #[derive(Debug)]
@@ -164,12 +211,12 @@ pub(crate) struct Content<'a> {
     reader: Reader<'a>,
 }
 
-/// A part of it; an element with its name, where that is wanted.
+/// A part of it.
 #[derive(Debug)]
-pub(crate) enum Part<'a, N> {
+pub(crate) enum Part<'a> {
     /// A text, or a piece of one; first as it stands.
     Text(&'a str, Cow<'a, str>),
-    Element(Element<'a>, N),
+    Element(Element<'a>),
 }
 
 impl<'a> Content<'a> {
@@ -178,18 +225,11 @@ impl<'a> Content<'a> {
     }
 
     /// The next part.
-    pub(crate) fn next(&mut self) -> Result<Option<Part<'a, ExpandedName>>, Error> {
-        self.next_named(|reader, tag| ExpandedName::new(reader.kept_namespace(tag.namespace), tag.name.local()))
-    }
-
-    fn next_named<N>(&mut self, name: impl Fn(&Reader<'a>, &StartTag<'a>) -> N) -> Result<Option<Part<'a, N>>, Error> {
+    pub(crate) fn next(&mut self) -> Result<Option<Part<'a>>, Error> {
         while self.reader.offset() < self.reader.input().len() {
             let offset = self.reader.offset();
             match self.reader.next()? {
-                Token::StartTag(tag) => {
-                    let name = name(&self.reader, &tag);
-                    return Ok(Some(Part::Element(Element::rest(&mut self.reader, tag)?, name)));
-                }
+                Token::StartTag(tag) => return Ok(Some(Part::Element(Element::rest(&mut self.reader, tag)?))),
                 Token::Text(text) => {
                     return Ok(Some(Part::Text(&self.reader.input()[offset..self.reader.offset()], text)));
                 }
@@ -201,9 +241,9 @@ impl<'a> Content<'a> {
 
     /// Writes the next part so that it stands for itself. `false` if there is none.
     pub(crate) fn write_next(&mut self, mut out: impl FnMut(&str)) -> Result<bool, Error> {
-        match self.next_named(|_, _| ())? {
+        match self.next()? {
             Some(Part::Text(text, _)) => out(text),
-            Some(Part::Element(element, _)) => element.write(&self.reader, out),
+            Some(Part::Element(element)) => element.write(&self.reader, out),
             None => return Ok(false),
         }
         Ok(true)
@@ -267,25 +307,28 @@ impl<'a> Element<'a> {
     pub(crate) fn write(&self, reader: &Reader<'_>, mut out: impl FnMut(&str)) {
         let (start, rest) = self.source.split_at(self.name_end);
         out(start);
-        let has_default = if self.is_leaf && !has_colon_inside(rest) {
-            // What is kept mostly: no prefix but that of its own name is looked for.
-            let mut wanted = [Some(self.prefix), if self.prefix.is_empty() { None } else { Some("") }];
-            let is_wanted = |prefix: &str| wanted.iter_mut().any(|one| one.take_if(|one| *one == prefix).is_some());
-            declare_around(reader, is_wanted, &mut out)
-        } else {
-            // A colon of its name, too.
-            let is_declared = |prefix: &str| reader.resolve(prefix).is_some();
-            let mut wanted = Prefixes::default();
-            for prefix in ["", self.prefix] {
-                wanted.insert(prefix, is_declared);
+        let mut declare = |prefix: &str| {
+            let is_own = self.own.iter().any(|own| own == prefix);
+            let namespace = if is_own { None } else { declared_around(reader, prefix) };
+            if let Some(namespace) = namespace {
+                write_declaration(prefix, namespace, &mut out);
             }
-            wanted.insert_all(rest, is_declared);
-            for prefix in &self.own {
-                wanted.remove(prefix);
-            }
-            declare_around(reader, |prefix| wanted.remove(prefix), &mut out)
+            is_own || namespace.is_some()
         };
-        if self.is_bare && !has_default && !self.own.iter().any(String::is_empty) {
+        let has_default = declare("");
+        if !self.prefix.is_empty() {
+            declare(self.prefix);
+        }
+        // What is kept mostly has no prefix but that of its own name.
+        if !self.is_leaf || has_colon_inside(rest) {
+            let mut known = Known { own: self.prefix, few: [""; FEW], next: 0, declared: HashSet::new() };
+            for prefix in prefixes(rest) {
+                if known.is_new(prefix, reader) {
+                    declare(prefix);
+                }
+            }
+        }
+        if self.is_bare && !has_default {
             out(NO_NAMESPACE);
         }
         out(rest);
@@ -295,21 +338,18 @@ impl<'a> Element<'a> {
 /// Says that there is no default namespace.
 const NO_NAMESPACE: &str = " xmlns=\"\"";
 
-/// Declares the prefixes that are wanted as they are declared around. Each is asked for until it is wanted. Returns whether
-/// there is a default namespace among them.
-fn declare_around(reader: &Reader<'_>, mut is_wanted: impl FnMut(&str) -> bool, out: &mut impl FnMut(&str)) -> bool {
-    let mut has_default = false;
-    for (prefix, namespace) in reader.namespaces() {
-        if is_wanted(prefix) && !namespace.is_empty() {
-            out(if prefix.is_empty() { " xmlns" } else { " xmlns:" });
-            out(prefix);
-            out("=\"");
-            write_value(namespace, out);
-            out("\"");
-            has_default |= prefix.is_empty();
-        }
-    }
-    has_default
+/// The namespace that a prefix has by a declaration, if it is in one.
+fn declared_around<'r>(reader: &'r Reader<'_>, prefix: &str) -> Option<&'r str> {
+    // This one is declared everywhere.
+    if prefix == "xml" { None } else { reader.resolve(prefix).filter(|namespace| !namespace.is_empty()) }
+}
+
+fn write_declaration(prefix: &str, namespace: &str, out: &mut impl FnMut(&str)) {
+    out(if prefix.is_empty() { " xmlns" } else { " xmlns:" });
+    out(prefix);
+    out("=\"");
+    write_value(namespace, out);
+    out("\"");
 }
 
 /// Writes a value as it stands between the quotes of an attribute. It came out of XML, so XML can carry it.
@@ -330,61 +370,47 @@ fn has_colon_inside(rest: &str) -> bool {
     rest.as_bytes()[..end_tag].contains(&b':')
 }
 
-/// A set of prefixes. Most elements have few.
-#[derive(Default)]
-struct Prefixes<'a> {
-    few: [&'a str; FEW],
-    /// How many there are in `few`.
-    count: usize,
-    /// Those of them that are declared which came when `few` was full.
-    many: Option<HashSet<&'a str>>,
-}
-
 /// How many bytes there is room for in an element that is kept, for a declaration, beside those that it has.
 const ROOM: usize = 64;
 /// How many prefixes are compared one by one.
 const FEW: usize = 8;
 
-impl<'a> Prefixes<'a> {
-    /// Inserts what stands before colons, and so may be a prefix, wherever that is.
-    fn insert_all(&mut self, xml: &'a str, is_declared: impl Fn(&str) -> bool) {
-        for colon in memchr::memchr_iter(b':', xml.as_bytes()) {
-            let bytes = xml.as_bytes();
-            let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
-            let mut start = bytes[..colon].iter().rposition(|&byte| !is_plain(byte)).map_or(0, |at| at + 1);
-            if start > 0 && !bytes[start - 1].is_ascii() {
-                start = xml[..colon]
-                    .rfind(|c: char| !castile_xml::is_name_char(c))
-                    .map_or(0, |at| at + xml[at..].chars().next().map_or(1, char::len_utf8));
-            }
-            self.insert(&xml[start..colon], &is_declared);
+/// What stands before colons, and so may be a prefix, wherever that is.
+fn prefixes(xml: &str) -> impl Iterator<Item = &str> {
+    memchr::memchr_iter(b':', xml.as_bytes()).map(|colon| {
+        let bytes = xml.as_bytes();
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+        let mut start = bytes[..colon].iter().rposition(|&byte| !is_plain(byte)).map_or(0, |at| at + 1);
+        if start > 0 && !bytes[start - 1].is_ascii() {
+            start = xml[..colon]
+                .rfind(|c: char| !castile_xml::is_name_char(c))
+                .map_or(0, |at| at + xml[at..].chars().next().map_or(1, char::len_utf8));
         }
-    }
+        &xml[start..colon]
+    })
+}
 
-    /// Inserts what may be a prefix. Texts can have any number of words like one: not more of them are kept than are declared.
-    fn insert(&mut self, prefix: &'a str, is_declared: impl Fn(&str) -> bool) {
-        if self.few[..self.count].contains(&prefix) {
-            return;
-        }
-        match self.few.get_mut(self.count) {
-            Some(place) => {
-                *place = prefix;
-                self.count += 1;
-            }
-            None if is_declared(prefix) => {
-                self.many.get_or_insert_default().insert(prefix);
-            }
-            None => {}
-        }
-    }
+/// The prefixes of an element that were met. Most elements have few.
+struct Known<'a> {
+    /// The prefix of its name.
+    own: &'a str,
+    /// The last few of them.
+    few: [&'a str; FEW],
+    next: usize,
+    /// Those that are declared.
+    declared: HashSet<&'a str>,
+}
 
-    /// Takes a prefix out. `false` if it was not there.
-    fn remove(&mut self, prefix: &str) -> bool {
-        let many = self.many.as_mut().is_some_and(|many| many.remove(prefix));
-        let Some(index) = self.few[..self.count].iter().position(|one| *one == prefix) else { return many };
-        self.count -= 1;
-        self.few.swap(index, self.count);
-        true
+impl<'a> Known<'a> {
+    /// Whether a prefix, which is not that of the name, was not met before and is declared. Texts can have any number of words
+    /// like one: not more of them are kept than are declared.
+    fn is_new(&mut self, prefix: &'a str, reader: &Reader<'_>) -> bool {
+        if prefix.is_empty() || prefix == self.own || self.few.contains(&prefix) {
+            return false;
+        }
+        self.few[self.next % FEW] = prefix;
+        self.next += 1;
+        declared_around(reader, prefix).is_some() && self.declared.insert(prefix)
     }
 }
 

@@ -34,6 +34,7 @@ pub mod datatypes;
 mod deviations;
 pub mod encoded;
 mod error;
+mod expected;
 pub mod facets;
 mod from_xml;
 mod kept;

@@ -18,6 +18,7 @@ mod matching;
 
 pub use matching::Matcher;
 
+use crate::expected::Expected;
 use crate::schema::First;
 
 /// A particle, as a model is made of it.
@@ -86,15 +87,11 @@ impl Order {
 
     /// What could come next, for messages: `<a>, <b> or another element`.
     #[cold]
-    pub(crate) fn expected(&self, matcher: &Matcher) -> String {
+    pub(crate) fn expected(&self, matcher: &Matcher) -> Expected {
         let (leaves, has_more) = matcher.expected(&self.model);
         let leaves = leaves.iter().filter_map(|&leaf| self.leaves.get(leaf));
-        let mut words: Vec<String> = leaves.map(|leaf| First::list(std::slice::from_ref(leaf))).collect();
-        words.dedup();
-        if has_more {
-            words.push("another element".to_owned());
-        }
-        crate::schema::or(&words)
+        let expected = Expected::first(leaves);
+        if has_more { expected.or("another element") } else { expected }
     }
 }
 

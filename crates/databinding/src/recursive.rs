@@ -12,7 +12,51 @@ use crate::to_xml::{Encoder, ToXml};
 /// It behaves like a [`Box`], but depth costs heap and never overflows the stack: reading, writing, cloning, comparing,
 /// hashing, printing and dropping continue on a new piece of stack when the current one runs out. How deep a document
 /// may nest is a matter of [`Limits`](castile_xml::Limits).
-pub struct Recursive<T>(Option<Box<T>>);
+///
+/// The pointer is always [`Send`] and [`Sync`]: a value must be both when it is put behind it. So the compiler, which asks for
+/// this type within type, never looks behind the pointer, and no contract is too deep for its `recursion_limit`.
+pub struct Recursive<T>(Box<dyn Pointee<T>>);
+
+/// A value whose type is hidden from the compiler.
+trait Pointee<T>: Send + Sync {
+    fn get(&self) -> &T;
+    fn get_mut(&mut self) -> &mut T;
+    fn into_inner(self: Box<Self>) -> T;
+}
+
+/// `None` is what has gone: into_inner and drop, which take the value, both end this.
+struct Kept<T>(Option<T>);
+
+impl<T: Send + Sync> Pointee<T> for Kept<T> {
+    fn get(&self) -> &T {
+        match &self.0 {
+            Some(value) => value,
+            None => unreachable!("the value goes when the pointer does"),
+        }
+    }
+
+    fn get_mut(&mut self) -> &mut T {
+        match &mut self.0 {
+            Some(value) => value,
+            None => unreachable!("the value goes when the pointer does"),
+        }
+    }
+
+    fn into_inner(mut self: Box<Self>) -> T {
+        match self.0.take() {
+            Some(value) => value,
+            None => unreachable!("the value goes when the pointer does"),
+        }
+    }
+}
+
+impl<T> Drop for Kept<T> {
+    fn drop(&mut self) {
+        if self.0.is_some() {
+            deeper::<T, _>(|| self.0 = None);
+        }
+    }
+}
 
 /// What a level may need before the next one looks at the stack again, and beside that for each byte of the value:
 /// code that is not optimised moves values often.
@@ -29,16 +73,16 @@ pub(crate) fn deeper<T, R>(f: impl FnOnce() -> R) -> R {
 
 impl<T> Recursive<T> {
     /// Boxes a value.
-    pub fn new(value: T) -> Self {
-        Recursive(Some(Box::new(value)))
+    pub fn new(value: T) -> Self
+    where
+        T: Send + Sync + 'static,
+    {
+        Recursive(Box::new(Kept(Some(value))))
     }
 
     /// The value itself.
-    pub fn into_inner(mut self) -> T {
-        match self.0.take() {
-            Some(value) => *value,
-            None => unreachable!("only into_inner and drop take the value, and both end this pointer"),
-        }
+    pub fn into_inner(self) -> T {
+        self.0.into_inner()
     }
 }
 
@@ -47,39 +91,24 @@ impl<T> Deref for Recursive<T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        match &self.0 {
-            Some(value) => value,
-            None => unreachable!("only into_inner and drop take the value, and both end this pointer"),
-        }
+        self.0.get()
     }
 }
 
 impl<T> DerefMut for Recursive<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
-        match &mut self.0 {
-            Some(value) => value,
-            None => unreachable!("only into_inner and drop take the value, and both end this pointer"),
-        }
+        self.0.get_mut()
     }
 }
 
-impl<T> Drop for Recursive<T> {
-    #[inline]
-    fn drop(&mut self) {
-        if let Some(value) = self.0.take() {
-            deeper::<T, _>(|| drop(value));
-        }
-    }
-}
-
-impl<T> From<T> for Recursive<T> {
+impl<T: Send + Sync + 'static> From<T> for Recursive<T> {
     fn from(value: T) -> Self {
         Recursive::new(value)
     }
 }
 
-impl<T: Clone> Clone for Recursive<T> {
+impl<T: Clone + Send + Sync + 'static> Clone for Recursive<T> {
     fn clone(&self) -> Self {
         deeper::<T, _>(|| Recursive::new(T::clone(self)))
     }
@@ -105,13 +134,13 @@ impl<T: fmt::Debug> fmt::Debug for Recursive<T> {
     }
 }
 
-impl<T: Default> Default for Recursive<T> {
+impl<T: Default + Send + Sync + 'static> Default for Recursive<T> {
     fn default() -> Self {
         Recursive::new(T::default())
     }
 }
 
-impl<T: FromXml> FromXml for Recursive<T> {
+impl<T: FromXml + Send + Sync + 'static> FromXml for Recursive<T> {
     const NILLABLE: bool = T::NILLABLE;
     const ATTRIBUTES: &'static Attributes = T::ATTRIBUTES;
     const TYPE: Option<TypeName> = T::TYPE;
@@ -164,7 +193,7 @@ impl<G: Group> Group for Box<G> {
     }
 }
 
-impl<G: Group> Group for Recursive<G> {
+impl<G: Group + Send + Sync + 'static> Group for Recursive<G> {
     const FIRST: &'static [First] = G::FIRST;
     const ALL: &'static [First] = G::ALL;
 

@@ -4,6 +4,7 @@ use std::fmt;
 
 use castile_xml::Known;
 
+use crate::expected::Expected;
 use crate::facets::Check;
 
 /// An element declaration with its occurrence: a particle whose term is an element (XSD Part 1 §3.3, §3.9).
@@ -330,27 +331,7 @@ impl First {
     /// What may come first, for messages: `<a>, <b> or <c>`.
     #[cold]
     pub fn list(first: &[First]) -> String {
-        fn collect(first: &[First], names: &mut Vec<String>) {
-            for first in first {
-                match first {
-                    First::Elements(table) => names.extend(table.iter().map(|element| format!("<{}>", element.name))),
-                    First::Wildcard(_) => names.push("any element".to_owned()),
-                    First::Group(first) => collect(first, names),
-                }
-            }
-        }
-        let mut names = Vec::new();
-        collect(first, &mut names);
-        or(&names)
-    }
-}
-
-/// Names for messages: `a, b or c`.
-#[cold]
-pub(crate) fn or(names: &[String]) -> String {
-    match names.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
-        _ => names.concat(),
+        Expected::first(first).to_string()
     }
 }
 

@@ -68,6 +68,9 @@ impl ToXml for () {
 /// How many repeated values are written between two looks at the size of the output.
 pub(crate) const BETWEEN_LOOKS: usize = 64;
 
+/// By how many times its length a long document gets more room.
+const GROWTH: usize = 3;
+
 impl Default for Encoder {
     fn default() -> Self {
         Encoder::new(Vec::new())
@@ -84,6 +87,8 @@ pub struct Encoder {
     pub(crate) out: Vec<u8>,
     /// How long the output may become, about.
     most: usize,
+    /// How long it may become in any case.
+    limit: usize,
     /// Who lets it become longer.
     charged: Option<Arc<Reservation>>,
     failed: Option<Error>,
@@ -111,6 +116,7 @@ impl Encoder {
         Encoder {
             out,
             most: usize::MAX,
+            limit: usize::MAX,
             charged: None,
             failed: None,
             default_namespace: (0, false),
@@ -124,13 +130,19 @@ impl Encoder {
         }
     }
 
-    /// The same that gives up soon after more than `most` bytes: [`ErrorKind::Outgrown`]. What was written until then is
-    /// lost. It is looked at where values are repeated, so a single long value is not cut short.
+    /// An encoder that gives up soon after more than `most` bytes: [`ErrorKind::Outgrown`]. What was written until then is
+    /// lost. It is looked at where values are repeated, so a single long value is not cut short, and before one is put beside
+    /// the document.
     pub fn within(self, most: usize) -> Self {
-        Encoder { most, ..self }
+        Encoder { most: most.min(self.limit), ..self }
     }
 
-    /// The same that charges what it writes to `reservation`, in steps, and the values that it puts beside the document.
+    /// An encoder that never gives more than `limit` bytes: [`ErrorKind::Outgrown`].
+    pub fn limited(self, limit: usize) -> Self {
+        Encoder { limit, most: self.most.min(limit), ..self }
+    }
+
+    /// An encoder that charges what it writes to `reservation`, in steps, and the values that it puts beside the document.
     /// Where one is refused it gives up: [`ErrorKind::Exhausted`]. It is looked at where values are repeated, and at
     /// the end.
     pub fn charging(self, reservation: Arc<Reservation>) -> Self {
@@ -142,8 +154,11 @@ impl Encoder {
     /// # Errors
     /// The first value that XML can't carry, with its offset in what was written.
     pub fn finish(mut self) -> Result<Vec<u8>, Error> {
-        if self.charged.is_some() && self.failed.is_none() && self.out.capacity() > self.most {
-            self.charge(self.out.capacity() - self.most);
+        if self.charged.is_some() && self.failed.is_none() && self.out.len() > self.most {
+            self.charge(self.out.len() - self.most);
+        }
+        if self.out.len() > self.limit {
+            self.is_too_long();
         }
         match self.failed {
             None => Ok(self.out),
@@ -315,7 +330,7 @@ impl Encoder {
         self.run(elements.run());
     }
 
-    /// The same with text between them.
+    /// Writes elements as they were kept, with the text between them.
     pub fn any_content(&mut self, content: &AnyContent) {
         self.run(content.run());
         if content.is_unwritable() {
@@ -337,13 +352,8 @@ impl Encoder {
         }
         let mut write = || -> Result<(), Error> {
             let mut content = run.content()?;
-            let mut number = 0usize;
-            while content.write_next(|piece| self.raw(piece))? {
-                number += 1;
-                if number.is_multiple_of(BETWEEN_LOOKS) && self.is_outgrown() {
-                    break;
-                }
-            }
+            // Each may become many times as long as it was.
+            while !self.is_outgrown() && content.write_next(|piece| self.raw(piece))? {}
             Ok(())
         };
         if write().is_err() {
@@ -408,7 +418,7 @@ impl Encoder {
         let start = self.out.iter().rposition(|&byte| byte == b'<').unwrap_or_default();
         let has_default = self.has_default_namespace(start);
         let tag = String::from_utf8_lossy(&self.out[start..]);
-        let mut prefixes = Prefixes::new(&tag, has_default);
+        let mut prefixes = Prefixes::new(&tag, self.payload, has_default);
         let mut text = Vec::new();
         let fine = tag.ends_with('>') && value.write_in(&mut text, &mut prefixes);
         let declared = prefixes.into_declared();
@@ -426,7 +436,7 @@ impl Encoder {
         let start = self.out.iter().rposition(|&byte| byte == b'<').unwrap_or_default();
         let has_default = self.has_default_namespace(start);
         let tag = String::from_utf8_lossy(&self.out[start..]);
-        let mut prefixes = Prefixes::new(&tag, has_default);
+        let mut prefixes = Prefixes::new(&tag, self.payload, has_default);
         let mut text = Vec::new();
         let fine = value.write_in(&mut text, &mut prefixes);
         let declared = prefixes.into_declared();
@@ -482,17 +492,33 @@ impl Encoder {
     #[cold]
     #[inline(never)]
     fn outgrow(&mut self) -> bool {
-        if self.charged.is_none() {
-            self.fail_as(ErrorKind::Outgrown, "the document is larger than it was to be".into());
+        if self.charged.is_none() || self.out.len() > self.limit {
+            self.is_too_long();
             return true;
         }
-        let wanted = self.out.capacity().max(self.out.len() + (self.out.len() / 2).max(STEP));
-        if !self.charge(wanted - self.most) {
+        let wanted = (self.out.len() + (self.out.len() / 2).max(STEP)).min(self.limit);
+        if !self.charge(wanted.saturating_sub(self.most)) {
             return true;
         }
         self.most = wanted;
-        self.out.reserve_exact(wanted - self.out.len());
+        // What is never written to is hardly memory, and to move what is there takes it twice.
+        if self.out.capacity() < wanted {
+            self.out.reserve_exact((GROWTH * self.out.len()).clamp(STEP, self.limit.max(STEP)));
+        }
         false
+    }
+
+    /// Whether so many bytes may stand beside the document, where there are so many then.
+    pub(crate) fn grants(&mut self, bytes: usize, beside: usize) -> bool {
+        if self.charged.is_none() && self.out.len().saturating_add(beside) > self.most {
+            return !self.outgrow();
+        }
+        self.charge(bytes)
+    }
+
+    #[cold]
+    fn is_too_long(&mut self) {
+        self.fail_as(ErrorKind::Outgrown, "the document is larger than it was to be".into());
     }
 
     /// Charges memory that is about to be taken. `false` if it is not granted.

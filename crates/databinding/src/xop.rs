@@ -18,12 +18,15 @@ pub trait Includes: Debug {
     /// The content that `href` names: a `cid:` URL, as it was written. `None` if it is not at hand yet: reading goes on
     /// with an empty value that nothing is checked of, and the document is to be read anew once the content is there.
     ///
+    /// `charge` is told how many bytes there are before they are handed out, or copied for that. Where it grants no memory for them
+    /// what is returned doesn't matter.
+    ///
     /// A small document may refer to a large part very often: whoever implements this bounds the sum of what it hands
     /// out, or hands out each part once. A document that is read anew, leniently, asks anew.
     ///
     /// # Errors
     /// Why there is none, in words that follow the place in the document.
-    fn content(&self, href: &str) -> Result<Option<Vec<u8>>, String>;
+    fn content(&self, href: &str, charge: &mut dyn FnMut(usize) -> bool) -> Result<Option<Vec<u8>>, String>;
 }
 
 /// How a type of bytes is made of them.
@@ -61,6 +64,8 @@ pub struct Part {
 #[derive(Debug)]
 pub(crate) struct Parts {
     threshold: usize,
+    /// How many bytes they have together.
+    length: usize,
     id: String,
     parts: Vec<Part>,
 }
@@ -70,7 +75,7 @@ impl Encoder {
     /// [`into_parts`](Self::into_parts) has them. Their Content-IDs are a number, a dot and `id`, which should be unlike
     /// that of any other message, and consist of what may stand in a URL as it is.
     pub fn with_parts(mut self, threshold: usize, id: &str) -> Self {
-        self.parts = Some(Box::new(Parts { threshold, id: id.to_owned(), parts: Vec::new() }));
+        self.parts = Some(Box::new(Parts { threshold, length: 0, id: id.to_owned(), parts: Vec::new() }));
         self
     }
 
@@ -94,7 +99,10 @@ impl Encoder {
         if self.parts.as_ref().is_none_or(|parts| content.len() < parts.threshold) {
             return false;
         }
-        if !self.charge(content.len()) {
+        let Some(parts) = self.parts.as_mut() else { return false };
+        parts.length += content.len();
+        let length = parts.length;
+        if !self.grants(content.len(), length) {
             return true;
         }
         let Some(parts) = self.parts.as_mut() else { return false };

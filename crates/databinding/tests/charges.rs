@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use castile_budget::{Allowance, Budget};
 use castile_databinding::datatypes::{Base64Binary, List, Nmtoken, QName};
-use castile_databinding::schema::{Attributes, Content, Element, Namespaces, Wildcard};
+use castile_databinding::encoded::ArrayType;
+use castile_databinding::schema::{Attributes, Content, Element, Namespaces, TypeName, Wildcard};
 use castile_databinding::{AnyAttribute, AnyElements, AnyType, Decoder, Error, ErrorKind, FromXml};
 use castile_xml::{Limits, Reader};
 use common::Tree;
@@ -53,11 +54,35 @@ impl FromXml for WithAttributes {
     }
 }
 
+static ARRAY: ArrayType = ArrayType {
+    item: Element::new("urn:t", "i", 1_001),
+    item_type: TypeName::new("http://www.w3.org/2001/XMLSchema", "int"),
+    ranks: "",
+    rank: 1,
+};
+
+/// An array of SOAP encoding.
+#[derive(Debug)]
+struct Encoded(#[allow(dead_code, reason = "it is kept, not looked at")] Vec<Option<i32>>);
+
+impl FromXml for Encoded {
+    const ATTRIBUTES: &'static Attributes = &Attributes::ANY;
+
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+        decoder.items(element, &ARRAY).map(Encoded)
+    }
+}
+
 fn read<T: FromXml>(document: &str, budget: &Budget) -> (Result<T, Error>, usize) {
+    read_as(document, budget, false)
+}
+
+fn read_as<T: FromXml>(document: &str, budget: &Budget, is_lenient: bool) -> (Result<T, Error>, usize) {
     let reservation = Arc::new(budget.reserve(0).unwrap());
     let mut reader = Reader::new(document.as_bytes(), Limits::default()).unwrap();
     reader.next().unwrap();
-    let mut decoder = Decoder::new(reader).within(Allowance::of(reservation.clone(), 0));
+    let decoder = if is_lenient { Decoder::lenient(reader) } else { Decoder::new(reader) };
+    let mut decoder = decoder.within(Allowance::of(reservation.clone(), 0));
     let value = decoder.root::<T>(&ROOT);
     drop(decoder);
     let charged = reservation.bytes();
@@ -82,6 +107,9 @@ fn check<T: FromXml + Debug>(name: &str, content: &str) {
     assert_eq!(small.used(), 0);
 }
 
+const ARRAY_OF_50_000: &str = "<root xmlns='urn:t' xmlns:e='http://schemas.xmlsoap.org/soap/encoding/' \
+    xmlns:x='http://www.w3.org/2001/XMLSchema' e:arrayType='x:int[50000]'><i e:position='[9]'>1</i></root>";
+
 #[test]
 fn what_is_charged_is_what_is_taken() {
     let _profiler = dhat::Profiler::builder().testing().build();
@@ -98,6 +126,17 @@ fn what_is_charged_is_what_is_taken() {
     check::<Items<List<Nmtoken>>>("a list of texts", &format!("<i>{}</i>", "x ".repeat(50_000)));
     check::<Items<List<QName>>>("a list of names", &format!("<i>{}</i>", "p:x ".repeat(1_000)));
     check::<Items<WithAttributes>>("attributes", &"<i p:a='b'/>".repeat(1_000));
+    // A lenient decoder plans the order of what it reads, and takes more.
+    let items = format!("<root xmlns='urn:t'>{}</root>", "<i>1</i>".repeat(20_000));
+    for (is_lenient, bytes, is_read) in [(false, 1_000_000, true), (true, 1_000_000, false), (true, 10_000_000, true)] {
+        let value = read_as::<Items<i32>>(&items, &Budget::new(bytes), is_lenient).0;
+        assert_eq!(value.map_err(|error| error.kind()).err(), (!is_read).then_some(ErrorKind::Exhausted), "{bytes}");
+    }
+    // Room for items that are not there is charged once.
+    let (value, charged) = read::<Encoded>(ARRAY_OF_50_000, &Budget::unlimited());
+    let taken = 50_000 * size_of::<Option<i32>>();
+    assert_eq!(value.unwrap().0.len(), 50_000);
+    assert!((taken..taken * 5 / 4).contains(&charged), "{charged} were charged and {taken} taken");
     check::<Anything>("wildcards", &"<a/>".repeat(50_000));
     check::<Items<AnyType>>("mixed", &format!("<i>{}</i>", "<a/>b".repeat(50_000)));
 }

@@ -86,8 +86,14 @@ fn a_sequence_is_refused_with_its_place() {
         ("<one/>", "one: \"\" is not a valid xs:int (line 2, column 12)"),
         ("<one>1</one>\n<two>2</two>", "two: found <two> of urn:t, where <some> was expected (line 3, column 1)"),
         ("<maybe>m</maybe>", "maybe: found <maybe> of urn:t, where <one> was expected (line 2, column 8)"),
-        ("<one xmlns=''>1</one>", "one: found <one> of no namespace, where <one> was expected (line 2, column 8)"),
-        ("<one xmlns='urn:T'>1</one>", "one: found <one> of urn:T, where <one> was expected (line 2, column 8)"),
+        (
+            "<one xmlns=''>1</one>",
+            "one: found <one> of no namespace, where <one> of urn:t was expected (line 2, column 8)",
+        ),
+        (
+            "<one xmlns='urn:T'>1</one>",
+            "one: found <one> of urn:T, where <one> of urn:t was expected (line 2, column 8)",
+        ),
         ("<one>1</one><one>1</one>", "one[2]: found <one> of urn:t, where <some> was expected (line 2, column 20)"),
         ("<one>1<b/></one>", "one/b: found <b> of urn:t, where text was expected (line 2, column 14)"),
         ("stray", "text \"stray\", where only elements were expected (line 2, column 8)"),

@@ -141,7 +141,7 @@ fn nil_among_what_deviates() {
         deviations,
         [
             "inner: found <inner> of urn:t, where <text> was expected (line 2, column 8)",
-            "inner[2]/y: found <y> of no namespace, where <x> was expected (line 2, column 35)",
+            "inner[2]/y: found <y> of no namespace, where <x> of urn:t was expected (line 2, column 35)",
         ]
     );
 }

@@ -4,7 +4,7 @@
 
 use castile_databinding::datatypes::{List, Notation, QName};
 use castile_databinding::schema::Element;
-use castile_databinding::{Decoder, Encoder, Error, FromXml, Nillable};
+use castile_databinding::{AnyAttribute, Decoder, Encoder, Error, ExpandedName, FromXml, Nillable};
 use castile_xml::{Limits, Reader, Token};
 
 #[derive(Debug, PartialEq)]
@@ -162,4 +162,44 @@ fn many_namespaces_take_no_square_of_time() {
     };
     let written = write(&names, DEFAULT, "").unwrap();
     assert!(written.contains("xmlns:q20000=\"urn:19999\""));
+}
+
+/// An element with an attribute that is a name, and a child whose tag has the prefix `ns2`, which the payload declares.
+#[test]
+fn a_name_takes_no_prefix_that_the_tags_below_it_may_have() {
+    const PAYLOAD: &str = "<ns1:query xmlns:ns1=\"urn:q\" xmlns:ns2=\"urn:o\" xmlns:own=\"urn:own\">";
+    for (prefix, namespace, declared) in [
+        ("ns2", "urn:w", "q1"),
+        ("ns2", "urn:o", "q1"),
+        ("own", "urn:w", "q1"),
+        // Not declared here, but around other payloads.
+        ("ns17", "urn:w", "q1"),
+        ("a0", "urn:w", "q1"),
+        ("t0", "urn:w", "q1"),
+        ("xsi", "urn:w", "q1"),
+        ("soapenc", "urn:w", "q1"),
+        ("xsd", "urn:w", "q1"),
+        ("xsd", "http://www.w3.org/2001/XMLSchema", "xsd"),
+        ("nsx", "urn:w", "nsx"),
+        ("ns", "urn:w", "ns"),
+        ("w", "urn:w", "w"),
+    ] {
+        let document = format!("<names xmlns='urn:n' xmlns:{prefix}='{namespace}'><one>{prefix}:x</one></names>");
+        let value = read(&document).unwrap().one.unwrap();
+        let mut out = Encoder::new(Vec::new());
+        out.payload(PAYLOAD);
+        out.raw(PAYLOAD);
+        out.raw("<ns1:parameter");
+        out.attribute("type", &value);
+        out.any_attributes(&[AnyAttribute { name: ExpandedName::new("urn:o", "more"), value: "1".into() }]);
+        out.raw("><ns2:metadata/></ns1:parameter></ns1:query>");
+        let written = String::from_utf8(out.finish().unwrap()).unwrap();
+        assert!(written.contains(&format!(" xmlns:{declared}=\"{namespace}\" type=\"{declared}:x\"")), "{written}");
+        let mut reader = Reader::new(written.as_bytes(), Limits::default()).unwrap();
+        for expected in [("urn:q", "query"), ("urn:q", "parameter"), ("urn:o", "metadata")] {
+            let Token::StartTag(tag) = reader.next().unwrap() else { panic!("{written}") };
+            let (prefix, local) = (tag.name.prefix().to_owned(), tag.name.local().to_owned());
+            assert_eq!((reader.resolve(&prefix), &*local), (Some(expected.0), expected.1), "{written}");
+        }
+    }
 }

@@ -193,3 +193,26 @@ fn depth_is_refused_where_it_is_not_allowed() {
         assert_eq!(error.offset(), "<root xmlns='urn:t'>".len() + 49 * "<n>".len());
     }
 }
+
+/// Each type holds the next one, as those of a contract that nests deeply.
+macro_rules! nested {
+    ($type:ident $next:ident $($more:ident)*) => {
+        #[allow(dead_code, reason = "only the compiler looks at it")]
+        struct $type(Vec<Recursive<$next>>);
+        nested!($next $($more)*);
+    };
+    ($last:ident) => {
+        struct $last;
+    };
+}
+
+nested!(L0 L1 L2 L3 L4 L5 L6 L7 L8 L9 L10 L11 L12 L13 L14 L15 L16 L17 L18 L19 L20 L21 L22 L23 L24 L25 L26 L27 L28 L29 L30 L31);
+
+/// The compiler looks through as many types as its `recursion_limit` says, 128 if nothing does.
+#[test]
+fn types_that_nest_deeply_are_send_without_a_recursion_limit() {
+    fn is_send<T: Send + Sync>() -> usize {
+        size_of::<T>()
+    }
+    assert_eq!(is_send::<L0>(), size_of::<Vec<Recursive<L1>>>());
+}

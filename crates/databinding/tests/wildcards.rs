@@ -24,7 +24,7 @@ fn an_element_takes_with_it_what_it_needs_and_no_more() {
     let around = "xmlns='urn:t' xmlns:p='urn:p&amp;' xmlns:q='urn:q' xmlns:r='urn:r'";
     for (element, expected) in [
         ("<a/>", "<a xmlns=\"urn:t\"/>"),
-        ("<p:a>q:b</p:a>", "<p:a xmlns:q=\"urn:q\" xmlns:p=\"urn:p&amp;\" xmlns=\"urn:t\">q:b</p:a>"),
+        ("<p:a>q:b</p:a>", "<p:a xmlns=\"urn:t\" xmlns:p=\"urn:p&amp;\" xmlns:q=\"urn:q\">q:b</p:a>"),
         ("<a xmlns='' b='1'/>", "<a xmlns='' b='1'/>"),
         ("<a xmlns:p='urn:other'><p:b/></a >", "<a xmlns=\"urn:t\" xmlns:p='urn:other'><p:b/></a >"),
     ] {
@@ -33,6 +33,18 @@ fn an_element_takes_with_it_what_it_needs_and_no_more() {
         assert_eq!(found.iter().next().unwrap().xml(), expected);
         assert_eq!(Any::parse(expected).unwrap(), found.iter().next().unwrap());
     }
+}
+
+/// Each declaration that is taken along is taken once, however many there are and wherever their prefixes stand.
+#[test]
+fn many_declarations_are_taken_along_once_each() {
+    let declared = |quote: char| -> String { (0..100).map(|n| format!(" xmlns:p{n}={quote}urn:{n}{quote}")).collect() };
+    let names = (0..100).map(|n| format!("p{n}:x p{}:y x:z ", n / 2)).collect::<String>();
+    let document = format!("<root xmlns='urn:t'{} xmlns:q='urn:q'><p7:a>{names}</p7:a></root>", declared('\''));
+    let (Anything(found), _) = common::decode_with(&document, Limits::default(), Memory::default()).unwrap();
+    let element = found.iter().next().unwrap();
+    let declared = declared('"').replace(" xmlns:p7=\"urn:7\"", "");
+    assert_eq!(element.xml(), format!("<p7:a xmlns=\"urn:t\" xmlns:p7=\"urn:7\"{declared}>{names}</p7:a>"));
 }
 
 #[test]
@@ -74,7 +86,7 @@ fn declarations_are_shared_where_copies_would_be_large() {
         |document: &str| common::decode_with::<Anything>(document, Limits::default(), Memory::default()).unwrap().0.0;
     let (many, few) = (read(&document), read(&document.replacen("<p:a/>", "", count - 10)));
     assert_eq!((many.len(), few.len()), (count, 10));
-    let one = Any::parse(&format!("<p:a xmlns:p=\"{name}\" xmlns=\"urn:t\"/>")).unwrap();
+    let one = Any::parse(&format!("<p:a xmlns=\"urn:t\" xmlns:p=\"{name}\"/>")).unwrap();
     assert!(many.iter().all(|any| any == one) && few.iter().all(|any| any == one));
     assert_eq!(written(&few, ""), one.xml().repeat(10));
     assert!(written(&many, "") == one.xml().repeat(count));
@@ -99,7 +111,7 @@ const MANY: usize = 40_000;
 fn elements_are_written_as_they_came_where_the_payload_declares_the_same() {
     let document = format!("<root xmlns='urn:t' xmlns:p='urn:p'>{}</root>", "<a>p:b</a>".repeat(MANY));
     let (Anything(elements), _) = common::decode_with(&document, Limits::default(), Memory::default()).unwrap();
-    let (plain, declared) = ("<a>p:b</a>", "<a xmlns:p=\"urn:p\" xmlns=\"urn:t\">p:b</a>");
+    let (plain, declared) = ("<a>p:b</a>", "<a xmlns=\"urn:t\" xmlns:p=\"urn:p\">p:b</a>");
     for (start, expected) in [
         ("<r xmlns=\"urn:t\" xmlns:p=\"urn:p\">", plain),
         ("<q:r xmlns:q=\"urn:q\" xmlns:p=\"urn:p\" xmlns=\"urn:t\">", plain),
@@ -148,9 +160,9 @@ fn content_of_any_type_is_read_on_demand() {
         let element = |xml| AnyPiece::Element(Any::parse(xml).unwrap());
         let expected = [
             text("1 < 2 &"),
-            element("<a xmlns:p=\"urn:p\" xmlns=\"urn:t\">p:x</a>"),
+            element("<a xmlns=\"urn:t\" xmlns:p=\"urn:p\">p:x</a>"),
             text("<\n"),
-            element("<p:b xmlns:p=\"urn:p\" xmlns=\"urn:t\"/>"),
+            element("<p:b xmlns=\"urn:t\" xmlns:p=\"urn:p\"/>"),
         ];
         assert_eq!(pieces, expected);
         assert_eq!((value.elements().count(), value.text()), (2 * count, "1 < 2 &<\n".repeat(count)));
@@ -200,5 +212,32 @@ fn a_wildcard_says_what_it_takes() {
         let document = format!("<root xmlns='urn:t'>{content}</root>");
         let error = common::decode_with::<Other>(&document, Limits::default(), Memory::default()).unwrap_err();
         assert_eq!(error.message(), expected);
+    }
+}
+
+/// Whether there is anything is told without reading all of it.
+#[test]
+fn content_is_empty_where_nothing_is_but_comments() {
+    for around in ["", "xmlns:p='urn:p'"] {
+        for (content, is_empty) in [
+            ("", true),
+            ("<!-- a --><?b c?>", true),
+            ("<![CDATA[]]>", true),
+            (" ", false),
+            ("<!-- a -->b", false),
+            ("<p:a/>", false),
+            ("<!-- a --><p:a/>", false),
+        ] {
+            let long = format!("<root xmlns='urn:t' {around}>{}{content}</root>", "<!-- a -->".repeat(20_000));
+            for document in [format!("<root xmlns='urn:t' {around}>{content}</root>"), long] {
+                if around.is_empty() && content.contains("p:") {
+                    continue;
+                }
+                let (value, _) =
+                    common::decode_with::<AnyType>(&document, Limits::default(), Memory::default()).unwrap();
+                assert_eq!(value.content.is_empty(), is_empty, "{content}");
+                assert_eq!(value.content.iter().next().is_none(), is_empty, "{content}");
+            }
+        }
     }
 }

@@ -1,13 +1,14 @@
 //! Binary values beside the document (XOP): read as their text would be, and written where they are long enough.
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
+use castile_budget::{Allowance, Budget};
 use castile_databinding::datatypes::Base64Binary;
 use castile_databinding::facets::{Facets, Restriction};
 use castile_databinding::schema::Element;
 use castile_databinding::xop::{Includes, Part};
-use castile_databinding::{Decoder, Encoder, Error, FromXml, Nillable, ToXml};
+use castile_databinding::{Decoder, Encoder, Error, ErrorKind, FromXml, Nillable, ToXml};
 use castile_xml::{Limits, Memory, Reader, Token};
 
 /// What parts hold, by URL.
@@ -15,9 +16,11 @@ use castile_xml::{Limits, Memory, Reader, Token};
 struct Parts(&'static [(&'static str, &'static [u8])]);
 
 impl Includes for Parts {
-    fn content(&self, href: &str) -> Result<Option<Vec<u8>>, String> {
+    fn content(&self, href: &str, charge: &mut dyn FnMut(usize) -> bool) -> Result<Option<Vec<u8>>, String> {
         let found = self.0.iter().find(|(url, _)| *url == href);
-        found.map(|(_, content)| Some(content.to_vec())).ok_or_else(|| format!("no part is named by {href:?}"))
+        found
+            .map(|(_, content)| charge(content.len()).then(|| content.to_vec()))
+            .ok_or_else(|| format!("no part is named by {href:?}"))
     }
 }
 
@@ -119,6 +122,38 @@ fn what_is_included_is_read_like_text() {
     }
     let inline = decode(&document("SGVsbG8=", "SGVsbG8=").replace(two, "d29yAGxk").replace(one, "SGVsbG8="), None);
     assert_eq!(inline, Ok(expected));
+}
+
+/// A document of some bytes could have each part copied as often as it liked.
+#[test]
+fn what_is_included_is_charged() {
+    let one = "<xop:Include href='cid:1@b'/>";
+    let input = format!(
+        "<root xmlns='urn:t' xmlns:xop='http://www.w3.org/2004/08/xop/include'><photo>{one}</photo>{}</root>",
+        format!("<more>{one}</more>").repeat(10)
+    );
+    for (limit, expected) in [(10_000, None), (900, Some(ErrorKind::Exhausted))] {
+        let budget = Budget::new(limit);
+        let mut reader = Reader::new(input.as_bytes(), Limits::default()).unwrap();
+        while !matches!(reader.next().unwrap(), Token::StartTag(_)) {}
+        let reservation = Arc::new(budget.reserve(0).unwrap());
+        let parts = Parts(&[("cid:1@b", &[b'x'; 300])]);
+        let decoder = Decoder::new(reader).within(Allowance::of(reservation.clone(), 0));
+        let photos: Result<Photos, Error> = decoder.with_includes(&parts).root(&ROOT);
+        assert_eq!(photos.err().map(|error| error.kind()), expected);
+        assert!(expected.is_some() || reservation.bytes() >= 3_300, "{}", reservation.bytes());
+    }
+}
+
+/// It was copied before anybody knew that there was too much.
+#[test]
+fn what_goes_beside_a_document_that_it_outgrows_is_not_copied() {
+    let photos = Photos { photo: bytes(&[b'x'; 6_000]), more: vec![bytes(&[b'y'; 6_000]).into()], ..Photos::default() };
+    for (most, expected) in [(20_000, None), (10_000, Some(ErrorKind::Outgrown)), (5_000, Some(ErrorKind::Outgrown))] {
+        let mut out = Encoder::new(Vec::new()).within(most).with_parts(1_000, "b");
+        out.element("<root>", &photos, "</root>");
+        assert_eq!(out.into_parts().err().map(|error| error.kind()), expected, "{most}");
+    }
 }
 
 #[test]

@@ -55,7 +55,7 @@ fn what_is_generated_from_changed_contracts_compiles() {
     );
     fs::write(path("Cargo.toml".into()), manifest).expect("a manifest is written");
     fs::copy(root.join("Cargo.lock"), path("Cargo.lock".into())).expect("the versions of this workspace");
-    let mut library = "#![recursion_limit = \"512\"]\n".to_owned();
+    let mut library = String::new();
     for (number, (contract, source)) in modules.iter().enumerate() {
         library += &format!("pub mod contract{number};\n");
         fs::write(path(format!("src/contract{number}.rs")), source).expect("a module is written");

@@ -2,7 +2,9 @@
 
 mod whole;
 
-use std::pin::Pin;
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -10,8 +12,8 @@ use bytes::Bytes;
 use castile_budget::Reservation;
 use castile_mime::Content;
 use http_body::{Frame, SizeHint};
+use http_body_util::Full;
 use http_body_util::combinators::UnsyncBoxBody;
-use http_body_util::{BodyExt, Full};
 
 pub(crate) use self::whole::{Failure, read, read_some};
 use crate::BoxError;
@@ -27,8 +29,16 @@ pub struct Body {
 #[derive(Debug)]
 enum Kind {
     Whole(Full<Bytes>),
-    Coming(UnsyncBoxBody<Bytes, BoxError>),
+    Coming {
+        /// What was taken of it before it is sent.
+        ahead: VecDeque<Frame<Bytes>>,
+        /// None once it is over.
+        rest: Option<UnsyncBoxBody<Bytes, BoxError>>,
+    },
 }
+
+/// How many bytes are taken of a body before it is sent.
+const AHEAD: usize = 8 << 10;
 
 impl Body {
     /// Nothing.
@@ -41,7 +51,7 @@ impl Body {
         matches!(self.kind, Kind::Whole(_))
     }
 
-    /// The same body, which keeps what it is charged to until all of it is sent, or given up.
+    /// Keeps what the body is charged to until all of it is sent, or given up.
     pub(crate) fn charged(self, reservation: Option<Arc<Reservation>>) -> Self {
         Body { reservation, ..self }
     }
@@ -52,7 +62,39 @@ impl Body {
         B: http_body::Body<Data = Bytes> + Send + 'static,
         B::Error: Into<BoxError>,
     {
-        Body::from(Kind::Coming(body.map_err(Into::into).boxed_unsync()))
+        Body::from(Content::stream(body))
+    }
+
+    /// Takes the first pieces of a body that comes while it is sent, as far as they are there: one that fails with them fails before
+    /// an answer has begun.
+    pub(crate) async fn begun(mut self) -> Result<Self, BoxError> {
+        if let Kind::Coming { ahead, rest: rest @ Some(_) } = &mut self.kind {
+            let (mut length, mut was_woken) = (0, false);
+            let begun = poll_fn(|cx| {
+                while length < AHEAD
+                    && let Some(body) = rest
+                {
+                    match http_body::Body::poll_frame(Pin::new(body), cx) {
+                        Poll::Ready(Some(frame)) => {
+                            let frame = frame?;
+                            length += room_of(&frame);
+                            ahead.push_back(frame);
+                        }
+                        Poll::Ready(None) => *rest = None,
+                        Poll::Pending if was_woken => break,
+                        // What came with the head is found at the second look.
+                        Poll::Pending => {
+                            was_woken = true;
+                            cx.waker().wake_by_ref();
+                            return Poll::Pending;
+                        }
+                    }
+                }
+                Poll::Ready(Ok::<_, BoxError>(()))
+            });
+            begun.await?;
+        }
+        Ok(self)
     }
 }
 
@@ -78,7 +120,7 @@ impl From<Content> for Body {
     fn from(content: Content) -> Self {
         match content {
             Content::Bytes(bytes) => Body::from(bytes),
-            Content::Body(body) => Body::from(Kind::Coming(body)),
+            Content::Body(body) => Body::from(Kind::Coming { ahead: VecDeque::new(), rest: Some(body) }),
         }
     }
 }
@@ -90,7 +132,11 @@ impl http_body::Body for Body {
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         let frame = match &mut self.kind {
             Kind::Whole(body) => Pin::new(body).poll_frame(cx).map_err(|never| match never {}),
-            Kind::Coming(body) => Pin::new(body).poll_frame(cx),
+            Kind::Coming { ahead, rest } => match (ahead.pop_front(), rest) {
+                (Some(frame), _) => Poll::Ready(Some(Ok(frame))),
+                (None, Some(rest)) => Pin::new(rest).poll_frame(cx),
+                (None, None) => Poll::Ready(None),
+            },
         };
         let Some(reservation) = &self.reservation else { return frame };
         // Whoever sends the bytes may have them for longer than the body.
@@ -100,14 +146,23 @@ impl http_body::Body for Body {
     fn is_end_stream(&self) -> bool {
         match &self.kind {
             Kind::Whole(body) => body.is_end_stream(),
-            Kind::Coming(body) => body.is_end_stream(),
+            Kind::Coming { ahead, rest } => ahead.is_empty() && rest.as_ref().is_none_or(|rest| rest.is_end_stream()),
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.kind {
             Kind::Whole(body) => body.size_hint(),
-            Kind::Coming(body) => body.size_hint(),
+            Kind::Coming { ahead, rest } => {
+                let ahead = ahead.iter().filter_map(Frame::data_ref).map(Bytes::len).sum::<usize>() as u64;
+                let rest = rest.as_ref().map_or(SizeHint::with_exact(0), |rest| rest.size_hint());
+                let mut all = SizeHint::new();
+                all.set_lower(rest.lower().saturating_add(ahead));
+                if let Some(upper) = rest.upper().and_then(|upper| upper.checked_add(ahead)) {
+                    all.set_upper(upper);
+                }
+                all
+            }
         }
     }
 }
@@ -127,5 +182,71 @@ impl AsRef<[u8]> for Charged {
 impl From<Charged> for Bytes {
     fn from(charged: Charged) -> Self {
         Bytes::from_owner(charged)
+    }
+}
+
+/// How many bytes a piece of a body counts for where so many are looked at: one at least, or there might be any number.
+fn room_of(frame: &Frame<Bytes>) -> usize {
+    frame.data_ref().map_or(0, Bytes::len).max(1)
+}
+
+/// How many bytes of a body that nobody wants are looked for.
+const UNWANTED: usize = 64 << 10;
+
+/// Reads what is there of a body that nobody wants. Whether that is all of it: the connection can't be used again otherwise.
+pub(crate) async fn is_over<B>(body: B) -> bool
+where
+    B: http_body::Body<Data = Bytes>,
+{
+    if body.is_end_stream() {
+        return true;
+    }
+    let mut body = pin!(body);
+    let (mut left, mut was_woken) = (UNWANTED, false);
+    poll_fn(|cx| {
+        loop {
+            match body.as_mut().poll_frame(cx) {
+                Poll::Ready(None) => return Poll::Ready(true),
+                Poll::Ready(Some(Ok(frame))) => {
+                    let Some(less) = left.checked_sub(room_of(&frame)) else { return Poll::Ready(false) };
+                    left = less;
+                }
+                // What came with the head is found at the second look.
+                Poll::Pending if !was_woken => {
+                    was_woken = true;
+                    cx.waker().wake_by_ref();
+                    return Poll::Pending;
+                }
+                Poll::Ready(Some(Err(_))) | Poll::Pending => return Poll::Ready(false),
+            }
+        }
+    })
+    .await
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use futures_util::{FutureExt, stream};
+    use http_body_util::StreamBody;
+
+    use super::*;
+
+    /// They were looked at for ever.
+    #[test]
+    fn pieces_of_nothing_are_taken_for_a_bounded_time() {
+        let mut pieces = 0;
+        let empty = stream::iter(std::iter::from_fn(move || {
+            pieces += 1;
+            assert!(pieces < 1_000_000);
+            Some(Ok::<_, Infallible>(Frame::data(Bytes::new())))
+        }));
+        let mut body = Body::stream(StreamBody::new(empty.clone())).begun().now_or_never().unwrap().unwrap();
+        assert!(
+            http_body::Body::poll_frame(Pin::new(&mut body), &mut Context::from_waker(std::task::Waker::noop()))
+                .is_ready()
+        );
+        assert_eq!(is_over(StreamBody::new(empty)).now_or_never(), Some(false));
     }
 }

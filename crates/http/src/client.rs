@@ -89,7 +89,7 @@ where
     exchange(transport, url, version, action, written, ReplyLimits::new(max_message_size)).await
 }
 
-/// The same of a message that may go in a package, and that may be answered by one, whose attachments are read as they are
+/// Sends a message that may go in a package, and that may be answered by one, whose attachments are read as they are
 /// asked for. The server is told that MTOM is taken if the request is that.
 ///
 /// # Errors

@@ -31,6 +31,7 @@ use http_body::Body;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::unconstrained;
 use tokio::time::{sleep, timeout};
 
 use self::admission::Admission;
@@ -185,8 +186,9 @@ impl Server {
         self
     }
 
-    /// How many bytes of incomplete messages are held at once, over all connections. 256 MiB by default. When there are
-    /// more, the slowest of the requests that hold much is answered 408 and its connection closed.
+    /// How many bytes of incomplete messages are held at once, over all connections. 256 MiB by default, and never more than
+    /// half of the [`budget`](Self::budget). When there are more, the slowest of the requests that hold much is answered 408 and
+    /// its connection closed.
     pub fn max_bytes_receiving(mut self, max: usize) -> Self {
         self.receiving.bytes = max;
         self
@@ -251,9 +253,9 @@ impl Server {
         running.shared.stop.give(Order::Finish);
         // The system has taken in the connections that wait here, so their clients may have sent requests.
         for _ in 0..BACKLOG {
-            let Poll::Ready(accepted) = poll_fn(|cx| Poll::Ready(listener.poll_accept(cx))).await else {
-                break;
-            };
+            // Not within what tokio lets a task do at a time: at its end nothing seems to wait.
+            let accepted = unconstrained(poll_fn(|cx| Poll::Ready(listener.poll_accept(cx)))).await;
+            let Poll::Ready(accepted) = accepted else { break };
             if let (Ok(stream), Ok(slot)) = (accepted, running.slots.clone().try_acquire_owned()) {
                 running.serve(stream, service.clone(), slot);
             }
@@ -282,7 +284,12 @@ impl Server {
             timeouts: self.timeouts,
             admission: Admission {
                 slots: Slots::new(self.max_requests_in_flight, self.max_requests_queued, self.queue_timeout),
-                connections: Connections::new(self.receiving),
+                connections: Connections::new(Limits {
+                    // The other half is for what is made of messages. So there is somebody to make way before the budget is
+                    // used up.
+                    bytes: self.receiving.bytes.min(self.budget.limit() / 2),
+                    ..self.receiving
+                }),
                 budget: self.budget,
                 disk_budget: self.disk_budget,
             },

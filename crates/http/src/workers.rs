@@ -1,18 +1,26 @@
 //! Threads for large messages.
 
+use std::future::pending;
 use std::sync::{Arc, OnceLock};
 use std::thread::available_parallelism;
+use std::time::Duration;
 
-use castile_soap::{Offload, Work};
+use castile_soap::{Offload, Turn, Work};
 use futures_util::future::BoxFuture;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
+use tokio::time::sleep;
 
 /// The size above which messages are large, in bytes, unless something else is said: they take about a millisecond.
 pub const DEFAULT_OFFLOAD_ABOVE: usize = 256 << 10;
 
+/// How many large answers are made or wait to be written for each thread that writes them: while one is written, the next
+/// one is made.
+const TURNS: usize = 2;
+
 /// Reads and writes large messages on tokio's threads for blocking work, so many at once; others wait in the order in
-/// which they came. Runtimes with one thread have such threads, too.
+/// which they came. Runtimes with one thread have such threads, too. Handlers whose answers are large are called as fast as
+/// these are written.
 ///
 /// Work that was begun is finished, also when nobody waits for it any more: it counts until then. Its size is bounded by
 /// that of the message.
@@ -21,12 +29,15 @@ pub const DEFAULT_OFFLOAD_ABOVE: usize = 256 << 10;
 #[derive(Clone, Debug)]
 pub struct Workers {
     free: Arc<Semaphore>,
+    turns: Arc<Semaphore>,
 }
 
 impl Workers {
     /// Workers of their own, so many at once, at least 1.
     pub fn new(at_once: usize) -> Self {
-        Workers { free: Arc::new(Semaphore::new(at_once.clamp(1, Semaphore::MAX_PERMITS))) }
+        let at_once = at_once.clamp(1, Semaphore::MAX_PERMITS / TURNS);
+        let [free, turns] = [at_once, at_once * TURNS].map(|places| Arc::new(Semaphore::new(places)));
+        Workers { free, turns }
     }
 
     /// The workers that all servers and clients of this process share unless they are given others: as many as there are
@@ -44,6 +55,15 @@ impl Default for Workers {
 }
 
 impl Offload for Workers {
+    fn pause(&self, time: Duration) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            match Handle::try_current() {
+                Ok(_) => sleep(time).await,
+                Err(_) => pending().await,
+            }
+        })
+    }
+
     fn run(&self, work: Work) -> BoxFuture<'static, ()> {
         let free = self.free.clone();
         Box::pin(async move {
@@ -60,5 +80,10 @@ impl Offload for Workers {
                 })
                 .await;
         })
+    }
+
+    fn turn(&self) -> BoxFuture<'static, Turn> {
+        let turns = self.turns.clone();
+        Box::pin(async move { Box::new(turns.acquire_owned().await) as Turn })
     }
 }

@@ -28,3 +28,29 @@ async fn a_client_that_is_gone_leaves_its_place_to_the_next() {
     client.post("", "<a/>").await;
     assert_eq!(client.response().await.1, "<a/>");
 }
+
+/// The connection was closed without an answer.
+#[tokio::test(start_paused = true)]
+async fn what_fails_before_an_answer_has_begun_is_answered() {
+    let host = Host::start(Server::new(), echo());
+    for (action, head, content, status, expected) in [
+        ("back", "Content-Transfer-Encoding: base64", "!!", "500", "base64"),
+        ("back", "Content-Transfer-Encoding: quoted-printable", "==", "500", "quoted-printable"),
+        ("back", "Content-Transfer-Encoding: base64", "eHg=", "200", ""),
+        ("broken stream", "a: b", "x", "500", "the answer broke off"),
+    ] {
+        let body = format!("--b\r\n\r\n<a/>\r\n--b\r\nContent-ID: <x@y>\r\n{head}\r\n\r\n{content}\r\n--b--\r\n");
+        let length = body.len();
+        let mut client = host.connect();
+        let media_type = "multipart/related; type=\"text/xml\"; boundary=b";
+        client
+            .send(format!(
+                "POST / HTTP/1.1\r\nhost: h\r\ncontent-type: {media_type}\r\nsoapaction: \"{action}\"\r\n\
+                 content-length: {length}\r\nconnection: close\r\n\r\n{body}"
+            ))
+            .await;
+        let answer = client.rest().await;
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")) && answer.contains(expected), "{head}: {answer}");
+        assert!(!answer.contains("secret"), "{answer}");
+    }
+}

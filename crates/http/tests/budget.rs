@@ -7,7 +7,7 @@ use std::time::Duration;
 use castile_budget::Budget;
 use castile_http::server::Server;
 use support::{Client, Host, echo, echo_with};
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 const KILOBYTE: usize = 1_000;
 
@@ -32,12 +32,19 @@ async fn bodies_that_are_held_open_take_no_more_than_the_budget() {
     let budget = Budget::new(100 * KILOBYTE);
     let host = Host::start(Server::new().budget(budget.clone()), echo());
     let mut held = Vec::new();
+    let mut most = 0;
     for _ in 0..30 {
         held.push(begun(&host, 20 * KILOBYTE, 15 * KILOBYTE).await);
         sleep(milliseconds(200)).await;
-        assert!(budget.used() <= budget.limit());
+        most = most.max(budget.used());
     }
-    assert!(budget.used() > budget.limit() / 2, "{}", budget.used());
+    // Half of it is for what is made of messages. One of them takes 11 kB more than it is charged for at first.
+    assert!((budget.limit() / 4..=budget.limit() / 2).contains(&most), "{most}");
+    let mut dropped = 0;
+    for client in &mut held {
+        dropped += usize::from(timeout(milliseconds(1), client.next_response()).await.is_ok());
+    }
+    assert_eq!(dropped, 27);
     // Who comes makes those give way who send slowly, and is answered.
     let message = "y".repeat(50 * KILOBYTE);
     let mut client = host.connect();

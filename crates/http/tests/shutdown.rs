@@ -39,6 +39,24 @@ async fn a_request_at_work_is_finished_and_idle_connections_are_closed() {
     assert_eq!(start.elapsed().as_secs(), 4);
 }
 
+/// 128 of them were: that is as much as tokio lets a task do at a time.
+#[tokio::test(start_paused = true)]
+async fn all_connections_that_wait_to_be_accepted_are_answered() {
+    let mut host = Host::start(Server::new(), echo());
+    let mut waiting = Vec::new();
+    for _ in 0..1_000 {
+        let mut client = host.connect();
+        client.post("", "<a/>").await;
+        waiting.push(client);
+    }
+    host.stop();
+    let mut answered = 0;
+    for client in &mut waiting {
+        answered += usize::from(client.next_response().await.is_some());
+    }
+    assert_eq!(answered, 1_000);
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_outlasts_the_grace_is_dropped() {
     let mut host = Host::start(Server::new().shutdown_grace(Duration::from_secs(10)), echo());

@@ -4,6 +4,7 @@ mod support;
 
 use std::time::Duration;
 
+use castile_budget::Budget;
 use castile_http::server::Server;
 use support::{Client, Host, echo, echo_with};
 use tokio::time::{Instant, sleep, timeout};
@@ -73,15 +74,14 @@ async fn an_attachment_that_drips_holds_no_slot() {
     }
 }
 
-/// A handler that waited for its peer goes on with a slot, and others wait meanwhile.
-#[tokio::test(start_paused = true)]
-async fn a_handler_that_goes_on_has_a_slot() {
+/// Answers a package whose attachment comes while somebody else has the only slot: when that one is done.
+async fn goes_on_with_a_slot(action: &str) {
     let host = Host::start(Server::new().max_requests_in_flight(1), echo());
     let end = "\r\n--b--\r\n";
-    let mut body = "--b\r\n\r\n<a/>\r\n--b\r\nContent-ID: <x@y>\r\n\r\n".to_owned();
-    let length = body.len() + 10 + end.len();
-    body.drain(.."--b\r\n\r\n".len());
-    let mut slow = started(&host, &format!("{}{body}", PACKAGE.replace("100000", &length.to_string()))).await;
+    let body = "<a/>\r\n--b\r\nContent-ID: <x@y>\r\n\r\n";
+    let length = "--b\r\n\r\n".len() + body.len() + 10 + end.len();
+    let head = PACKAGE.replace("attachment", action).replace("100000", &length.to_string());
+    let mut slow = started(&host, &format!("{head}{body}")).await;
     sleep(seconds(1)).await;
     let mut client = host.connect();
     client.post("soapaction: \"sleep 5\"\r\n", "<b/>").await;
@@ -91,6 +91,117 @@ async fn a_handler_that_goes_on_has_a_slot() {
     assert_eq!(slow.response().await.1, "10 bytes");
     assert_eq!(start.elapsed().as_secs(), 4);
     assert_eq!(client.response().await.1, "<b/>");
+}
+
+/// A handler that waited for its peer goes on with a slot, and others wait meanwhile.
+#[tokio::test(start_paused = true)]
+async fn a_handler_that_goes_on_has_a_slot() {
+    goes_on_with_a_slot("attachment").await;
+}
+
+/// It was never woken.
+#[tokio::test(start_paused = true)]
+async fn a_task_that_reads_for_a_handler_waits_for_a_slot() {
+    goes_on_with_a_slot("task").await;
+}
+
+/// It had none for the rest of its time, once it had waited.
+#[tokio::test(start_paused = true)]
+async fn a_handler_that_waits_no_longer_has_a_slot() {
+    let host = Host::start(Server::new().max_requests_in_flight(1), echo());
+    let head = PACKAGE.replace("attachment", "impatient");
+    let mut slow = started(&host, &format!("{head}<a/>\r\n--b\r\nContent-ID: <x@y>\r\n\r\n")).await;
+    let mut answers = Vec::new();
+    for _ in 0..2 {
+        sleep(Duration::from_millis(800)).await;
+        let mut client = host.connect();
+        client.post("", "<b/>").await;
+        answers.push(client.response().await.0[9..12].to_owned());
+    }
+    assert_eq!(answers, ["200", "503"]);
+    assert_eq!(slow.response().await.1, "<a/>");
+}
+
+/// It was closed without an answer, for somebody who came later.
+#[tokio::test(start_paused = true)]
+async fn a_package_at_work_makes_no_room() {
+    let server = Server::new().max_requests_receiving(1).max_bytes_receiving(100_000);
+    let host = Host::start(server, echo());
+    let head = PACKAGE.replace("attachment", "sleep 5").replace("100000", "200000");
+    let mut at_work = started(&host, &head).await;
+    sleep(seconds(1)).await;
+    at_work.send(format!("{}\r\n--b\r\n", "x".repeat(80_000))).await;
+    sleep(seconds(1)).await;
+    let mut client = started(&host, MESSAGE).await;
+    sleep(seconds(1)).await;
+    client.send("y".repeat(90_000)).await;
+    sleep(seconds(1)).await;
+    client.send("y".repeat(10_000)).await;
+    assert_eq!(client.response().await.1.len(), 100_000);
+    assert_eq!(at_work.response().await.1.len(), 80_000);
+}
+
+/// It was closed without an answer.
+#[tokio::test(start_paused = true)]
+async fn who_makes_room_while_the_last_of_it_comes_is_answered() {
+    let host = Host::start(Server::new().max_bytes_receiving(60_000), echo_with(|options| options.body_rate = 0));
+    let mut last = host.connect();
+    let head = MESSAGE.replace("100000\r\n", "60000\r\nsoapaction: \"sleep 5\"\r\n");
+    last.send(head).await;
+    last.send("x".repeat(50_000)).await;
+    sleep(seconds(5)).await;
+    let mut other = started(&host, MESSAGE).await;
+    other.send("x".repeat(5_000)).await;
+    sleep(seconds(1)).await;
+    other.send("x".repeat(10_000)).await;
+    last.send("x".repeat(10_000)).await;
+    let answer = last.next_response().await.expect("an answer");
+    assert!(answer.0.starts_with("http/1.1 408 "), "{}", answer.0);
+}
+
+/// All of them went, since each that comes found too much before the first was gone.
+#[tokio::test(start_paused = true)]
+async fn one_makes_room_for_as_much_as_it_holds() {
+    let host = Host::start(Server::new().max_bytes_receiving(280_000), echo_with(|options| options.body_rate = 0));
+    let mut slow = Vec::new();
+    for _ in 0..5 {
+        let mut client = started(&host, MESSAGE).await;
+        client.send("x".repeat(50_000)).await;
+        slow.push(client);
+    }
+    sleep(seconds(10)).await;
+    let mut fast = Vec::new();
+    for _ in 0..5 {
+        let mut client = started(&host, MESSAGE).await;
+        client.send("x".repeat(1_000)).await;
+        fast.push(client);
+    }
+    sleep(seconds(1)).await;
+    // All at once.
+    for client in &mut fast {
+        client.send("x".repeat(7_000)).await;
+    }
+    sleep(seconds(1)).await;
+    let mut answered = 0;
+    for client in &mut slow {
+        answered += usize::from(timeout(Duration::from_millis(1), client.next_response()).await.is_ok());
+    }
+    assert_eq!(answered, 1);
+}
+
+/// They left nothing of the budget for those who came, for as long as they liked.
+#[tokio::test(start_paused = true)]
+async fn incomplete_messages_hold_at_most_half_of_the_budget() {
+    let budget = Budget::new(200_000);
+    let host = Host::start(Server::new().budget(budget.clone()), echo_with(|options| options.body_rate = 0));
+    let mut slow = Vec::new();
+    for _ in 0..4 {
+        let mut client = started(&host, MESSAGE).await;
+        let _ = client.try_send("x".repeat(48_000)).await;
+        sleep(seconds(1)).await;
+        slow.push(client);
+    }
+    assert!((50_000..=100_000).contains(&budget.used()), "{}", budget.used());
 }
 
 /// What made room was the newest, or nothing.

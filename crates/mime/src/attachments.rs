@@ -6,10 +6,11 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use bytes::{Bytes, BytesMut};
+use castile_budget::Reservation;
 use futures_util::Stream;
 use http_body::{Body, Frame, SizeHint};
 
-use crate::charges::charge;
+use crate::charges::{begin, charged, grow};
 use crate::error::shown;
 use crate::source::Source;
 use crate::store::{Kept, Store};
@@ -204,22 +205,41 @@ impl Attachment {
         std::future::poll_fn(|cx| self.poll_data(cx)).await
     }
 
-    /// All of the content, in memory.
+    /// All of the content, in memory, which is charged for until the last of it is dropped.
     ///
     /// # Errors
     /// [`ErrorKind::Limit`] if it has more than `limit` bytes, [`ErrorKind::Exhausted`] if there is no memory for them, or as
     /// for [`data`](Self::data).
-    pub async fn collect(mut self, limit: usize) -> Result<Bytes, Error> {
+    pub async fn collect(self, limit: usize) -> Result<Bytes, Error> {
+        let (content, reservation) = self.collect_with(limit).await?;
+        Ok(charged(content, reservation))
+    }
+
+    /// All of the content, in memory, and what it is charged to, for whoever makes of it what is charged otherwise.
+    ///
+    /// # Errors
+    /// As for [`collect`](Self::collect).
+    pub async fn collect_with(mut self, limit: usize) -> Result<(Bytes, Option<Reservation>), Error> {
+        let part = self.head.number();
+        let too_long = || {
+            let message = format!("an attachment has more bytes than the {limit} that are left for it");
+            Error::new(ErrorKind::Limit, message).in_part(part)
+        };
+        if let Content::Kept(kept) = &mut self.content
+            && let Some((content, reservation)) = kept.whole()
+        {
+            return if content.len() > limit { Err(too_long()) } else { Ok((content, reservation)) };
+        }
+        let reservation = begin(self.charges.as_ref());
         let mut content = Gathered::default();
         while let Some(data) = self.data().await? {
             if data.len() > limit - content.length() {
-                let message = format!("an attachment has more bytes than the {limit} that are left for it");
-                return Err(Error::new(ErrorKind::Limit, message).in_part(self.head.number()));
+                return Err(too_long());
             }
-            charge(self.charges.as_ref(), data.len()).map_err(|error| error.in_part(self.head.number()))?;
+            grow(reservation.as_ref(), data.len()).map_err(|error| error.in_part(part))?;
             content.push(data);
         }
-        Ok(content.into_bytes())
+        Ok((content.into_bytes(), reservation))
     }
 
     fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Error>> {

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use bytes::Bytes;
 use castile_budget::{Budget, Reservation};
 
 use crate::{Error, ErrorKind};
@@ -19,16 +20,47 @@ pub fn disk() -> Budget {
 /// What a package is charged to.
 #[derive(Clone, Debug)]
 pub struct Charges {
-    /// For what is in memory: the root part, parts that wait, and what is [collected](crate::Attachment::collect).
+    /// For what is in memory until the request ends: the root part. Parts that wait, and what is
+    /// [collected](crate::Attachment::collect), are charged to its budget for as long as they are kept.
     pub memory: Arc<Reservation>,
     /// For what waits in a temporary file.
     pub disk: Budget,
 }
 
-/// Charges memory that is about to be taken, if there is anybody to charge it to.
+/// Charges memory that is about to be taken until the request ends, if there is anybody to charge it to.
 pub(crate) fn charge(charges: Option<&Charges>, bytes: usize) -> Result<(), Error> {
-    let Some(Charges { memory, .. }) = charges else { return Ok(()) };
-    memory.grow(bytes).map_err(|exhausted| refused("memory", exhausted))
+    grow(charges.map(|charges| &*charges.memory), bytes)
+}
+
+/// What content is charged to that may be dropped before the request ends.
+pub(crate) fn begin(charges: Option<&Charges>) -> Option<Reservation> {
+    // Nothing is always granted.
+    charges.and_then(|charges| charges.memory.budget().reserve(0).ok())
+}
+
+/// Charges memory that is about to be taken.
+pub(crate) fn grow(reservation: Option<&Reservation>, bytes: usize) -> Result<(), Error> {
+    let grown = reservation.map_or(Ok(()), |reservation| reservation.grow(bytes));
+    grown.map_err(|exhausted| refused("memory", exhausted))
+}
+
+/// Content that is charged until the last of it is dropped.
+pub(crate) fn charged(content: Bytes, reservation: Option<Reservation>) -> Bytes {
+    match reservation {
+        Some(reservation) if !content.is_empty() => Bytes::from_owner(Charged { content, _reservation: reservation }),
+        _ => content,
+    }
+}
+
+struct Charged {
+    content: Bytes,
+    _reservation: Reservation,
+}
+
+impl AsRef<[u8]> for Charged {
+    fn as_ref(&self) -> &[u8] {
+        &self.content
+    }
 }
 
 #[cold]

@@ -43,7 +43,7 @@ impl Message {
         Message::read_charged(related, body, limits, None).await
     }
 
-    /// The same that charges what is kept, if there is somebody to charge it to.
+    /// Reads up to the end of the root part as [`read`](Self::read) does, and charges what is kept to `charges`, if there are any.
     ///
     /// # Errors
     /// As for [`read`](Self::read), or [`ErrorKind::Exhausted`].

@@ -211,7 +211,7 @@ impl Content {
         Content::Body(body.map_err(Into::into).boxed_unsync())
     }
 
-    /// The same with something before it and behind it.
+    /// This content with something before it and behind it.
     pub fn between(self, before: Bytes, after: Bytes) -> Self {
         Content::stream(PackageBody::of_content(before, self, after))
     }

@@ -11,7 +11,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use tokio::runtime::Handle;
 
-use crate::charges::{charge, refused};
+use crate::charges::{begin, charge, charged, grow, refused};
 use crate::{Charges, Error, ErrorKind, Limits};
 
 /// How much is written to a file, or read from it, at once.
@@ -43,6 +43,7 @@ struct Temporary {
 #[derive(Debug, Default)]
 pub(crate) struct Keeping {
     memory: Vec<u8>,
+    charge: Option<Reservation>,
     start: u64,
     /// What waits to be written to the file.
     block: Vec<u8>,
@@ -51,6 +52,8 @@ pub(crate) struct Keeping {
 /// Content that was kept.
 pub(crate) struct Kept {
     memory: Bytes,
+    /// What is charged for the memory.
+    charge: Option<Reservation>,
     file: Option<Arc<Temporary>>,
     start: u64,
     end: u64,
@@ -68,7 +71,7 @@ impl Store {
     }
 
     pub(crate) fn begin(&self) -> Keeping {
-        Keeping { start: self.end, ..Keeping::default() }
+        Keeping { start: self.end, charge: begin(self.charges()), ..Keeping::default() }
     }
 
     /// Adds to content that was begun last. It is copied: a slice would hold all of the piece it came in.
@@ -81,7 +84,7 @@ impl Store {
         let is_in_file = self.end > keeping.start || !keeping.block.is_empty();
         let fits = if is_in_file { 0 } else { data.len().min(self.limits.memory - self.memory) };
         let (to_memory, to_file) = data.split_at(fits);
-        charge(self.charges(), fits)?;
+        grow(keeping.charge.as_ref(), fits)?;
         self.memory += fits;
         keeping.memory.extend_from_slice(to_memory);
         keeping.block.extend_from_slice(to_file);
@@ -94,7 +97,7 @@ impl Store {
         }
         let file = self.file.clone().filter(|_| self.end > keeping.start);
         let memory = Bytes::from(keeping.memory);
-        Ok(Kept { memory, file, start: keeping.start, end: self.end, reading: None })
+        Ok(Kept { memory, charge: keeping.charge, file, start: keeping.start, end: self.end, reading: None })
     }
 
     async fn write(&mut self, keeping: &mut Keeping) -> Result<(), Error> {
@@ -136,10 +139,15 @@ impl Kept {
         self.memory.len() as u64 + (self.end - self.start)
     }
 
+    /// All that is left, and what it is charged to, if it is in memory.
+    pub(crate) fn whole(&mut self) -> Option<(Bytes, Option<Reservation>)> {
+        (self.start == self.end).then(|| (std::mem::take(&mut self.memory), self.charge.take()))
+    }
+
     /// The next piece; `None` at the end.
     pub(crate) fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Error>> {
         if !self.memory.is_empty() {
-            return Poll::Ready(Ok(Some(std::mem::take(&mut self.memory))));
+            return Poll::Ready(Ok(Some(charged(std::mem::take(&mut self.memory), self.charge.take()))));
         }
         let Some(file) = self.file.as_ref().filter(|_| self.start < self.end) else {
             return Poll::Ready(Ok(None));

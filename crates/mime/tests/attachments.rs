@@ -316,6 +316,42 @@ fn a_second_part_with_a_content_id_is_an_error_when_it_is_come_to() {
     assert_eq!(run(attachments.next()).unwrap_err().kind(), ErrorKind::Duplicate);
 }
 
+/// What was collected stayed charged for as long as the request, and what had waited was charged twice.
+#[test]
+fn what_is_collected_is_charged_once_and_given_back() {
+    const LENGTH: usize = 100_000;
+    // Coming, and kept.
+    for before in [0, 3] {
+        let (related, body) = package(3, before, LENGTH);
+        let (memory, disk) = (Budget::new(4 * LENGTH - 50_000), Budget::new(0));
+        let charges = Charges { memory: Arc::new(memory.reserve(0).unwrap()), disk };
+        let mut limits = Limits::default();
+        limits.memory = 3 * LENGTH;
+        let body = pieces(&body, 7_000, false);
+        let mut message = run(Message::read_charged(&related, body, limits, Some(charges))).unwrap();
+        let kept = if before == 0 { 0 } else { 3 * LENGTH };
+        assert_eq!(memory.used(), "<E/>".len() + kept);
+        for number in 1..=3 {
+            let mut next = || run(message.attachments.next()).unwrap().unwrap();
+            let content = match number {
+                // Too long: nothing is kept.
+                2 => run(next().collect(LENGTH / 2)).map_err(|error| error.kind()),
+                _ => run(next().collect(LENGTH)).map_err(|error| error.kind()),
+            };
+            let left = if before == 0 { 0 } else { (3 - number) * LENGTH };
+            match number {
+                2 => assert_eq!(content, Err(ErrorKind::Limit)),
+                _ => assert_eq!(content.as_ref().map(Bytes::len), Ok(LENGTH)),
+            }
+            let collected = content.as_ref().map_or(0, Bytes::len);
+            assert_eq!(memory.used(), "<E/>".len() + left + collected, "{before} {number}");
+            let part = content.unwrap_or_default().slice(..0);
+            drop(part);
+            assert_eq!(memory.used(), "<E/>".len() + left, "{before} {number}");
+        }
+    }
+}
+
 /// Packages waited on 959 MB of disk.
 #[test]
 fn what_waits_is_charged_and_given_back() {

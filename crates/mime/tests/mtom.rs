@@ -36,7 +36,7 @@ impl ToXml for Root {
 struct Parts(RefCell<HashMap<ContentId, Bytes>>);
 
 impl Includes for Parts {
-    fn content(&self, href: &str) -> Result<Option<Vec<u8>>, String> {
+    fn content(&self, href: &str, _: &mut dyn FnMut(usize) -> bool) -> Result<Option<Vec<u8>>, String> {
         let part = ContentId::from_url(href).and_then(|id| self.0.borrow_mut().remove(&id));
         part.map(|part| Some(part.into())).ok_or_else(|| format!("no part is left for {href:?}"))
     }

@@ -21,6 +21,11 @@ pub(crate) fn allowance(charge: Charge<'_>, document: usize) -> Result<Allowance
     Ok(allowance)
 }
 
+/// How many bytes are held.
+pub(crate) fn held(charge: Charge<'_>) -> usize {
+    charge.map_or(0, |reservation| reservation.bytes())
+}
+
 /// Takes so many bytes until what is returned is dropped.
 pub(crate) fn hold(charge: Charge<'_>, bytes: usize) -> Result<Option<Reservation>, Exhausted> {
     charge.map(|reservation| reservation.budget().reserve(bytes)).transpose()

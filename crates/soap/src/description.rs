@@ -116,17 +116,22 @@ impl Root {
 
 /// A guess how much room a message takes: the last one's size.
 #[derive(Debug, Default)]
-pub struct SizeHint(AtomicUsize);
+pub struct SizeHint {
+    last: AtomicUsize,
+    expected: AtomicUsize,
+}
 
 /// No more room than this is guessed, so that one large message doesn't make all later ones reserve as much.
 const LARGEST_HINT: usize = 64 << 10;
+/// The part of what is expected that a smaller message takes off, as its divisor.
+const FORGOTTEN: usize = 8;
 /// Room that every message gets.
 const SLACK: usize = 256;
 
 impl SizeHint {
     /// No guess yet.
     pub const fn new() -> Self {
-        SizeHint(AtomicUsize::new(0))
+        SizeHint { last: AtomicUsize::new(0), expected: AtomicUsize::new(0) }
     }
 
     pub(crate) fn buffer(&self) -> Vec<u8> {
@@ -135,12 +140,32 @@ impl SizeHint {
 
     /// The size of the last message.
     pub(crate) fn last(&self) -> usize {
-        self.0.load(Ordering::Relaxed)
+        self.last.load(Ordering::Relaxed)
+    }
+
+    /// What one may have, with all that goes with it: the size of the largest one, which is forgotten bit by bit while
+    /// others are smaller.
+    pub(crate) fn expected(&self) -> usize {
+        self.expected.load(Ordering::Relaxed)
     }
 
     pub(crate) fn note(&self, size: usize) {
-        if self.0.load(Ordering::Relaxed) != size {
-            self.0.store(size, Ordering::Relaxed);
+        if self.last.load(Ordering::Relaxed) != size {
+            self.last.store(size, Ordering::Relaxed);
         }
+        if self.expected() != size {
+            self.expect(size);
+        }
+    }
+
+    /// That a message has more than `size` bytes, before it is known how many.
+    pub(crate) fn note_more(&self, size: usize) {
+        self.last.store(size.saturating_add(1), Ordering::Relaxed);
+        self.expected.fetch_max(size.saturating_add(1), Ordering::Relaxed);
+    }
+
+    pub(crate) fn expect(&self, size: usize) {
+        let expected = self.expected();
+        self.expected.store(size.max(expected - expected / FORGOTTEN), Ordering::Relaxed);
     }
 }

@@ -1,24 +1,28 @@
 //! From a request message to a handler and back.
 
 use std::cell::RefCell;
+use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use castile_databinding::Decoder;
-use castile_mime::{Attachments, Packaging};
+use castile_mime::{Attachments, Packaging, Rest};
 use castile_xml::{Reader, StartTag};
 use futures_util::FutureExt;
 
 use crate::addressing::{self, Exchange};
+use crate::charge::held;
 use crate::envelope::end_tag;
 use crate::error::RPC;
 use crate::package::{Included, Package};
 use crate::reply::Responding;
 use crate::service::Understood;
 use crate::{
-    Context, Description, Envelope, Error, ErrorKind, Fault, FaultDetail, FromPayload, Header, IntoParts, Operation,
-    Options, Pending, Received, Reply, Request, Service, TakeAttachments, ToPayload, blocks, message, reply,
+    Context, Description, Envelope, Error, ErrorKind, Fault, FaultDetail, FromPayload, Header, IntoParts, Offloading,
+    Operation, Options, Pending, Received, Reply, Request, Service, TakeAttachments, ToPayload, blocks, message, reply,
 };
 
 /// A service as generated code writes it: which operations there are, and a handler for each.
@@ -56,6 +60,8 @@ pub struct Payload<'a> {
     /// The start tag that the body begins with; `None` if it is empty.
     first: Option<StartTag<'a>>,
     carried: Carried<'a>,
+    /// What was held before anything was made of it, in bytes.
+    before: usize,
 }
 
 /// What a payload came with.
@@ -102,9 +108,10 @@ fn start<D: Dispatch>(service: &D, carried: Carried<'_>) -> Result<Pending, Erro
     message::read_with(&request.message, request.charset, options, charge, |mut reader, leniency| {
         match open(service, request, options, &mut reader) {
             Ok(Opened { envelope, exchange, first, number }) => {
+                let before = held(charge);
                 let operation = &D::DESCRIPTION.operations[number];
                 let decoder = message::decoder(reader, leniency, charge)?;
-                service.dispatch(number, Payload { decoder, operation, envelope, exchange, first, carried })
+                service.dispatch(number, Payload { decoder, operation, envelope, exchange, first, carried, before })
             }
             Err(error) => {
                 message::keep(reader.into_memory());
@@ -319,7 +326,7 @@ impl Payload<'_> {
         D: FaultDetail,
         F: Future<Output = Result<T, Fault<D>>> + Send,
     {
-        let Payload { decoder, operation, envelope, exchange, first, carried } = self;
+        let Payload { decoder, operation, envelope, exchange, first, carried, before } = self;
         let version = envelope.version;
         let read = message::Incoming {
             operation,
@@ -332,11 +339,13 @@ impl Payload<'_> {
         let included = carried.included.map(|included| &**included);
         let (mut request, mut header): (Q, H) = read.parts(decoder, &envelope, first, included)?;
         let package = carried.package();
-        let (mtom, offload) = (carried.mtom, carried.options.offload.clone());
+        let charged = held(read.charge).saturating_sub(before);
+        let (mtom, offload, limit) =
+            (carried.mtom, carried.options.offload.clone(), carried.options.limits.written_size);
         let to_write = exchange.clone();
         let reservation = carried.request.reservation.clone();
         let pending = Box::pin(async move {
-            let responding = Responding { version, operation, exchange: to_write, mtom, offload, reservation };
+            let responding = Responding { version, operation, exchange: to_write, mtom, offload, reservation, limit };
             let exchange = responding.exchange.as_deref();
             // A handler's panic is its own affair: it answers with a fault and leaves no state of ours behind. So is
             // one of its types while they are written.
@@ -348,6 +357,11 @@ impl Payload<'_> {
                     match Box::pin(package.fetch(A::TAKES)).await {
                         Ok(false) => {}
                         Ok(true) => {
+                            // What was made of it is not there twice, and not charged twice.
+                            drop((request, header));
+                            if let Some(reservation) = &responding.reservation {
+                                reservation.shrink(charged);
+                            }
                             let (again, read) = Box::pin(read_again(package, operation)).await;
                             package = again;
                             match read {
@@ -360,15 +374,28 @@ impl Payload<'_> {
                     attachments = package.received.attachments;
                     rest = attachments.rest().map(|rest| (rest, package.options.included));
                 }
-                let answer = match handler(request, header, A::take(attachments)).await {
+                let mut turn = match responding.turn().await {
+                    Ok(turn) => turn,
+                    Err(refused) => return refused,
+                };
+                let mut answer = pin!(handler(request, header, A::take(attachments)));
+                let answer = poll_fn(|context| {
+                    let answer = answer.as_mut().poll(context);
+                    // Who waits for something else holds nobody up.
+                    turn = turn.take().filter(|_| answer.is_ready() && rest.is_none());
+                    answer
+                });
+                let answer = match answer.await {
                     Ok(answer) => answer,
                     Err(fault) => return reply::of_fault(version, exchange, &fault),
                 };
+                // The values are charged anew if they are many.
+                let _turn = turn.map(|(turn, _)| turn);
                 // What the handler has left may say that what it took is not what was meant.
                 if let Some((rest, limit)) = rest
-                    && let Err(error) = Box::pin(rest.pass_over(limit)).await
+                    && let Some(duplicate) = Box::pin(duplicate(rest, limit, responding.offload.as_ref())).await
                 {
-                    return wrong(error.into());
+                    return wrong(duplicate.into());
                 }
                 match reply(&responding, answer) {
                     Ok(reply) => reply,
@@ -380,6 +407,20 @@ impl Payload<'_> {
         });
         Ok(reply::delivered(exchange, pending))
     }
+}
+
+/// How long is waited for the attachments that a handler has left.
+const LEFT_TIME: Duration = Duration::from_secs(10);
+
+/// What a handler has left of the attachments, up to so many bytes: whether two parts have one name. Anything else that is wrong
+/// with it is nothing to the answer, which is there.
+async fn duplicate(rest: Rest, limit: usize, offload: Option<&Offloading>) -> Option<castile_mime::Error> {
+    let rest = rest.pass_over(limit);
+    let passed = match offload {
+        Some(offload) => offload.within(LEFT_TIME, rest).await?,
+        None => rest.await,
+    };
+    passed.err().filter(|error| error.kind() == castile_mime::ErrorKind::Duplicate)
 }
 
 /// Reads a message once more, elsewhere if it is large.

@@ -2,6 +2,7 @@
 
 mod reason;
 
+use std::borrow::Cow;
 use std::fmt;
 
 use castile_databinding::datatypes::QName;
@@ -270,7 +271,7 @@ fn printable(text: &str) -> String {
 impl<D> From<Error> for Fault<D> {
     fn from(mut error: Error) -> Self {
         if let Some(refusal) = error.take_refusal() {
-            return refusal.into_fault(&error.to_string());
+            return refusal.into_fault(&cut(&error.to_string()));
         }
         let code = match error.kind() {
             ErrorKind::VersionMismatch => FaultCode::VersionMismatch,
@@ -283,8 +284,20 @@ impl<D> From<Error> for Fault<D> {
             // How much memory there is, and is in use, is not for whoever asks.
             ErrorKind::Exhausted => return Fault::new(FaultCode::Receiver, TOO_LITTLE_MEMORY),
         };
-        Fault::new(code, error.to_string())
+        Fault::new(code, cut(&error.to_string()))
     }
+}
+
+/// How much is said of what is wrong with a message, in bytes. Elements and what stands in them may have names and texts as
+/// long as a message.
+const SAID: usize = 4_000;
+
+/// What is said of a message, without what is too long: its beginning and its end, where the place stands.
+pub(crate) fn cut(text: &str) -> Cow<'_, str> {
+    let Some(more) = text.len().checked_sub(SAID).filter(|&more| more > 0) else { return text.into() };
+    let start = &text[..text.floor_char_boundary(SAID * 3 / 4)];
+    let end = &text[text.ceil_char_boundary(text.len() - SAID / 4)..];
+    format!("{start}… ({more} more bytes) …{end}").into()
 }
 
 /// So that a handler can pass on what is wrong with attachments.

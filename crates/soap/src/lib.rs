@@ -35,7 +35,7 @@ pub use dispatch::{Dispatch, Payload};
 pub use envelope::{Envelope, HeaderBlock};
 pub use error::{Error, ErrorKind};
 pub use fault::{Detail, Fault, FaultCode, FaultDetail, NoDetail, Reason, ReasonText};
-pub use offload::{Offload, Offloading, Work};
+pub use offload::{Offload, Offloading, Turn, Work};
 pub use options::{Leniency, Options};
 pub use package::{DEFAULT_THRESHOLD, IntoParts, Mtom, Received, TakeAttachments, Written};
 pub use payload::{FromPayload, ToPayload};

@@ -309,6 +309,10 @@ pub(crate) fn read_payload<'a, T: FromPayload>(
     message: &Bytes,
 ) -> Result<(T, Deviations), Error> {
     let value = T::read(&mut decoder, root, first, message);
+    if value.is_err() {
+        // It may be read again.
+        decoder.give_back();
+    }
     let deviations = decoder.take_deviations();
     keep(decoder.into_memory());
     value.map(|value| (value, deviations))

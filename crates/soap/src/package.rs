@@ -153,7 +153,7 @@ impl Package {
                 Err(error) if matches!(error.kind(), Missing | Limit) => Err(error.to_string()),
                 Err(error) => return Err(error.into()),
             };
-            left -= content.as_ref().map_or(0, Bytes::len);
+            left -= content.as_ref().map_or(0, |(content, _)| content.len());
             let is_wrong = content.is_err();
             if let Some(included) = &self.included {
                 included.lock().come(url, content);
@@ -168,8 +168,8 @@ impl Package {
         Ok(!wanted.is_empty())
     }
 
-    async fn content(&mut self, url: &str, limit: usize) -> Result<Bytes, castile_mime::Error> {
-        self.received.attachments.by_url(url).await?.collect(limit).await
+    async fn content(&mut self, url: &str, limit: usize) -> Result<Charged, castile_mime::Error> {
+        self.received.attachments.by_url(url).await?.collect_with(limit).await
     }
 }
 
@@ -192,8 +192,11 @@ struct State {
 struct Wanted {
     /// How often it was asked for and not there.
     times: usize,
-    content: Option<Result<Bytes, String>>,
+    content: Option<Result<Charged, String>>,
 }
+
+/// Content, and what it is charged to until it is handed out for the last time. What is handed out is charged as a value.
+type Charged = (Bytes, Option<Reservation>);
 
 impl Included {
     /// What a message of this packaging may refer to; `None` if it has no references.
@@ -220,13 +223,13 @@ impl Included {
 }
 
 impl State {
-    fn come(&mut self, url: &str, content: Result<Bytes, String>) {
+    fn come(&mut self, url: &str, content: Result<Charged, String>) {
         self.known.entry(url.to_owned()).or_default().content = Some(content);
     }
 }
 
 impl Includes for Included {
-    fn content(&self, href: &str) -> Result<Option<Vec<u8>>, String> {
+    fn content(&self, href: &str, charge: &mut dyn FnMut(usize) -> bool) -> Result<Option<Vec<u8>>, String> {
         let id = ContentId::from_url(href).ok_or_else(|| format!("found href {href:?}, expected a cid: URL"))?;
         let url = id.to_url();
         let mut state = self.lock();
@@ -235,22 +238,25 @@ impl Includes for Included {
             wanted.push(url);
             Wanted::default()
         });
-        let content = match &entry.content {
+        let content = match &mut entry.content {
             None => {
                 entry.times += 1;
                 return Ok(None);
             }
             Some(Err(problem)) => return Err(problem.clone()),
-            Some(Ok(content)) => content.clone(),
+            Some(Ok(content)) => content,
         };
         // A reference is short and what it stands for may be long: the sum is bounded.
-        *left = left.checked_sub(content.len()).ok_or("the references stand for more bytes than are allowed")?;
+        let length = content.0.len();
+        *left = left.checked_sub(length).ok_or("the references stand for more bytes than are allowed")?;
         entry.times = entry.times.saturating_sub(1);
         if entry.times == 0 && !*is_kept {
             // The last one has it without a copy.
-            entry.content = Some(Ok(Bytes::new()));
+            let (content, reservation) = std::mem::take(content);
+            drop(reservation);
+            return Ok(charge(length).then(|| content.into()));
         }
-        Ok(Some(content.into()))
+        Ok(charge(length).then(|| content.0.to_vec()))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use castile_budget::Reservation;
+use castile_budget::{Reservation, Size};
 use castile_databinding::Encoder;
 use castile_databinding::ErrorKind::Outgrown;
 use castile_mime::Part;
@@ -13,7 +13,7 @@ use crate::addressing::{self, Exchange};
 use crate::charge::{hold, keep};
 use crate::{
     Detail, Envelope, Error, ErrorKind, Fault, FaultDetail, Header, NoDetail, Offloading, Operation, Options, Pending,
-    Reply, Request, ToPayload, Version, Written, header, message,
+    Reply, Request, ToPayload, Turn, Version, Written, header, message,
 };
 
 impl Reply {
@@ -40,9 +40,37 @@ pub(crate) struct Responding {
     pub(crate) offload: Option<Offloading>,
     /// What the request is charged to.
     pub(crate) reservation: Option<Arc<Reservation>>,
+    /// How many bytes a response may have.
+    pub(crate) limit: usize,
 }
 
 impl Responding {
+    /// A turn to make a response, if those of the operation may be large, and room for its values.
+    ///
+    /// # Errors
+    /// That there is no room.
+    #[inline]
+    pub(crate) async fn turn(&self) -> Result<Option<(Turn, Option<Reservation>)>, Reply> {
+        let turn = match &self.offload {
+            Some(offload) => offload.turn(self.operation.response_size.expected()).await,
+            None => None,
+        };
+        match turn {
+            Some(turn) => Ok(Some((turn, self.room()?))),
+            None => Ok(None),
+        }
+    }
+
+    /// Room for the values of a large response. How much they take is not known: about as much as large responses had.
+    fn room(&self) -> Result<Option<Reservation>, Reply> {
+        let expected = &self.operation.response_size;
+        hold(self.reservation.as_ref(), expected.expected()).map_err(|_| {
+            // Or it would be so for ever.
+            expected.expect(0);
+            Reply::exhausted(self.version)
+        })
+    }
+
     /// A response with its header and its parts. It is written here unless the last one was large; when it turns out to be
     /// large it is written anew elsewhere.
     ///
@@ -69,10 +97,18 @@ impl Responding {
         H: Header,
     {
         let (version, exchange, offload) = (self.version, self.exchange.clone(), self.offload.clone());
+        let values = match self.room() {
+            Ok(values) => values,
+            Err(refused) => return std::future::ready(refused).boxed(),
+        };
         Box::pin(async move {
+            let write = move || {
+                let _values = values;
+                self.write(&response, &header, None)
+            };
             let written = match offload {
-                Some(offload) => offload.run(move || self.write(&response, &header, None)).await.flatten(),
-                None => self.write(&response, &header, None),
+                Some(offload) => offload.run(write).await.flatten(),
+                None => write(),
             };
             let reply = written.unwrap_or_else(|| of_fault(version, exchange.as_deref(), &panicked()));
             reply.with_parts(parts)
@@ -89,7 +125,7 @@ impl Responding {
             return Some(Reply::empty(version));
         };
         let (first, action) = exchange.map(|exchange| exchange.of_response(operation)).unwrap_or_default();
-        let mut out = Encoder::new(operation.response_size.buffer());
+        let mut out = Encoder::new(operation.response_size.buffer()).limited(self.limit);
         let mut reservation = None;
         match most {
             Some(most) => out = out.within(most),
@@ -105,8 +141,11 @@ impl Responding {
                 if message.bytes().is_some() {
                     operation.response_size.note(length);
                 }
+                let beside = parts.iter().filter_map(|part| part.content().bytes()).map(Bytes::len).sum::<usize>();
+                if beside > 0 {
+                    operation.response_size.expect(length + beside);
+                }
                 if most.is_some() {
-                    let beside = parts.iter().filter_map(|part| part.content().bytes()).map(Bytes::len).sum::<usize>();
                     match keep(self.reservation.as_ref(), length + beside) {
                         Ok(charged) => reservation = charged,
                         Err(_) => return Some(Reply::exhausted(version)),
@@ -114,7 +153,22 @@ impl Responding {
                 }
                 Reply { action, parts, packaging, reservation, ..Reply::new(version, message) }
             }
-            Err(error) if error.source_kind() == Some(Outgrown) => return None,
+            Err(error) if error.source_kind() == Some(Outgrown) => {
+                let Some(most) = most.filter(|&most| most < self.limit) else {
+                    operation.response_size.note_more(self.limit);
+                    let limit = Size(self.limit);
+                    let fault =
+                        Fault::<NoDetail>::receiver(format!("the answer has more than {limit}, which is the limit"));
+                    return Some(of_fault(version, exchange, &fault));
+                };
+                // Those that come meanwhile are told before it is written.
+                operation.response_size.note_more(most);
+                return None;
+            }
+            Err(error) if error.kind() == ErrorKind::Exhausted => {
+                operation.response_size.expect(reservation.map_or(0, |reservation| reservation.bytes()));
+                Reply::exhausted(version)
+            }
             Err(error) => of_error(version, exchange, error),
         })
     }

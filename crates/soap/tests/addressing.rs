@@ -273,6 +273,25 @@ fn exchange(version: Version, addressing: Addressing, change: impl Fn(String) ->
     answer.map_err(|error| error.to_string())?.map_err(|fault| fault.to_string())
 }
 
+/// An action of 10 MB was answered with 10 MB.
+#[test]
+fn what_faults_say_of_a_message_is_cut() {
+    let long = "x".repeat(1_000_000);
+    for version in Version::ALL {
+        for addressing in Addressing::ALL {
+            let call = Call::new(addressing, &OPERATIONS[0], "http://here.example/").unwrap();
+            let note = Note { text: "hello".into() };
+            let request = client::request_package(version, &OPERATIONS[0], &note, &(), Some(&call), None, Vec::new());
+            let request = text(&request.unwrap().message);
+            let unknown = request.replace("urn:n/Notes/echoRequest", &long);
+            assert!(unknown.len() > long.len());
+            let reply = Notes::<1>.call(Request::new(version, unknown), &Options::default()).now_or_never().unwrap();
+            let answer = text(&reply.message);
+            assert!(reply.is_fault() && answer.contains("xxx… (") && answer.len() < 30_000, "{answer:.2000}");
+        }
+    }
+}
+
 #[test]
 fn clients_take_the_answer_to_their_request_alone() {
     for version in Version::ALL {

@@ -1,24 +1,29 @@
 //! Large messages are read and written elsewhere than where they are waited for.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
 use std::thread;
 
 use bytes::Bytes;
+use castile_budget::Budget;
+use castile_databinding::datatypes::Base64Binary;
 use castile_databinding::schema::Element;
 use castile_databinding::{Decoder, Encoder, Error, FromXml, ToXml};
-use castile_mime::Packaging;
+use castile_mime::{Limits, Message, Package, Packaging, Part, Related};
 use castile_soap::{
     Actions, Description, Dispatch, Error as SoapError, Fault, NoDetail, Offload, Offloading, Operation, Options,
-    Payload, Pending, Reply, Request, Root, Service, SizeHint, Version, Work, client,
+    Payload, Pending, Reply, Request, Root, Service, SizeHint, Turn, Version, Work, client,
 };
 use futures_util::future::BoxFuture;
+use tokio::sync::{Semaphore, oneshot};
 
 /// Texts, with the name of the thread that read them.
 #[derive(Debug)]
 struct List {
     text: Vec<String>,
+    data: Option<Base64Binary>,
     read_by: String,
 }
 
@@ -26,12 +31,15 @@ fn here() -> String {
     thread::current().name().unwrap_or("unnamed").to_owned()
 }
 
-static TEXT: [Element; 1] = [Element::new("urn:l", "text", 0).occurs(0, None)];
+static CHILDREN: [Element; 2] =
+    [Element::new("urn:l", "text", 0).occurs(0, None), Element::new("urn:l", "data", 2).occurs(0, Some(1))];
 
 impl FromXml for List {
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let list =
-            decoder.complex(element, |decoder| Ok(List { text: decoder.repeated(&TEXT, 0)?, read_by: here() }))?;
+        let list = decoder.complex(element, |decoder| {
+            let (text, data) = (decoder.repeated(&CHILDREN, 0)?, decoder.optional(&CHILDREN, 1)?);
+            Ok(List { text, data, read_by: here() })
+        })?;
         assert_ne!(list.text.first().map(String::as_str), Some("panic"));
         Ok(list)
     }
@@ -42,6 +50,7 @@ impl ToXml for List {
     fn content(&self, out: &mut Encoder) {
         out.element("<text>", &format!("read by {}, written by {}", self.read_by, here()), "</text>");
         out.repeated("<text>", &self.text, "</text>");
+        out.optional("<data>", &self.data, "</data>");
     }
 }
 
@@ -62,11 +71,24 @@ const fn operation(name: &'static str) -> Operation {
     }
 }
 
-static OPERATIONS: [Operation; 5] =
-    [operation("read"), operation("write"), operation("again"), operation("client"), operation("panic")];
+static OPERATIONS: [Operation; 8] = [
+    operation("read"),
+    operation("write"),
+    operation("again"),
+    operation("client"),
+    operation("panic"),
+    operation("charged"),
+    operation("turns"),
+    operation("limited"),
+];
 
-/// Answers with so many texts as the first one says, or with what came.
+/// Answers with so many texts as the first one says, or with what came. It waits once before it answers "wait".
 struct Lists;
+
+/// How many handlers were called with the text "turn" or "wait".
+static CALLED: AtomicUsize = AtomicUsize::new(0);
+/// How many were with "charged".
+static CHARGED: AtomicUsize = AtomicUsize::new(0);
 
 impl Dispatch for Lists {
     const DESCRIPTION: &'static Description = &Description {
@@ -82,11 +104,20 @@ impl Dispatch for Lists {
         payload.handle(|list: List| async move {
             let handled_by = here();
             assert!(!handled_by.contains("elsewhere"), "handlers stay where they are");
+            if list.text.get(1).is_some_and(|text| text == "charged") {
+                CHARGED.fetch_add(1, Relaxed);
+            }
+            if let Some("turn" | "wait") = list.text.get(1).map(String::as_str) {
+                CALLED.fetch_add(1, Relaxed);
+                if list.text[1] == "wait" {
+                    tokio::task::yield_now().await;
+                }
+            }
             let text = match list.text.first().and_then(|text| text.parse::<usize>().ok()) {
                 Some(number) => vec!["text".repeat(100); number],
                 None => list.text,
             };
-            Ok::<_, Fault<NoDetail>>(List { text, read_by: list.read_by })
+            Ok::<_, Fault<NoDetail>>(List { text, data: list.data, read_by: list.read_by })
         })
     }
 }
@@ -102,6 +133,55 @@ impl Offload for Threads {
             let _ = thread::Builder::new().name("elsewhere".into()).spawn(work).unwrap().join();
         })
     }
+}
+
+/// Writes when it is told to, and has turns as far as they go.
+struct Later {
+    works: Mutex<Vec<(Work, oneshot::Sender<()>)>>,
+    turns: Arc<Semaphore>,
+}
+
+impl Later {
+    fn new(turns: usize) -> (Options, Arc<Self>) {
+        let later = Arc::new(Later { works: Mutex::default(), turns: Arc::new(Semaphore::new(turns)) });
+        let mut options = Options::default();
+        options.offload = Some(Offloading::new(10_000, later.clone()));
+        (options, later)
+    }
+
+    fn waiting(&self) -> usize {
+        self.works.lock().unwrap().len()
+    }
+
+    fn go_on(&self) {
+        for (work, done) in std::mem::take(&mut *self.works.lock().unwrap()) {
+            work();
+            let _ = done.send(());
+        }
+    }
+}
+
+impl Offload for Later {
+    fn run(&self, work: Work) -> BoxFuture<'static, ()> {
+        let (done, is_done) = oneshot::channel();
+        self.works.lock().unwrap().push((work, done));
+        Box::pin(async { is_done.await.unwrap_or_default() })
+    }
+
+    fn turn(&self) -> BoxFuture<'static, Turn> {
+        let turns = self.turns.clone();
+        Box::pin(async { Box::new(turns.acquire_owned().await) as Turn })
+    }
+}
+
+fn begin(action: &str, texts: &[&str], options: &Options, budget: &Budget) -> Pending {
+    let mut request = Request::new(Version::Soap11, message(texts)).with_action(action);
+    request.reservation = Some(Arc::new(budget.reserve(0).unwrap()));
+    Arc::new(Lists).call(request, options)
+}
+
+fn poll(pending: &mut Pending) -> Poll<Reply> {
+    pending.as_mut().poll(&mut Context::from_waker(Waker::noop()))
 }
 
 fn options() -> (Options, Arc<Threads>) {
@@ -156,22 +236,106 @@ fn a_large_response_kept_those_who_wait_from_being_served() {
     }
 }
 
-#[test]
-fn a_large_request_that_is_read_again_is_read_elsewhere_again() {
+/// What it was made into first is not charged beside what it is made into then.
+#[tokio::test]
+async fn a_large_request_that_is_read_again_kept_those_who_wait() {
     let (options, threads) = options();
-    let large = message(&[
-        "3",
-        &"x".repeat(10_000),
-        "<x:Include xmlns:x='http://www.w3.org/2004/08/xop/include' href='cid:a'/>",
-    ]);
-    let service: Arc<dyn Service> = Arc::new(Lists);
-    let mut request = Request::new(Version::Soap11, large).with_action("again");
+    let texts = vec!["<text>3</text>"; 10_000].concat();
+    let payload = |href: &str| {
+        let include = format!("<x:Include xmlns:x='http://www.w3.org/2004/08/xop/include' href='{href}'/>");
+        message(&[]).replace("</list>", &format!("{texts}<data>{include}</data></list>"))
+    };
+    let mut package = Package::new(Packaging::Mtom, "text/xml", Bytes::new().into()).unwrap();
+    let id = package.next_id();
+    package = Package::new(Packaging::Mtom, "text/xml", Bytes::from(payload(&id.to_url())).into()).unwrap();
+    package.attach(Part::new(id, "text/plain", Bytes::from_static(b"data").into()).unwrap()).unwrap();
+    let related = Related::parse(&package.content_type()).unwrap();
+    let came = Message::read(&related, package.into_body(), Limits::default()).await.unwrap();
+
+    let budget = Budget::new(600_000);
+    let mut request = Request::new(Version::Soap11, came.root).with_action("again");
     request.packaging = Some(Packaging::Mtom);
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let reply = runtime.block_on(service.call(request, &options));
-    // A text can't be included: that is found where it is read first.
-    assert!(reply.is_fault());
-    assert_eq!(threads.0.load(Relaxed), 1);
+    request.attachments = came.attachments;
+    request.reservation = Some(Arc::new(budget.reserve(0).unwrap()));
+    let service: Arc<dyn Service> = Arc::new(Lists);
+    let reply = service.call(request, &options).await;
+    let answer = String::from_utf8(reply.message.bytes().unwrap().to_vec()).unwrap();
+    assert!(answer.contains("<text>read by elsewhere") && answer.contains("<data>ZGF0YQ==</data>"), "{answer}");
+    assert_eq!(threads.0.load(Relaxed), 2);
+}
+
+/// 2 MB of elements under long declarations were answered with 302 MB.
+#[test]
+fn an_answer_has_a_limit() {
+    let (mut options, threads) = options();
+    options.limits.written_size = 100_000;
+    for (number, is_fault) in [("200", false), ("300", true), ("3", false), ("100000", true), ("200", false)] {
+        let reply = call("limited", message(&[number]), &options);
+        assert_eq!(reply.is_fault(), is_fault, "{number}");
+        let message = String::from_utf8(reply.message.bytes().unwrap().to_vec()).unwrap();
+        assert!(!is_fault || message.contains("the answer has more than 97.7 KiB, which is the limit"), "{message}");
+    }
+    assert!(threads.0.load(Relaxed) > 0);
+    // Where all is done in place, too.
+    options.offload = None;
+    assert!(!call("limited", message(&["200"]), &options).is_fault());
+    assert!(call("limited", message(&["300"]), &options).is_fault());
+}
+
+/// 300 of them took 3.7 GB within a budget of 64 MiB.
+#[tokio::test]
+async fn values_that_wait_to_be_written_are_charged() {
+    let (options, later) = Later::new(100);
+    let budget = Budget::new(1_000_000);
+    let mut first = begin("charged", &["1000"], &options, &budget);
+    assert!(poll(&mut first).is_pending());
+    later.go_on();
+    let size = first.await.message.bytes().unwrap().len();
+    assert!(size > 400_000 && budget.used() == 0, "{}", budget.used());
+    // A small answer between them changes little.
+    let mut small = begin("charged", &["1"], &options, &budget);
+    assert!(poll(&mut small).is_pending());
+    later.go_on();
+    assert!(small.await.message.bytes().unwrap().len() < 10_000);
+    let mut waiting: Vec<Pending> = (0..3).map(|_| begin("charged", &["1000", "charged"], &options, &budget)).collect();
+    assert!(poll(&mut waiting[0]).is_pending() && poll(&mut waiting[1]).is_pending());
+    assert_eq!(later.waiting(), 2);
+    assert!((2 * size * 7 / 8..3 * size).contains(&budget.used()), "{}", budget.used());
+    assert!(waiting.remove(2).await.is_exhausted);
+    // A handler is not called whose answer would find no room.
+    assert_eq!(CHARGED.load(Relaxed), 2);
+    drop(waiting);
+    drop(std::mem::take(&mut *later.works.lock().unwrap()));
+    assert_eq!(budget.used(), 0);
+}
+
+/// Those who asked for something else waited for seconds, as the handlers took all threads.
+#[tokio::test]
+async fn handlers_whose_answers_are_large_are_called_as_fast_as_these_are_written() {
+    let (options, later) = Later::new(2);
+    let budget = Budget::unlimited();
+    let begun = |text: &str| (0..5).map(|_| begin("turns", &["1000", text], &options, &budget)).collect::<Vec<_>>();
+    let mut all = begun("turn");
+    // It is not known yet that these answers are large.
+    assert!(poll(&mut all[0]).is_pending() && later.waiting() == 1);
+    for pending in &mut all[1..] {
+        assert!(poll(pending).is_pending());
+    }
+    assert_eq!((CALLED.load(Relaxed), later.waiting()), (3, 3));
+    later.go_on();
+    for (number, pending) in all.iter_mut().enumerate() {
+        assert_eq!(poll(pending).is_ready(), number < 3);
+    }
+    assert_eq!((CALLED.load(Relaxed), later.waiting()), (5, 2));
+    later.go_on();
+    drop(all);
+    assert_eq!(later.turns.available_permits(), 2);
+    // Handlers that wait themselves hold nobody up.
+    let mut all = begun("wait");
+    for pending in &mut all {
+        assert!(poll(pending).is_pending());
+    }
+    assert_eq!((CALLED.load(Relaxed), later.waiting(), later.turns.available_permits()), (10, 0, 2));
 }
 
 #[test]

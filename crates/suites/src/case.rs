@@ -33,7 +33,7 @@ pub(crate) fn case<Q: ToXml, R: FromXml + 'static>(
     of_body(suite, path, name, operation, body(operation, request), is_right)
 }
 
-/// The same where the request is written already.
+/// A case whose request is written already.
 pub(crate) fn of_body<R: FromXml + 'static>(
     suite: &str,
     path: &str,

@@ -13,7 +13,7 @@ pub mod contract {
     castile::include_contract!("codec");
 }
 
-/// The same structs in rpc/encoded, generated.
+/// The contract in rpc/encoded, generated.
 pub mod encoded {
     castile::include_contract!("encoded");
 }
@@ -88,7 +88,7 @@ pub fn structs(count: usize) -> EchoStructs {
     EchoStructs { item: values(count).map(|(i, f, s)| Item { i, f, s }).collect() }
 }
 
-/// The same structs as an array in SOAP encoding.
+/// A message of so many structs, an array in SOAP encoding.
 pub fn encoded_structs(count: usize) -> encoded::EchoStructsRequest {
     let items = values(count).map(|(i, f, s)| encoded::Item { i: Some(i), f: Some(f), s: Some(s) });
     encoded::EchoStructsRequest { items: Some(items.collect()) }

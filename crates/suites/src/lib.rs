@@ -33,7 +33,7 @@ pub fn routes() -> Routes {
     routes_with(&seismic::Service::default())
 }
 
-/// The same with the quakes of this service. [`Beside`](seismic::binary::Beside) adds what isn't SOAP.
+/// The services that [`routes`] has, with the quakes of this one. [`Beside`](seismic::binary::Beside) adds what isn't SOAP.
 pub fn routes_with(quakes: &seismic::Service) -> Routes {
     let benchmarks = Routes::new()
         .route(benchmark1::PATH, benchmark1::contract::BenchmarkServer::new(benchmark1::Service).into())

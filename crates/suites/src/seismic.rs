@@ -79,7 +79,7 @@ pub fn cases() -> Vec<Case> {
     })
 }
 
-/// The same through clients that write every query and read every answer, as the article's clients did.
+/// What the benchmark measures, through clients that write every query and read every answer, as the article's clients did.
 pub fn typed() -> Vec<Case> {
     by_style(|set, style| {
         let queries: Vec<Query> = set.queries().collect();

@@ -17,9 +17,9 @@ pub struct Suite {
     pub article: &'static str,
     /// What it measures, in the order of its publication, as messages that are written beforehand.
     pub cases: fn() -> Vec<Case>,
-    /// The same through generated clients, as far as the article's clients were such, or clients are compared.
+    /// The cases through generated clients, as far as the article's clients were such, or clients are compared.
     pub typed: fn() -> Vec<Case>,
-    /// The same in other forms of the contract, which their style tells apart.
+    /// The cases in other forms of the contract, which their style tells apart.
     pub forms: fn() -> Vec<Case>,
     /// Cases beyond what was published.
     pub extras: fn() -> Vec<Case>,

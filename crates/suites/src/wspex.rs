@@ -142,7 +142,7 @@ pub fn cases() -> Vec<Case> {
     published().into_iter().map(|(raw, _)| raw).collect()
 }
 
-/// The same through the generated client, as the article's clients were.
+/// What the benchmark measures, through the generated client, as the article's clients were.
 pub fn typed() -> Vec<Case> {
     published().into_iter().map(|(_, typed)| typed).collect()
 }
@@ -234,7 +234,7 @@ fn of_bytes(name: String, bytes: Vec<u8>) -> Pair {
     pair(name, "echoSynthetic", request, is_right, Client::echo_synthetic)
 }
 
-/// The same bytes in every run.
+/// Bytes that look random, and are equal in every run.
 fn random_bytes(size: usize) -> Vec<u8> {
     let mut random = JavaRandom::new(0);
     (0..size).map(|_| random.next(8) as u8).collect()

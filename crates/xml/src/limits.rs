@@ -29,6 +29,8 @@ pub struct Limits {
     /// once for each beyond the size of the document, and so is the room for items that an array has and doesn't show. A
     /// reader has no use for it.
     pub encoding_expansion: usize,
+    /// The size of a document that is written as the answer to a message, in bytes. A reader has no use for it.
+    pub written_size: usize,
     /// How many deviations from its schema are kept of a document that is read leniently; further ones are counted. A
     /// reader has no use for it.
     pub deviations: usize,
@@ -46,6 +48,7 @@ impl Default for Limits {
             markup_length: 16 << 20,
             entity_expansion: 1 << 20,
             encoding_expansion: 4 << 20,
+            written_size: 64 << 20,
             deviations: 100,
         }
     }

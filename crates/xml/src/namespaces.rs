@@ -1,6 +1,7 @@
 //! Namespace declarations in scope (Namespaces in XML 1.0 §3, §6).
 
 use std::cell::OnceCell;
+use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
@@ -25,8 +26,61 @@ impl NamespaceId {
 pub(crate) struct Namespaces {
     text: String,
     bindings: Vec<Binding>,
+    /// Where prefixes are found if there are many.
+    index: Index,
     /// How many declarations there ever were.
     count: u64,
+}
+
+/// How many declarations are looked at one by one.
+const FEW: usize = 16;
+/// How many lists an index has.
+const LISTS: usize = 256;
+
+/// The numbers of bindings from 1 on, in lists by the hashes of their prefixes, innermost first. Empty where there are few.
+#[derive(Debug, Default)]
+struct Index {
+    /// The first of each list, 0 for none.
+    first: Vec<usize>,
+    /// The next one for each binding.
+    next: Vec<usize>,
+}
+
+impl Index {
+    fn clear(&mut self) {
+        self.first.clear();
+        self.next.clear();
+    }
+
+    /// Adds the prefix of the next binding.
+    fn push(&mut self, prefix: &str) {
+        self.first.resize(LISTS, 0);
+        let list = list_of(prefix);
+        self.next.push(self.first[list]);
+        self.first[list] = self.next.len();
+    }
+
+    /// Takes the last binding out, which has this prefix.
+    fn pop(&mut self, prefix: &str) {
+        self.first[list_of(prefix)] = self.next.pop().unwrap_or_default();
+    }
+
+    /// The bindings that may have this prefix.
+    fn candidates(&self, prefix: &str) -> impl Iterator<Item = usize> {
+        let one = |number: usize| (number > 0).then_some(number);
+        let first = self.first.get(list_of(prefix)).copied().and_then(one);
+        std::iter::successors(first, move |&number| one(self.next[number - 1])).map(|number| number - 1)
+    }
+}
+
+fn list_of(prefix: &str) -> usize {
+    hash(prefix) as usize % LISTS
+}
+
+/// A hash that no sender can foresee.
+fn hash(text: &str) -> u64 {
+    static STATE: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+    STATE.hash_one(text)
 }
 
 #[derive(Clone, Debug)]
@@ -35,6 +89,8 @@ struct Binding {
     name: Range<u32>,
     /// Tells it from every other one, also from an equal one elsewhere.
     number: u64,
+    /// The hash of the name, once it is asked for.
+    hash: OnceCell<u64>,
     /// The name, and all this with the declarations around it, once somebody keeps them.
     kept_name: OnceCell<Arc<str>>,
     kept: OnceCell<Scope>,
@@ -102,6 +158,7 @@ impl Namespaces {
     pub(crate) fn clear(&mut self) {
         self.text.clear();
         self.bindings.clear();
+        self.index.clear();
     }
 
     /// Makes this a copy of `other`, in the memory it has.
@@ -109,6 +166,8 @@ impl Namespaces {
         self.text.clear();
         self.text.push_str(&other.text);
         self.bindings.clone_from(&other.bindings);
+        self.index.clear();
+        self.keep_index();
         self.count = self.count.max(other.count);
     }
 
@@ -172,35 +231,68 @@ impl Namespaces {
             prefix: start..equals,
             name: equals + 1..end,
             number: self.count,
+            hash: OnceCell::new(),
             kept_name: OnceCell::new(),
             kept: OnceCell::new(),
         });
+        self.keep_index();
+    }
+
+    /// Adds what is not in the index, if there are many declarations.
+    #[inline]
+    fn keep_index(&mut self) {
+        if self.bindings.len() > FEW {
+            self.index_more();
+        }
+    }
+
+    #[cold]
+    fn index_more(&mut self) {
+        for binding in &self.bindings[self.index.next.len()..] {
+            self.index.push(&self.text[binding.prefix.start as usize..binding.prefix.end as usize]);
+        }
     }
 
     /// Forgets all but the first `len` declarations.
     pub(crate) fn truncate(&mut self, len: usize) {
         if let Some(first) = self.bindings.get(len) {
-            self.text.truncate(first.prefix.start as usize);
+            let start = first.prefix.start as usize;
+            while self.index.next.len() > len {
+                let Range { start, end } = self.bindings[self.index.next.len() - 1].prefix;
+                self.index.pop(&self.text[start as usize..end as usize]);
+            }
+            self.text.truncate(start);
             self.bindings.truncate(len);
         }
     }
 
     /// The namespace that `prefix` is bound to; the empty prefix stands for the default namespace.
     pub(crate) fn resolve(&self, prefix: &str) -> Option<NamespaceId> {
-        for (index, binding) in self.bindings.iter().enumerate().rev() {
-            if self.is_of(binding, prefix) {
-                let undeclared = binding.name.is_empty();
-                return match (undeclared, prefix.is_empty()) {
-                    (false, _) => Some(NamespaceId(index as u32 + 2)),
-                    (true, true) => Some(NamespaceId::NONE),
-                    (true, false) => None,
-                };
-            }
-        }
-        match prefix {
-            "" => Some(NamespaceId::NONE),
-            "xml" => Some(NamespaceId::XML),
+        let found = match self.bindings.len() > FEW {
+            false => (0..self.bindings.len()).rev().find(|&index| self.is_of(&self.bindings[index], prefix)),
+            true => self.indexed(prefix),
+        };
+        match (found, prefix) {
+            (Some(index), _) if !self.bindings[index].name.is_empty() => Some(NamespaceId(index as u32 + 2)),
+            (_, "") => Some(NamespaceId::NONE),
+            (None, "xml") => Some(NamespaceId::XML),
             _ => None,
+        }
+    }
+
+    #[cold]
+    fn indexed(&self, prefix: &str) -> Option<usize> {
+        self.index.candidates(prefix).find(|&index| self.is_of(&self.bindings[index], prefix))
+    }
+
+    /// What tells a namespace from others by its name, mostly: equal names have equal hashes. Names may be long.
+    pub(crate) fn hash_of(&self, id: NamespaceId) -> u64 {
+        match id {
+            NamespaceId(index @ 2..) => {
+                let binding = self.bindings.get(index as usize - 2);
+                binding.map_or(0, |binding| *binding.hash.get_or_init(|| hash(self.slice(&binding.name))))
+            }
+            id => hash(self.name(id)),
         }
     }
 
@@ -244,11 +336,62 @@ impl Namespaces {
     /// Whether it binds this prefix: few are of one length, so most are told by that.
     #[inline]
     fn is_of(&self, binding: &Binding, prefix: &str) -> bool {
-        binding.prefix.len() == prefix.len() && self.slice(&binding.prefix) == prefix
+        binding.prefix.len() == prefix.len() && (prefix.is_empty() || self.slice(&binding.prefix) == prefix)
     }
 
     #[inline]
     fn slice(&self, range: &Range<u32>) -> &str {
         &self.text[range.start as usize..range.end as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Many declarations are looked for in another way than few.
+    #[test]
+    fn the_innermost_declaration_holds_however_many_there_are() {
+        let mut namespaces = Namespaces::default();
+        let mut declared: Vec<(String, String)> = Vec::new();
+        let mut state = 1_u32;
+        let mut random = |below: usize| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) as usize % below
+        };
+        for step in 0..5_000 {
+            match random(4) {
+                0 => {
+                    let length = random(declared.len() + 1);
+                    declared.truncate(length);
+                    namespaces.truncate(length);
+                }
+                1 if declared.len() < 60 => {
+                    for _ in 0..random(10) {
+                        let prefix = if random(9) == 0 { String::new() } else { format!("p{}", random(40)) };
+                        let name = if random(5) == 0 { String::new() } else { format!("urn:{}", random(5)) };
+                        namespaces.declare(&prefix, &name);
+                        declared.push((prefix, name));
+                    }
+                }
+                2 => {
+                    let mut copy = Namespaces::default();
+                    copy.copy_from(&namespaces);
+                    namespaces = copy;
+                }
+                _ => {
+                    let asked = if random(9) == 0 { String::new() } else { format!("p{}", random(40)) };
+                    let found =
+                        declared.iter().rev().find(|(prefix, _)| *prefix == asked).map(|(_, name)| name.as_str());
+                    let expected =
+                        if asked.is_empty() { found.or(Some("")) } else { found.filter(|name| !name.is_empty()) };
+                    let id = namespaces.resolve(&asked);
+                    assert_eq!(id.map(|id| namespaces.name(id)), expected, "step {step}: {asked:?} of {declared:?}");
+                    if let (Some(id), Some(name)) = (id, expected) {
+                        assert_eq!(namespaces.hash_of(id), hash(name));
+                    }
+                }
+            }
+        }
     }
 }

@@ -305,12 +305,12 @@ impl<'a> Reader<'a> {
         self.memory.namespaces.name(id)
     }
 
-    /// The same, to be kept beyond the document. All who keep it share it.
+    /// The name of a namespace, to be kept beyond the document. All who keep it share it.
     pub fn kept_namespace(&self, id: NamespaceId) -> Arc<str> {
         self.memory.namespaces.kept_name(id)
     }
 
-    /// The same by prefix, as [`resolve`](Self::resolve) has it.
+    /// The name of the namespace that a prefix has, as [`resolve`](Self::resolve) finds it, to be kept beyond the document.
     pub fn kept_resolved(&self, prefix: &str) -> Option<Arc<str>> {
         self.memory.namespaces.resolve(prefix).map(|id| self.memory.namespaces.kept_name(id))
     }

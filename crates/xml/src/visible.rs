@@ -16,7 +16,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     escaped(text, |_| false)
 }
 
-/// The same of a text that may have several lines: line feeds and tabs stay.
+/// The text as [`visible`] shows it, but on several lines: line feeds and tabs stay.
 ///
 /// ```
 /// assert_eq!(castile_xml::visible_lines("a\n\tb\r\n"), "a\n\tb\\r\n");

@@ -1,15 +1,16 @@
 //! What depends on the whole: tags, and which types have defaults.
 
-use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use castile_xml::XML_NAMESPACE;
 
 use crate::plan::{
-    Accessor, Base, Content, Element, EncodedValue, Field, Item, Nil, Occurrence, Path, Payload, Presence, Role, Root,
-    Service, Struct, Term, TypeName,
+    Base, Content, Element, EncodedValue, Field, Item, Nil, Occurrence, Path, Payload, Presence, Role, Root, Service,
+    Struct, Term, TypeName,
 };
 use crate::tags::Tags;
+
+use super::below::Below;
 
 /// Those of `castile::datatypes` that have a value for nothing said, as numbers and texts have.
 const DATATYPES_WITH_DEFAULT: [&str; 11] = [
@@ -25,10 +26,6 @@ const DATATYPES_WITH_DEFAULT: [&str; 11] = [
     "StreamedBinary",
     "Token",
 ];
-
-/// How many types are looked at to find the namespaces that payloads need. From then on each declares all that there are:
-/// thousands of payloads may lead to the same thousands of types.
-const MOST_STEPS: usize = 2_000_000;
 
 const XSD_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema";
 /// What stands for the encoding of either version of SOAP: which it is shows when a message is written.
@@ -51,29 +48,17 @@ pub(super) fn finish(
     for item in &mut items {
         add_tags(item, &tags);
     }
-    let index: HashMap<Path, usize> =
-        items.iter().enumerate().map(|(number, item)| (item.path().clone(), number)).collect();
-    let left = Cell::new(MOST_STEPS);
-    let below = |base: &Base, mut declared: BTreeSet<String>| {
-        if left.get() == 0 {
-            declared.extend(namespaces.iter().cloned());
-        } else {
-            left.set(left.get().saturating_sub(below(base, &items, &index, &mut declared)));
-        }
-        declared
-    };
+    let below = Below::new(&items);
     let set_tags = |root: &mut Root, base: &Base| {
         let Element { namespace, name, .. } = &root.element;
-        let below = |base: &Base, namespaces: BTreeSet<String>| {
-            let mut namespaces = below(base, namespaces);
-            if root.is_encoded {
-                // They have prefixes of their own.
-                namespaces.retain(|namespace| !matches!(namespace.as_str(), XSD_NAMESPACE | SOAP_ENCODING));
-            }
-            namespaces
-        };
         let names = root.type_name.iter().map(|name| name.namespace.clone()).chain([namespace.clone()]);
-        root.start = tags.root(namespace, name, &below(base, names.collect()));
+        let mut declared: BTreeSet<String> = names.collect();
+        below.add(base, &mut declared);
+        if root.is_encoded {
+            // They have prefixes of their own.
+            declared.retain(|namespace| !matches!(namespace.as_str(), XSD_NAMESPACE | SOAP_ENCODING));
+        }
+        root.start = tags.root(namespace, name, &declared);
         if root.is_encoded {
             root.start.pop();
             root.start += ENCODED_DECLARATIONS;
@@ -92,7 +77,9 @@ pub(super) fn finish(
             match &mut message.payload {
                 Payload::Element(root) => set_tags(root, &message.base),
                 Payload::Content { start, .. } => {
-                    *start = tags.start("soap:Body", &below(&message.base, BTreeSet::new()));
+                    let mut declared = BTreeSet::new();
+                    below.add(&message.base, &mut declared);
+                    *start = tags.start("soap:Body", &declared);
                 }
                 Payload::Nothing => {}
             }
@@ -171,65 +158,6 @@ fn type_tag(type_name: &TypeName, tags: &Tags) -> String {
         SOAP_ENCODING => format!("soapenc:{}", type_name.name),
         namespace => tags.name(namespace, &type_name.name),
     }
-}
-
-/// Adds the namespaces of all names inside values of a type.
-fn below(base: &Base, items: &[Item], index: &HashMap<Path, usize>, namespaces: &mut BTreeSet<String>) -> usize {
-    let mut seen: HashSet<Path> = HashSet::new();
-    let mut open: Vec<Path> = Vec::new();
-    let enter = |base: &Base, open: &mut Vec<Path>| match base {
-        Base::Item(path) => open.push(path.clone()),
-        Base::Shared(value) => {
-            if let Base::Item(path) = &**value {
-                open.push(path.clone());
-            }
-        }
-        _ => {}
-    };
-    enter(base, &mut open);
-    while let Some(path) = open.pop() {
-        if !seen.insert(path.clone()) {
-            continue;
-        }
-        let Some(item) = index.get(&path).and_then(|number| items.get(*number)) else { continue };
-        for field in item.fields() {
-            match &field.term {
-                Term::Element { element, value, .. } => {
-                    namespaces.insert(element.namespace.clone());
-                    enter(&value.base, &mut open);
-                }
-                Term::Group(path) => open.push(path.clone()),
-                Term::Any(_) => {}
-            }
-        }
-        match item {
-            Item::Struct(planned) => {
-                namespaces.extend(planned.attributes.iter().map(|attribute| attribute.namespace.clone()));
-                if let Content::Mixed { piece, .. } = &planned.content {
-                    open.push(piece.clone());
-                }
-            }
-            Item::Derived(planned) => {
-                for variant in &planned.variants {
-                    namespaces.insert(variant.name.namespace.clone());
-                    enter(&variant.base, &mut open);
-                }
-            }
-            Item::EncodedStruct(planned) => {
-                for Accessor { value, .. } in &planned.accessors {
-                    namespaces.extend(value.type_name.iter().map(|name| name.namespace.clone()));
-                    enter(&value.base, &mut open);
-                }
-            }
-            Item::EncodedArray(planned) => {
-                let names = planned.value.type_name.iter().chain([&planned.item_type]);
-                namespaces.extend(names.map(|name| name.namespace.clone()));
-                enter(&planned.value.base, &mut open);
-            }
-            Item::Choice(_) | Item::Enumeration(_) | Item::Union(_) | Item::Restriction(_) => {}
-        }
-    }
-    seen.len()
 }
 
 /// A type has a default if those of its required fields have; circles run through fields that are not required.

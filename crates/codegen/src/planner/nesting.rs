@@ -76,7 +76,7 @@ impl Graph {
     /// Cuts each circle: in each group of items that lead to one another, what leads back on a walk that begins with the
     /// lowest of them.
     fn cut_circles(&mut self) {
-        let groups = self.groups();
+        let (groups, _) = circles(self.edges.len(), |number, edge| Some(self.edges[number].get(edge)?.to));
         let mut first: HashMap<usize, usize> = HashMap::new();
         for (number, group) in groups.iter().enumerate() {
             let first = first.entry(*group).or_insert(number);
@@ -108,47 +108,6 @@ impl Graph {
                 }
             }
         }
-    }
-
-    /// For each item a number that it has in common with those that it leads to and that lead to it (Tarjan).
-    fn groups(&self) -> Vec<usize> {
-        const NONE: usize = usize::MAX;
-        let count = self.edges.len();
-        let (mut index, mut low, mut groups) = (vec![NONE; count], vec![0; count], vec![NONE; count]);
-        let (mut next_index, mut kept) = (0, Vec::new());
-        for start in 0..count {
-            let mut open = if index[start] == NONE { vec![(start, 0)] } else { Vec::new() };
-            while let Some((number, next)) = open.last_mut() {
-                let (number, edge) = (*number, *next);
-                if edge == 0 {
-                    (index[number], low[number]) = (next_index, next_index);
-                    next_index += 1;
-                    kept.push(number);
-                }
-                if let Some(Edge { to, .. }) = self.edges[number].get(edge) {
-                    *next += 1;
-                    if index[*to] == NONE {
-                        open.push((*to, 0));
-                    } else if groups[*to] == NONE {
-                        low[number] = low[number].min(index[*to]);
-                    }
-                    continue;
-                }
-                open.pop();
-                if let Some((outer, _)) = open.last() {
-                    low[*outer] = low[*outer].min(low[number]);
-                }
-                if low[number] == index[number] {
-                    while let Some(member) = kept.pop() {
-                        groups[member] = number;
-                        if member == number {
-                            break;
-                        }
-                    }
-                }
-            }
-        }
-        groups
     }
 
     /// The items, each behind all that it leads to.
@@ -186,6 +145,48 @@ impl Graph {
             levels[number] = inner + usize::from(self.is_level[number]);
         }
     }
+}
+
+/// For each node a number that it has in common with those that it leads to and that lead to it: that of one of them. Then these
+/// numbers, each behind all that its nodes lead to (Tarjan). `edge` gives where the edges of a node lead, by their number.
+pub(super) fn circles(count: usize, edge: impl Fn(usize, usize) -> Option<usize>) -> (Vec<usize>, Vec<usize>) {
+    const NONE: usize = usize::MAX;
+    let (mut index, mut low, mut circles) = (vec![NONE; count], vec![0; count], vec![NONE; count]);
+    let (mut next_index, mut kept, mut order) = (0, Vec::new(), Vec::new());
+    for start in 0..count {
+        let mut open = if index[start] == NONE { vec![(start, 0)] } else { Vec::new() };
+        while let Some((node, next)) = open.last_mut() {
+            let (node, number) = (*node, *next);
+            if number == 0 {
+                (index[node], low[node]) = (next_index, next_index);
+                next_index += 1;
+                kept.push(node);
+            }
+            if let Some(to) = edge(node, number) {
+                *next += 1;
+                if index[to] == NONE {
+                    open.push((to, 0));
+                } else if circles[to] == NONE {
+                    low[node] = low[node].min(index[to]);
+                }
+                continue;
+            }
+            open.pop();
+            if let Some((outer, _)) = open.last() {
+                low[*outer] = low[*outer].min(low[node]);
+            }
+            if low[node] == index[node] {
+                order.push(node);
+                while let Some(member) = kept.pop() {
+                    circles[member] = node;
+                    if member == node {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+    (circles, order)
 }
 
 #[derive(Clone, Copy)]

@@ -198,7 +198,7 @@ fn choice(branches: Vec<Option<Node>>, origin: Origin, min: u32, max: Option<u32
     Some(Node { min, max, term: NodeTerm::Group(Group { compositor: Compositor::Choice, nodes, origin }) })
 }
 
-/// The same without a group of one, and with the occurrence that says most.
+/// A node that allows what `node` allows, without a group of one, and with the occurrence that says most.
 fn simplest(node: Node) -> Node {
     let Node { mut min, max, term: NodeTerm::Group(mut group) } = node else { return node };
     if let [one] = group.nodes.as_slice()

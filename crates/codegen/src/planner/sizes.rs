@@ -10,7 +10,8 @@ use crate::plan::{
     Attribute, Base, Content, Field, Held, Item, Nil, Occurrence, Path, Presence, Service, Struct, Term,
 };
 
-/// What a type takes at most, in bytes.
+/// The size in bytes beyond which fields of complex types are boxed, the largest first. Fields of simple types stay in place, so a
+/// type with very many of them is larger.
 const MOST: usize = 1024;
 /// What a variant holds in place at most, in bytes: so much that clippy's `large_enum_variant` has nothing to say.
 const MOST_IN_VARIANT: usize = 200;
@@ -72,12 +73,12 @@ const fn layout(size: usize, align: usize, spare: Spare) -> Layout {
 
 /// A text or a vector.
 const TEXT: Layout = layout(24, 8, Spare::Many);
-const ANY: Layout = layout(72, 8, Spare::Many);
+const ANY: Layout = layout(48, 8, Spare::Many);
 const ANY_ELEMENTS: Layout = layout(40, 8, Spare::Many);
 const ANY_TYPE: Layout = layout(104, 8, Spare::Many);
 const BOX: Layout = layout(POINTER, 8, Spare::One);
-/// A `Recursive` has used what a box has to spare.
-const RECURSIVE: Layout = layout(POINTER, 8, Spare::None);
+/// A `Recursive` knows its value by a table beside the pointer.
+const RECURSIVE: Layout = layout(2 * POINTER, 8, Spare::One);
 
 impl Layout {
     /// With one more value, for what is absent or nil.
@@ -332,7 +333,7 @@ impl Sizes {
             Base::List(_) => TEXT,
             Base::AnyType => ANY_TYPE,
             Base::Nothing => layout(0, 1, Spare::None),
-            Base::Raw => layout(152, 8, Spare::Many),
+            Base::Raw => layout(160, 8, Spare::Many),
             Base::Shared(_) => layout(2 * POINTER, 8, Spare::Many),
             Base::Item(path) => return self.item(path),
         };

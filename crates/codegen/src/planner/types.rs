@@ -58,7 +58,7 @@ impl Planner<'_> {
         }
     }
 
-    /// The same for a type that no element is needed for.
+    /// What holds values of a complex type where no element blocks derived types.
     pub(super) fn complex_type(&mut self, type_id: TypeId) -> Base {
         let Some(complex) = self.schema[type_id].as_complex() else { return self.simple(type_id) };
         if type_id.builtin() == Some(Builtin::AnyType) {

@@ -85,7 +85,7 @@ fn escaped(word: &str) -> String {
     out
 }
 
-/// The same of a word in which nothing is Markdown that is meant.
+/// A word in which nothing is Markdown that is meant, escaped.
 fn plain(word: &str) -> String {
     let mut out = String::with_capacity(word.len());
     let mut before = None;
@@ -113,7 +113,7 @@ fn plain(word: &str) -> String {
     out
 }
 
-/// The same at the start of a line, where more means something.
+/// An escaped word as it stands at the start of a line, where more means something.
 fn at_line_start(word: String) -> String {
     let digits = word.bytes().take_while(u8::is_ascii_digit).count();
     match word.as_bytes() {

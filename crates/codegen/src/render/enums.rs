@@ -428,6 +428,11 @@ pub(super) fn union(plan: &Union, context: Context<'_>) -> TokenStream {
             }
         }
     });
+    let heaps = members.iter().map(|member| {
+        let of = base(&member.base, context);
+        quote! { <#of as SimpleType>::heap_of(text) }
+    });
+    let heap = heaps.reduce(|most, heap| quote! { #most.max(#heap) });
     let idents = members.iter().map(|member| &member.ident);
     let facets = plan.has_facets.then(|| quote! { ::castile::codegen::union_value!(#ident); });
     let beyond_facets = plan.has_facets.then(|| {
@@ -461,9 +466,14 @@ pub(super) fn union(plan: &Union, context: Context<'_>) -> TokenStream {
 
         impl SimpleType for #ident {
             const NAME: &'static str = #name;
+            const IS_OF_CONTRACT: bool = true;
 
             #parse_text
             #beyond_facets
+
+            fn heap_of(text: &str) -> usize {
+                #heap
+            }
 
             fn write(&self, out: &mut Vec<u8>) -> bool {
                 match self { #(Self::#idents(value) => value.write(out),)* }

@@ -42,7 +42,7 @@ impl Piece {
         Piece { source, ..piece }
     }
 
-    /// The same with an item behind it that is formatted already, and imports nothing.
+    /// Adds an item that is formatted already, and imports nothing.
     pub(super) fn with(mut self, item: &str, context: Context<'_>) -> Self {
         let margin = if context.module == 0 { "" } else { "    " };
         for line in item.lines() {

@@ -381,7 +381,7 @@ fn client(plan: &Service, context: Context<'_>) -> TokenStream {
     };
     let client_documentation = documentation::line(&client_documentation);
     let with_version = (plan.versions.len() > 1).then(|| {
-        let documentation = format!(" The same in another version of SOAP than {speaks}; the service has both.");
+        let documentation = format!(" Calls in another version of SOAP than {speaks}; the service has both.");
         quote! {
             #[doc = #documentation]
             pub fn with_version(self, version: SoapVersion) -> Self {
@@ -393,7 +393,7 @@ fn client(plan: &Service, context: Context<'_>) -> TokenStream {
     let has_binaries = context.plan.holds_binaries();
     let with_mtom = has_binaries.then(|| {
         quote! {
-            /// The same whose requests are MTOM, with binary values of at least `threshold` bytes beside them.
+            /// Sends requests as MTOM, with binary values of at least `threshold` bytes beside them.
             pub fn with_mtom(self, threshold: usize) -> Self {
                 Self(self.0.with_mtom(threshold))
             }
@@ -401,7 +401,7 @@ fn client(plan: &Service, context: Context<'_>) -> TokenStream {
     });
     let with_attachment_limits = (has_binaries || takes_attachments).then(|| {
         quote! {
-            /// The same with other limits on what attachments of responses may take.
+            /// Sets the limits on what attachments of responses may take.
             pub fn with_attachment_limits(self, limits: ::castile::mime::Limits) -> Self {
                 Self(self.0.with_attachment_limits(limits))
             }
@@ -439,12 +439,12 @@ fn client(plan: &Service, context: Context<'_>) -> TokenStream {
                 Caller::with_transport(url, transport) #version #addressing #mtom .map(Self)
             }
 
-            /// The same with other limits on what responses may take.
+            /// Sets the limits on what responses may take.
             pub fn with_limits(self, limits: Limits) -> Self {
                 Self(self.0.with_limits(limits))
             }
 
-            /// The same that takes responses which deviate from the contract, and tells what it tolerated.
+            /// Takes responses that deviate from the contract, and reports the deviations.
             pub fn with_leniency(self, leniency: Leniency) -> Self {
                 Self(self.0.with_leniency(leniency))
             }
@@ -453,7 +453,7 @@ fn client(plan: &Service, context: Context<'_>) -> TokenStream {
             #with_mtom
             #with_attachment_limits
 
-            /// The same where requests say their action, a name and whom they are for, in this version of WS-Addressing.
+            /// Has requests say their action, a name and whom they are for, in this version of WS-Addressing.
             /// What says to be the answer to another request is refused.
             pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
                 Self(self.0.with_addressing(version))

@@ -21,7 +21,7 @@ pub(crate) fn on_a_small_stack<W: Future<Output = ()>>(work: impl FnOnce() -> W 
     });
 }
 
-/// The same value, copied, compared and printed.
+/// A copy of a value, which was compared with it and printed.
 pub(crate) fn handled<T: Clone + PartialEq + Debug>(value: T) -> T {
     let copy = value.clone();
     // What is not a number is not equal to itself.

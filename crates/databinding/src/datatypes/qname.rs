@@ -16,7 +16,7 @@ pub trait Scope {
     /// namespace, whose name is empty where there is none.
     fn namespace(&self, prefix: &str) -> Option<&str>;
 
-    /// The same, to be kept. Those who keep it share it, where there is a place for that.
+    /// The namespace of a prefix, to be kept. Those who keep it share it, where there is a place for that.
     fn kept_namespace(&self, prefix: &str) -> Option<Arc<str>> {
         self.namespace(prefix).map(Arc::from)
     }
@@ -185,7 +185,7 @@ impl SimpleType for Notation {
 pub fn text_of<T: SimpleType>(value: &T) -> String {
     let mut text = Vec::new();
     // What can't be written is shown as far as it can.
-    let _ = value.write_in(&mut text, &mut Prefixes::new("", false));
+    let _ = value.write_in(&mut text, &mut Prefixes::as_they_came());
     String::from_utf8_lossy(&text).into_owned()
 }
 
@@ -194,6 +194,8 @@ pub fn text_of<T: SimpleType>(value: &T) -> String {
 pub struct Prefixes<'a> {
     /// The tag, as far as it is written.
     tag: &'a str,
+    /// The start tag of the payload, whose prefixes tags below it may have; `None` if prefixes stay as they came.
+    payload: Option<&'a str>,
     /// Whether the default namespace is declared outside of the tag.
     has_default: bool,
     /// Namespace names and their prefixes.
@@ -204,8 +206,17 @@ pub struct Prefixes<'a> {
 }
 
 impl<'a> Prefixes<'a> {
-    pub(crate) fn new(tag: &'a str, has_default: bool) -> Self {
-        Prefixes { tag, has_default, declared: HashMap::new(), taken: HashSet::new(), last: 0 }
+    pub(crate) fn new(tag: &'a str, payload: &'a str, has_default: bool) -> Self {
+        Prefixes { payload: Some(payload), has_default, ..Self::of(tag) }
+    }
+
+    /// Prefixes for people to read.
+    fn as_they_came() -> Self {
+        Self::of("")
+    }
+
+    fn of(tag: &'a str) -> Self {
+        Prefixes { tag, payload: None, has_default: false, declared: HashMap::new(), taken: HashSet::new(), last: 0 }
     }
 
     /// What was declared: namespace names and their prefixes, in the order of the prefixes.
@@ -235,11 +246,8 @@ impl<'a> Prefixes<'a> {
             }
             return Some(String::new());
         }
-        let prefix = if is_ncname(wanted) && !wanted.starts_with("xml") && self.is_free(wanted) {
-            wanted.to_owned()
-        } else {
-            self.make_prefix()
-        };
+        let may_be = is_ncname(wanted) && !wanted.starts_with("xml") && !self.is_for_tags(wanted, namespace);
+        let prefix = if may_be && self.is_free(wanted) { wanted.to_owned() } else { self.make_prefix() };
         self.taken.insert(prefix.clone());
         self.declared.insert(namespace.to_owned(), prefix.clone());
         Some(prefix)
@@ -255,9 +263,38 @@ impl<'a> Prefixes<'a> {
         }
     }
 
+    /// Whether tags or values below may have that prefix, and mean another namespace.
+    fn is_for_tags(&self, prefix: &str, namespace: &str) -> bool {
+        let Some(payload) = self.payload else { return false };
+        let is_fixed = |&(fixed, meant): &(&str, &str)| prefix == fixed && namespace != meant;
+        FIXED.iter().any(is_fixed) || is_numbered(prefix) || declares(payload, prefix)
+    }
+
     /// Whether nothing in the tag has that prefix.
     fn is_free(&self, prefix: &str) -> bool {
-        let in_tag = [format!("<{prefix}:"), format!(" {prefix}:"), format!(" xmlns:{prefix}=")];
-        !self.taken.contains(prefix) && in_tag.iter().all(|taken| !self.tag.contains(taken.as_str()))
+        let in_tag = [format!("<{prefix}:"), format!(" {prefix}:")];
+        !self.taken.contains(prefix)
+            && !declares(self.tag, prefix)
+            && in_tag.iter().all(|taken| !self.tag.contains(taken.as_str()))
     }
+}
+
+/// Prefixes in constant markup, and what they stand for there; empty if that depends on the version of SOAP.
+const FIXED: [(&str, &str); 5] = [
+    ("soap", ""),
+    ("soapenc", ""),
+    ("xop", crate::xop::NAMESPACE),
+    ("xsd", "http://www.w3.org/2001/XMLSchema"),
+    ("xsi", "http://www.w3.org/2001/XMLSchema-instance"),
+];
+
+/// Whether a prefix looks like those that are numbered: of namespaces in generated tags, of attributes and of types.
+fn is_numbered(prefix: &str) -> bool {
+    let number = prefix.trim_start_matches(|c: char| c.is_ascii_lowercase());
+    let letters = &prefix[..prefix.len() - number.len()];
+    matches!(letters, "ns" | "a" | "t") && !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn declares(tag: &str, prefix: &str) -> bool {
+    tag.contains(&format!(" xmlns:{prefix}="))
 }

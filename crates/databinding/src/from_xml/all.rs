@@ -1,6 +1,6 @@
 //! `xs:all` (XSD Part 1 §3.8.2): elements in any order.
 
-use super::{Decoder, Error, FromXml, Next, list};
+use super::{Decoder, Error, Expected, FromXml, Next};
 use crate::schema::Element;
 
 impl Decoder<'_> {
@@ -28,7 +28,7 @@ impl Decoder<'_> {
             return Ok(Some(index));
         }
         match self.next {
-            Some(Next::Start(tag)) => Err(self.unexpected(tag, &list(table))),
+            Some(Next::Start(tag)) => Err(self.unexpected(tag, &Expected::elements(table))),
             _ => Ok(None),
         }
     }

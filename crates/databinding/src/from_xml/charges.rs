@@ -8,13 +8,12 @@ use super::{Decoder, Error, ErrorKind};
 pub(crate) const BLOCK: usize = 16;
 
 impl Decoder<'_> {
-    /// The same decoder, which charges the memory that values take to `allowance`: vectors, and what stands behind pointers.
+    /// A decoder that charges the memory that values take to `allowance`: vectors, and what stands behind pointers.
     ///
     /// The value itself is not charged, nor are texts: together they are no longer than the document, which is charged by
     /// whoever makes the allowance.
     ///
-    /// A charge that is refused is an error of [`ErrorKind::Exhausted`]. What was charged is not given back then, as
-    /// what was read is still there.
+    /// A charge that is refused is an error of [`ErrorKind::Exhausted`]. What was charged is not given back then.
     pub fn within(mut self, allowance: Allowance) -> Self {
         self.allowance = allowance;
         self
@@ -29,7 +28,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// The same where there is no way out: [`is_granted`](Self::is_granted) tells. What is not granted is not to be kept.
+    /// Charges memory where an error can't be returned: [`is_granted`](Self::is_granted) tells. What is not granted is not to be kept.
     pub(super) fn try_charge(&mut self, bytes: usize) -> bool {
         let charged = self.allowance.charge(bytes);
         if let Err(exhausted) = charged {
@@ -50,7 +49,7 @@ impl Decoder<'_> {
     /// to is hardly memory, so that it is soon enough now.
     #[cold]
     pub(super) fn charge_room(&mut self, charged: &mut usize, capacity: usize, size: usize) -> Result<(), Error> {
-        let more = capacity - *charged;
+        let more = capacity.saturating_sub(*charged);
         *charged = capacity;
         self.charge(more.saturating_mul(size))
     }
@@ -83,8 +82,13 @@ impl Decoder<'_> {
         Ok(())
     }
 
+    /// Gives back all that was charged: nothing of what was read is there any more.
+    pub fn give_back(&mut self) {
+        self.allowance.give_back();
+    }
+
     #[cold]
-    fn exhausted(&self, exhausted: Exhausted) -> Error {
+    pub(super) fn exhausted(&self, exhausted: Exhausted) -> Error {
         Error::new(ErrorKind::Exhausted, self.reader.offset(), format!("there is too little memory: {exhausted}"))
     }
 }

@@ -5,7 +5,7 @@
 
 use castile_xml::{Foreseen, StartTag};
 
-use crate::any::{Any, AnyContent, AnyElements, ExpandedName};
+use crate::any::{Any, AnyContent, AnyElements};
 use crate::error::{Error, ErrorKind};
 use crate::kept::{self, Run};
 use crate::model::{Matcher, Order};
@@ -14,7 +14,7 @@ use crate::to_xml::Encoder;
 
 use super::charges::BLOCK;
 use super::sequence::is_first_full;
-use super::{Decoder, Next, Piece};
+use super::{Decoder, Expected, Next, Piece};
 
 /// A model group that generated code has a type for: a choice, or a sequence inside something else.
 pub trait Group: Sized {
@@ -181,11 +181,11 @@ impl<'a> Decoder<'a> {
     /// That something comes which is not among what a group may begin with.
     #[cold]
     fn missing(&mut self, first: &'static [First]) -> Error {
-        self.not_begun(&First::list(first))
+        self.not_begun(&Expected::first(first))
     }
 
     #[cold]
-    fn not_begun(&mut self, expected: &str) -> Error {
+    fn not_begun(&mut self, expected: &Expected) -> Error {
         match self.peek() {
             Ok(Next::Start(tag)) => self.unexpected(tag, expected),
             Ok(Next::End { offset }) => {
@@ -215,7 +215,7 @@ impl<'a> Decoder<'a> {
     #[cold]
     fn no_element_of(&mut self, wildcard: &'static Wildcard) -> Error {
         let expected = format!("an element of {}", wildcard.namespaces);
-        self.not_begun(&expected)
+        self.not_begun(&Expected::words(expected))
     }
 
     /// Reads an element that the wildcard takes, if one comes next.
@@ -286,7 +286,6 @@ impl<'a> Decoder<'a> {
 
     /// Reads the rest of an element whose start tag was read, and keeps it as it stands.
     fn raw(&mut self, tag: StartTag<'a>) -> Result<Any, Error> {
-        let name = ExpandedName::new(self.reader.kept_namespace(tag.namespace), tag.name.local());
         let element = kept::Element::rest(&mut self.reader, tag)?;
         // It takes three times its length at most, once as a text of the document.
         self.charge(2 * (self.reader.offset() - tag.offset) + 2 * BLOCK)?;
@@ -294,7 +293,7 @@ impl<'a> Decoder<'a> {
         run.take(&self.reader, &element, &mut self.copy);
         run.end();
         self.reader.overlook();
-        Ok(Any::from_parts(name, run))
+        Ok(Any::from(run))
     }
 
     // ---- mixed content ----
@@ -375,7 +374,7 @@ impl Decoder<'_> {
         }
         let expected = order.expected(matcher);
         let error = match self.parent {
-            Some(parent) if expected.is_empty() => self.not_begun(&format!("</{}>", parent.name)),
+            Some(parent) if expected.is_empty() => self.not_begun(&Expected::end_of(parent)),
             _ => self.not_begun(&expected),
         };
         // More would be told than is wrong.

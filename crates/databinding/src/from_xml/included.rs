@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use castile_xml::{StartTag, Token};
 
-use super::{Decoder, Error, ErrorKind};
+use super::{Decoder, Error, ErrorKind, Expected};
 use crate::datatypes::SimpleType;
 use crate::facets::Check;
 use crate::schema::Element;
@@ -53,7 +53,7 @@ impl<'a> Decoder<'a> {
                         Included::Elsewhere(value) => Ok(value),
                     };
                 }
-                Token::StartTag(tag) => self.stray_element(tag, "text or <Include> of XOP")?,
+                Token::StartTag(tag) => self.stray_element(tag, &Expected::words("text or <Include> of XOP"))?,
                 Token::Comment(_) | Token::Instruction { .. } => {}
                 Token::End => return Err(self.ended()),
             }
@@ -75,10 +75,20 @@ impl<'a> Decoder<'a> {
             href.ok_or_else(|| fail(ErrorKind::Structure, "<Include> without the attribute \"href\"".to_owned()))?;
         let included = match binary.reference {
             Some(reference) => Included::Elsewhere((reference.from)(href.value.to_owned())),
-            None => match includes.content(href.value).map_err(|problem| fail(ErrorKind::Lexical, problem))? {
-                Some(content) => Included::Content((binary.from)(content)),
-                None => Included::Elsewhere((binary.from)(Vec::new())),
-            },
+            None => {
+                let (allowance, refused) = (&mut self.allowance, &mut self.refused);
+                let mut charge = |bytes| {
+                    let charged = allowance.charge(bytes);
+                    *refused = charged.err().or(*refused);
+                    charged.is_ok()
+                };
+                let content = includes.content(href.value, &mut charge);
+                self.is_granted()?;
+                match content.map_err(|problem| fail(ErrorKind::Lexical, problem))? {
+                    Some(content) => Included::Content((binary.from)(content)),
+                    None => Included::Elsewhere((binary.from)(Vec::new())),
+                }
+            }
         };
         self.end_of("Include")?;
         Ok(included)
@@ -96,14 +106,14 @@ impl<'a> Decoder<'a> {
                     let message = format!("found text, where </{name}> was expected");
                     self.tolerate(Error::new(ErrorKind::Structure, offset, message))?;
                 }
-                Token::StartTag(tag) => self.stray_element(tag, &format!("</{name}>"))?,
+                Token::StartTag(tag) => self.stray_element(tag, &Expected::words(format!("</{name}>")))?,
                 Token::End => return Err(self.ended()),
             }
         }
     }
 
     /// Passes over an element that stands where it may not, if that is tolerated.
-    fn stray_element(&mut self, tag: StartTag<'_>, expected: &str) -> Result<(), Error> {
+    fn stray_element(&mut self, tag: StartTag<'_>, expected: &Expected) -> Result<(), Error> {
         let error = self.unexpected(tag, expected);
         self.tolerate(error)?;
         Ok(self.reader.skip_element()?)

@@ -13,11 +13,11 @@ mod plan;
 
 use castile_xml::{Memory, Reader, StartTag, Token};
 
-use super::{Decoder, Error, ErrorKind, Group, Next};
+use super::{Decoder, Error, ErrorKind, Expected, Group, Next};
 use crate::Deviations;
 use crate::schema::{Content, Element};
 
-use plan::Plan;
+use plan::{PER_CHILD, Plan};
 
 /// What a lenient decoder knows beside what is being read.
 #[derive(Debug)]
@@ -80,6 +80,10 @@ impl<'a> Decoder<'a> {
             let offset = reader.offset();
             match reader.next()? {
                 Token::StartTag(StartTag { offset, .. }) => {
+                    // A child takes room once more in the plan for its parent, and while that is made.
+                    if let Err(exhausted) = self.allowance.charge(size_of::<Extent>() + PER_CHILD) {
+                        return Err(self.exhausted(exhausted));
+                    }
                     open.push(lenient.elements.len());
                     lenient.elements.push(Extent { start: offset as u32, end_tag: 0, end: 0, next: 0 });
                 }
@@ -169,7 +173,7 @@ impl<'a> Decoder<'a> {
     #[cold]
     pub(super) fn is_without_place<G: Group>(&mut self) -> Result<bool, Error> {
         let Some(Next::Start(tag)) = self.next else { return Ok(false) };
-        let error = self.unexpected(tag, &crate::schema::First::list(G::ALL));
+        let error = self.unexpected(tag, &Expected::first(G::ALL));
         self.tolerate(error)?;
         self.pass_over()?;
         Ok(true)

@@ -7,7 +7,7 @@
 
 use castile_xml::Foreseen;
 
-use super::{Decoder, Error, FromXml, Next};
+use super::{Decoder, Error, Expected, FromXml, Next};
 use crate::schema::{Attributes, Content, Element, TypeName};
 
 /// How many particles are looked at to learn from what comes next that an optional one doesn't.
@@ -293,7 +293,7 @@ impl Decoder<'_> {
                 self.wrong_here(format!("{count} of <{name}>, where at most {max} were expected"))
             }
             _ => match self.peek() {
-                Ok(Next::Start(tag)) if count == 0 => self.unexpected(tag, &format!("<{name}>")),
+                Ok(Next::Start(tag)) if count == 0 => self.unexpected(tag, &Expected::elements([element])),
                 _ => self.wrong_here(format!("{count} of <{name}>, where at least {min} were expected")),
             },
         }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use castile_xml::{KnownText, Token};
 
-use super::{Decoder, Error, ErrorKind};
+use super::{Decoder, Error, ErrorKind, Expected};
 use crate::datatypes::{Invalid, SimpleType, quoted};
 use crate::facets::Check;
 use crate::schema::{Element, ValueConstraint};
@@ -168,7 +168,8 @@ impl<'a> Decoder<'a> {
         element: &'static Element,
         is_restricted: bool,
     ) -> Option<Result<T, Error>> {
-        let found = self.known_text(element, is_restricted);
+        // Names need the declarations that are in scope.
+        let found = if T::HAS_NAMES { None } else { self.known_text(element, is_restricted) };
         if let Some(found) = found
             && let Err(error) = self.charge(T::heap_of(found.text))
         {
@@ -220,7 +221,7 @@ impl<'a> Decoder<'a> {
                 return Ok(false);
             }
             Token::StartTag(tag) => {
-                let error = self.unexpected(tag, "text");
+                let error = self.unexpected(tag, &Expected::words("text"));
                 // That a value is nil and that it has children can't both be meant.
                 if self.nil {
                     return Err(error);

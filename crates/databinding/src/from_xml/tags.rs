@@ -2,7 +2,7 @@
 
 use castile_xml::{Foreseen, StartTag, Token};
 
-use super::{Decoder, Error, ErrorKind, Next, Piece, quoted};
+use super::{Decoder, Error, ErrorKind, Expected, Next, Piece, quoted};
 use crate::schema::{Attributes, Element};
 
 impl<'a> Decoder<'a> {
@@ -87,7 +87,7 @@ impl<'a> Decoder<'a> {
                     return Ok(());
                 }
                 Next::Start(tag) if self.names_result(&tag, element) => self.pass_over()?,
-                Next::Start(tag) => return Err(self.unexpected(tag, &format!("<{}>", element.name))),
+                Next::Start(tag) => return Err(self.unexpected(tag, &Expected::elements([element]))),
                 Next::End { offset } => return Err(self.ends_early(offset, element)),
             }
         }
@@ -114,7 +114,7 @@ impl<'a> Decoder<'a> {
                 self.reader.learn_next(element.known(), true);
                 Ok(())
             }
-            Next::Start(tag) => Err(self.unexpected(tag, &format!("</{}>", element.name))),
+            Next::Start(tag) => Err(self.unexpected(tag, &Expected::end_of(element))),
         }
     }
 
@@ -208,8 +208,10 @@ impl<'a> Decoder<'a> {
     }
 
     #[cold]
-    pub(super) fn unexpected(&self, tag: StartTag<'_>, expected: &str) -> Error {
-        let namespace = match self.reader.namespace(tag.namespace) {
+    pub(super) fn unexpected(&self, tag: StartTag<'_>, expected: &Expected) -> Error {
+        let found = self.reader.namespace(tag.namespace);
+        let expected = expected.instead_of(found);
+        let namespace = match found {
             "" => "no namespace",
             namespace => namespace,
         };
@@ -235,11 +237,4 @@ impl<'a> Decoder<'a> {
 /// Whether this is the name of what says which part of a response is the result (SOAP 1.2 Part 2 §4.2.1).
 pub(super) fn is_result(namespace: &str, local: &str) -> bool {
     (namespace, local) == (crate::encoded::RPC, "result")
-}
-
-/// Names of elements for messages: `<a>, <b> or <c>`.
-#[cold]
-pub(super) fn list(table: &[Element]) -> String {
-    let names: Vec<String> = table.iter().map(|element| format!("<{}>", element.name)).collect();
-    crate::schema::or(&names)
 }

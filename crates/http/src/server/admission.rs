@@ -107,7 +107,7 @@ impl Ticket {
     pub(super) async fn make_room(self, reservation: Arc<Reservation>, bytes: usize) -> bool {
         for _ in 0..ROOM_LOOKS {
             if let Some((activity, _)) = &self.0 {
-                activity.shared.admission.connections.make_room_for(bytes);
+                activity.shared.admission.connections.make_room_for(activity, bytes);
             }
             sleep(ROOM_PAUSE).await;
             if reservation.grow(bytes).is_ok() {
@@ -121,5 +121,12 @@ impl Ticket {
     pub(super) fn receive(&self, bytes: usize) -> Option<Received> {
         let (activity, _) = self.0.as_ref()?;
         Some(Received::new(activity.clone(), bytes))
+    }
+
+    /// The message of the request is complete, though its body may go on.
+    pub(super) fn message_came(&self) {
+        if let Some((activity, _)) = &self.0 {
+            activity.message_came();
+        }
     }
 }

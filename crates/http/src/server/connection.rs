@@ -27,6 +27,12 @@ use crate::timeout::allowed;
 /// How long a connection that we close may be silent before it is given up, see [`linger`].
 const LINGER: Duration = Duration::from_secs(2);
 
+/// How long such a connection is read in all.
+const LINGER_TIME: Duration = Duration::from_secs(5);
+
+/// How many bytes of such a connection are read: as many as a message has by default.
+const LINGER_BYTES: usize = 16 << 20;
+
 /// How long a connection without a request is kept after the order to finish: a request may be on its way.
 const LAST_CALL: Duration = Duration::from_millis(500);
 
@@ -152,7 +158,7 @@ where
                 // Late or not, the connection goes then.
                 return tokio::select! {
                     () = told => {}
-                    _ = timeout(timeouts.write, linger(stream)) => {}
+                    _ = timeout(LINGER_TIME, linger(stream)) => {}
                 };
             }
             End::Closed { .. } | End::Late => return,
@@ -254,14 +260,18 @@ fn joined(first: Bytes, second: Bytes) -> Bytes {
     both.freeze()
 }
 
-/// Closes the writing half and reads on, as long as anything comes.
+/// Closes the writing half and reads on while something comes, up to a number of bytes.
 ///
 /// After a refusal the client may still be sending its body. Closing with bytes unread resets the connection, and the
-/// reset can overtake the response that says why (RFC 9112 §9.6). Where there is too much to do for a machine, both sides are
-/// slow, so it is silence that ends this.
+/// reset can overtake the response that says why (RFC 9112 §9.6). A client that reads while it sends has stopped by then.
 async fn linger<T: Connection>(mut stream: T) {
     let mut unread = vec![0; 8 * 1024];
     // Hyper has closed it in most cases; an error shows in reading as well.
     let _ = timeout(LINGER, stream.shutdown()).await;
-    while matches!(timeout(LINGER, stream.read(&mut unread)).await, Ok(Ok(1..))) {}
+    let mut left = LINGER_BYTES;
+    while let Ok(Ok(length @ 1..)) = timeout(LINGER, stream.read(&mut unread)).await
+        && let Some(less) = left.checked_sub(length)
+    {
+        left = less;
+    }
 }

@@ -3,7 +3,8 @@
 //! A connection that waits for its peer says so in its [`Wait`]. When there are too many, the slowest of those that wait
 //! is dropped. Connections that work are never dropped.
 
-use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 use std::time::Duration;
@@ -69,19 +70,24 @@ impl Connections {
         self.drop_slowest(Wait::CLOSED, |_| true);
     }
 
-    /// Drops the slowest of the requests that hold much of what is received, if they hold so many bytes.
-    pub(super) fn make_room_for(&self, bytes: usize) {
+    /// Drops the slowest of the requests that hold much of what is received, if so many bytes are held, to make room for one of
+    /// them.
+    pub(super) fn make_room_for(&self, activity: &Activity, bytes: usize) {
         let all = self.bytes.load(Relaxed);
         if all >= bytes {
-            self.drop_largest(all);
+            self.drop_largest(activity, all);
         }
     }
 
-    /// Drops the slowest of the requests that hold at least half as much as they do on average, of so many bytes that all
-    /// hold.
-    fn drop_largest(&self, all: usize) {
-        let much = (all / self.receiving.load(Relaxed).max(1) / 2) as u64;
-        self.drop_slowest(Wait::DROPPED, |other| other.wait.is_for_body() && other.wait.moved() >= much);
+    /// Drops the slowest of the requests that hold much of so many bytes: at least half as much as those on average that don't
+    /// ask. Where the one that asks holds all of them nobody is dropped.
+    fn drop_largest(&self, asks: &Activity, all: usize) {
+        let others = all.saturating_sub(asks.wait.held());
+        if others == 0 {
+            return;
+        }
+        let much = others / (self.receiving.load(Relaxed).max(2) - 1) / 2;
+        self.drop_slowest(Wait::DROPPED, |other| other.wait.is_for_body() && other.wait.held() >= much);
     }
 
     /// Drops the slowest of those that wait and are `among` the ones that may be dropped.
@@ -91,9 +97,17 @@ impl Connections {
         let open = self.lock();
         let waiting = open.iter().filter(|activity| activity.wait.is_on() && among(activity));
         let slowest = waiting.min_by_key(|activity| activity.wait.rate(now));
-        if let Some(activity) = slowest {
-            activity.wait.drop_it(how);
+        // What it holds is as good as gone: nobody else has to go for that.
+        if let Some(activity) = slowest
+            && activity.wait.drop_it(how)
+        {
+            self.give_up(activity);
         }
+    }
+
+    /// What a connection holds of an incomplete message doesn't count any more.
+    fn give_up(&self, activity: &Activity) {
+        self.bytes.fetch_sub(activity.wait.held.swap(0, Acquire), Relaxed);
     }
 
     /// Milliseconds since the server began.
@@ -123,10 +137,7 @@ impl Drop for Open {
 
 /// A request whose body is waited for. It counts until this is dropped.
 #[derive(Debug)]
-pub(super) struct Received {
-    activity: Arc<Activity>,
-    bytes: usize,
-}
+pub(super) struct Received(Arc<Activity>);
 
 impl Received {
     /// A request of which so many bytes came. If there are too many of them, the slowest is dropped.
@@ -142,45 +153,40 @@ impl Received {
         if connections.receiving.fetch_add(1, Relaxed) >= limits.requests {
             connections.drop_slowest(Wait::DROPPED, |other| other.wait.is_for_body());
         }
-        let mut received = Received { activity, bytes: 0 };
+        let received = Received(activity);
         received.hold(bytes);
         received
     }
 
     /// So many more bytes are held. If all hold too many, the slowest of those that hold much is dropped.
-    pub(super) fn hold(&mut self, bytes: usize) {
-        self.bytes += bytes;
-        let connections = &self.activity.shared.admission.connections;
+    pub(super) fn hold(&self, bytes: usize) {
+        let connections = &self.0.shared.admission.connections;
         let all = connections.bytes.fetch_add(bytes, Relaxed) + bytes;
+        // Behind the sum, so that this is never less than what is taken off it.
+        self.0.wait.held.fetch_add(bytes, Release);
         if all > connections.limits.bytes {
-            connections.drop_largest(all);
+            connections.drop_largest(&self.0, all);
         }
-    }
-
-    /// Nothing is held any more: what came is at work.
-    pub(super) fn hand_over(&mut self) {
-        let bytes = std::mem::take(&mut self.bytes);
-        self.activity.shared.admission.connections.bytes.fetch_sub(bytes, Relaxed);
     }
 
     /// The body is waited for, and was for so long already; so many bytes came of it.
     pub(super) fn wait(&self, waited: Duration, came: u64) {
-        self.activity.wait(Wait::BODY, waited, came);
+        self.0.wait(Wait::BODY, waited, came);
     }
 
     /// So many bytes came of the body by now, which is still waited for.
     pub(super) fn moved(&self, came: u64) {
-        self.activity.wait.moved.store(came, Relaxed);
+        self.0.wait.moved.store(came, Relaxed);
     }
 
     /// The body isn't waited for.
     pub(super) fn go_on(&self) {
-        self.activity.wait.end();
+        self.0.wait.end();
     }
 
     /// Whether the request is to be given up, asked once.
     pub(super) fn is_dropped(&self) -> bool {
-        let kind = &self.activity.wait.kind;
+        let kind = &self.0.wait.kind;
         kind.load(Relaxed) == Wait::DROPPED
             && kind.compare_exchange(Wait::DROPPED, Wait::NONE, Relaxed, Relaxed).is_ok()
     }
@@ -188,9 +194,8 @@ impl Received {
 
 impl Drop for Received {
     fn drop(&mut self) {
-        self.hand_over();
-        self.activity.shared.admission.connections.receiving.fetch_sub(1, Relaxed);
-        self.activity.wait.end_of(Wait::BODY);
+        self.0.message_came();
+        self.0.shared.admission.connections.receiving.fetch_sub(1, Relaxed);
     }
 }
 
@@ -202,6 +207,8 @@ pub(super) struct Wait {
     since: AtomicU64,
     /// The bytes that came, or went, while this was waited for.
     moved: AtomicU64,
+    /// The bytes of an incomplete message that are held, as [`Connections`] counts them.
+    held: AtomicUsize,
     /// The task of the connection.
     waker: AtomicWaker,
 }
@@ -230,6 +237,11 @@ impl Wait {
         self.kind.load(Relaxed) >= Wait::DROPPED
     }
 
+    /// The bytes of an incomplete message that are held.
+    pub(super) fn held(&self) -> usize {
+        self.held.load(Relaxed)
+    }
+
     fn moved(&self) -> u64 {
         self.moved.load(Relaxed)
     }
@@ -252,16 +264,22 @@ impl Wait {
         self.kind.store(Wait::NONE, Relaxed);
     }
 
-    fn end_of(&self, kind: u8) {
-        let _ = self.kind.compare_exchange(kind, Wait::NONE, Relaxed, Relaxed);
+    /// There is no wait for a body any more. One that was to be dropped for it came in time.
+    fn end_of_body(&self) {
+        let end = |kind| matches!(kind, Wait::BODY | Wait::DROPPED).then_some(Wait::NONE);
+        let _ = self.kind.fetch_update(Relaxed, Relaxed, end);
     }
 
-    /// Gives the connection up, unless it goes on at this moment.
-    fn drop_it(&self, how: u8) {
+    /// Gives the connection up, unless it goes on at this moment. Called by one at a time.
+    fn drop_it(&self, how: u8) -> bool {
         let give_up = |kind| matches!(kind, Wait::PEER | Wait::BODY).then_some(how);
-        if self.kind.fetch_update(Relaxed, Relaxed, give_up).is_ok() {
-            self.waker.wake();
+        let is_dropped = self.kind.fetch_update(Relaxed, Relaxed, give_up).is_ok();
+        if is_dropped && let Some(waker) = self.waker.take() {
+            waker.wake_by_ref();
+            // The connection may go on all the same, and be dropped later.
+            self.waker.register(&waker);
         }
+        is_dropped
     }
 
     /// The task of the connection is woken when that is to be dropped.
@@ -275,5 +293,55 @@ impl Activity {
     pub(super) fn wait(&self, kind: u8, waited: Duration, moved: u64) {
         let waited = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
         self.wait.begin(kind, self.shared.admission.connections.now().saturating_sub(waited), moved);
+    }
+
+    /// The message is complete: it isn't waited for, and what is held of it is at work.
+    pub(super) fn message_came(&self) {
+        self.shared.admission.connections.give_up(self);
+        self.wait.end_of_body();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::Wake;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Woken(AtomicUsize);
+
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Relaxed);
+        }
+    }
+
+    /// The second was not heard: the waker was used up.
+    #[test]
+    fn each_drop_is_heard() {
+        let (wait, woken) = (Wait::default(), Arc::new(Woken::default()));
+        wait.wake(&woken.clone().into());
+        for (times, kind) in [(1, Wait::PEER), (2, Wait::BODY), (3, Wait::BODY)] {
+            wait.begin(kind, 0, 0);
+            wait.drop_it(Wait::DROPPED);
+            assert_eq!(woken.0.load(Relaxed), times);
+            wait.end();
+        }
+    }
+
+    /// It was closed while it was at work.
+    #[test]
+    fn what_comes_in_time_is_not_dropped() {
+        let wait = Wait::default();
+        wait.begin(Wait::BODY, 0, 0);
+        wait.drop_it(Wait::DROPPED);
+        assert!(wait.is_over());
+        wait.end_of_body();
+        assert!(!wait.is_over());
+        wait.begin(Wait::PEER, 0, 0);
+        wait.drop_it(Wait::CLOSED);
+        wait.end_of_body();
+        assert!(wait.is_over());
     }
 }

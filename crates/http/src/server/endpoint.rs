@@ -10,7 +10,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use castile_budget::{Budget, Reservation};
-use castile_soap::{Description, Fault, Layer, Leniency, Mtom, NoDetail, Offloading, Pending, Reply, addressing};
+use castile_mime::ErrorKind;
+use castile_soap::{
+    Description, Fault, Layer, Leniency, Mtom, NoDetail, Offloading, Pending, Reply, Version, addressing,
+};
 use castile_xml::Limits;
 use futures_util::future::BoxFuture;
 use http::request::Parts;
@@ -149,7 +152,7 @@ impl<S: castile_soap::Service> Endpoint<S> {
         Endpoint::of(options, Arc::new(service))
     }
 
-    /// The same endpoint, its type forgotten, so that different services fit in one collection.
+    /// This endpoint without the type of its service, so that different services fit in one collection.
     pub fn boxed(self) -> Endpoint<dyn castile_soap::Service> {
         Endpoint::of(self.shared.options.clone(), self.shared.service.clone())
     }
@@ -168,7 +171,7 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
         Endpoint { shared: Arc::new(Shared { options, reading, process: Budget::process(), service }) }
     }
 
-    /// The same endpoint with a layer around its service, which sees every request before and every reply after. The
+    /// This endpoint with a layer around its service, which sees every request before and every reply after. The
     /// layer that is added last is the outermost.
     pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
     where
@@ -210,7 +213,7 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
         };
         let (message_type, action) = match asked_for {
             Ok(asked_for) => asked_for,
-            Err(response) => return Box::pin(ready(Ok(response))),
+            Err(response) => return unread(response, body, fields.has_expect),
         };
         let shared = self.shared.clone();
         let asked = Asked {
@@ -220,15 +223,31 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
             ticket: Ticket::take(),
         };
         Box::pin(async move {
+            let mut coming = None;
             let answer = match message_type {
                 ContentType::Message(message_type) => shared.answer(asked, message_type, body).await,
                 // Boxed, so that other requests don't have the room for it.
-                ContentType::Package(related) => Box::pin(shared.answer_package(asked, &related, body)).await,
+                ContentType::Package(related) => {
+                    let coming = coming.insert(Arc::default());
+                    Box::pin(shared.answer_package(asked, &related, body, coming)).await
+                }
             };
-            Ok(match answer {
-                Ok(reply) => message(reply),
+            let mut response = match answer {
+                Ok(reply) => {
+                    let version = reply.version;
+                    let response = message(reply);
+                    match response.body().is_whole() {
+                        true => response,
+                        false => Box::pin(begun(version, response)).await,
+                    }
+                }
                 Err(refusal) => refusal.into_response(),
-            })
+            };
+            // What is sent as it comes may be what is left of the package.
+            if response.body().is_whole() && coming.is_some_and(|coming| !coming.is_over()) {
+                close(&mut response);
+            }
+            Ok(response)
         })
     }
 
@@ -315,6 +334,50 @@ impl<S: ?Sized> Clone for Endpoint<S> {
     fn clone(&self) -> Self {
         Endpoint { shared: self.shared.clone() }
     }
+}
+
+/// A response to a request whose body nobody wants. If there is more of it than what came already, the connection is closed, and the
+/// response says so. A client that waits for leave to send is not given it.
+pub(super) fn unread<B>(mut response: Response<Body>, body: B, has_expect: bool) -> Answer
+where
+    B: http_body::Body<Data = Bytes> + Send + 'static,
+{
+    if body.is_end_stream() {
+        return Box::pin(ready(Ok(response)));
+    }
+    Box::pin(async move {
+        if has_expect || !body::is_over(body).await {
+            close(&mut response);
+        }
+        Ok(response)
+    })
+}
+
+/// Says that the connection is closed behind a response.
+pub(super) fn close<B>(response: &mut Response<B>) {
+    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+}
+
+/// A response whose body comes while it is sent, once it has begun. One that fails before that is another answer.
+async fn begun(version: Version, response: Response<Body>) -> Response<Body> {
+    let (head, body) = response.into_parts();
+    match body.begun().await {
+        Ok(body) => Response::from_parts(head, body),
+        Err(error) => match of_request(&*error).map(|error| package::refuse(version, error)) {
+            Some(Ok(reply)) => message(reply),
+            Some(Err(refusal)) => refusal.into_response(),
+            // The service's own affair.
+            None => message(Reply::from_fault(version, &Fault::<NoDetail>::receiver("the answer broke off"))),
+        },
+    }
+}
+
+/// What is wrong with the request, if that is why what is made of it can't be sent.
+fn of_request(error: &(dyn std::error::Error + 'static)) -> Option<castile_mime::Error> {
+    let mut causes = std::iter::successors(Some(error), |error| error.source());
+    // What fails while a package is sent has no place in what came.
+    let is_of_request = |error: &&castile_mime::Error| error.kind() != ErrorKind::Body || error.offset().is_some();
+    causes.find_map(|error| error.downcast_ref().filter(is_of_request)).cloned()
 }
 
 fn message(mut reply: Reply) -> Response<Body> {

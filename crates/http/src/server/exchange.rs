@@ -1,6 +1,7 @@
 //! What surrounds a request and its answer on a connection: the head is checked before, a shutdown is said behind, and one that
 //! a shutdown cuts off is reported.
 
+use std::future::ready;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -8,7 +9,7 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http::uri::PathAndQuery;
-use http::{HeaderValue, Method, Request, Response, StatusCode, header};
+use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body::{Frame, SizeHint};
 use http_body_util::Either;
 use hyper::body::Incoming;
@@ -18,6 +19,7 @@ use tokio::time::Instant;
 use super::activity::{Activity, Turn};
 use super::address;
 use super::admission::Ticket;
+use super::endpoint::{Answer, close, unread};
 use super::head;
 use super::refusal::Refusal;
 use super::shutdown::CutOff;
@@ -55,7 +57,9 @@ where
             checked => checked.err(),
         };
         if let Some(refusal) = refusal {
-            return ExchangeFuture { stage: Stage::Refused { refusal: Some(refusal) }, exchange };
+            let has_expect = fields.has_expect;
+            let answer = unread(refusal.into_response(), request.into_body(), has_expect);
+            return ExchangeFuture { stage: Stage::Refused { answer }, exchange };
         }
         if let Some(local) = self.activity.local
             && request.method() == Method::GET
@@ -75,7 +79,7 @@ pin_project! {
         Called { service: S, request: Option<Request<Incoming>> },
         /// The service waits, if it needs a slot before it begins, until it has one.
         Answering { queued: Option<Queued>, #[pin] future: F },
-        Refused { refusal: Option<Refusal> },
+        Refused { answer: Answer },
     }
 }
 
@@ -122,14 +126,18 @@ where
                         let admitted = ready!(waiting.as_mut().poll(cx));
                         *queued = None;
                         if admitted.is_err() {
-                            this.stage.set(Stage::Refused { refusal: Some(Refusal::Overload) });
+                            let mut response = Refusal::Overload.into_response();
+                            // The service has its body, read or not.
+                            close(&mut response);
+                            this.stage.set(Stage::Refused { answer: Box::pin(ready(Ok(response))) });
                             continue;
                         }
                     }
                     break ready!(future.poll(cx))?.map(Either::Left);
                 }
-                StageProjection::Refused { refusal } => {
-                    break refusal.take().expect(DONE).into_response().map(Either::Right);
+                StageProjection::Refused { answer } => {
+                    let Ok(response) = ready!(answer.as_mut().poll(cx));
+                    break response.map(Either::Right);
                 }
             }
         };
@@ -225,7 +233,7 @@ impl Exchange {
         self.activity.answered();
         let is_unread = status.is_client_error() && self.may_stay_unread;
         if is_unread || self.activity.shared.stop.order() > Order::Run {
-            response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+            close(response);
         }
     }
 }

@@ -1,10 +1,13 @@
 //! Bodies of requests while they come: by when, how fast, and what that holds.
 
 use std::borrow::Borrow;
+use std::cell::Cell;
 use std::fmt;
-use std::pin::Pin;
-use std::sync::Arc;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 
@@ -76,11 +79,118 @@ impl fmt::Display for Stalled {
 impl std::error::Error for Stalled {}
 
 /// What the body of a package and the request that it is for know of each other.
+///
+/// The slot of work is the handler's. It has one whenever it is polled, and gives it back while it waits if the body is
+/// waited for as well: by the handler itself, or by a task that it has begun, for which it may wait. What comes is handed
+/// out with a slot.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
     pub(super) progress: Progress,
     /// Whether the root part is there: what comes now is for whoever handles the request.
-    pub(super) is_at_work: AtomicBool,
+    is_at_work: AtomicBool,
+    waits: Mutex<Waits>,
+    /// Whether all of the body came.
+    is_over: AtomicBool,
+}
+
+/// Who waits.
+#[derive(Debug, Default)]
+struct Waits {
+    handler: bool,
+    /// The handler waits for the body, among other things maybe.
+    body: bool,
+    /// Another task found nothing of the body, and has been given nothing since.
+    body_elsewhere: bool,
+}
+
+thread_local! {
+    /// The package whose handler is polled on this thread.
+    static POLLED: Cell<*const Shared> = const { Cell::new(ptr::null()) };
+}
+
+impl Shared {
+    /// The root part is there.
+    pub(super) fn begin_work(&self, ticket: &Ticket) {
+        self.is_at_work.store(true, Relaxed);
+        ticket.message_came();
+    }
+
+    /// Whether all of the body came.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_over.load(Relaxed)
+    }
+
+    /// Drives the handler.
+    pub(super) async fn work<F: Future>(&self, ticket: &Ticket, handler: F) -> F::Output {
+        let mut handler = pin!(handler);
+        let (mut slot, mut is_second_look) = (None, false);
+        poll_fn(|cx| {
+            // From here on nobody gives the slot back.
+            self.waits(ticket, |waits| (waits.handler, waits.body) = (false, false));
+            slot = slot.take().or_else(|| ticket.go_on());
+            if let Some(slot) = &mut slot {
+                ready!(slot.as_mut().poll(cx));
+            }
+            slot = None;
+            let polled = Polled { before: POLLED.replace(self) };
+            let output = handler.as_mut().poll(cx);
+            drop(polled);
+            self.waits(ticket, |waits| {
+                // Who looks and gives up, as at the end of a timeout, doesn't look again.
+                is_second_look = waits.body && !is_second_look;
+                match is_second_look {
+                    true => cx.waker().wake_by_ref(),
+                    false => waits.handler = output.is_pending(),
+                }
+            });
+            output
+        })
+        .await
+    }
+
+    fn waits(&self, ticket: &Ticket, change: impl FnOnce(&mut Waits)) {
+        let mut waits = self.lock();
+        change(&mut waits);
+        if waits.handler && (waits.body || waits.body_elsewhere) {
+            ticket.rest();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waits> {
+        self.waits.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A handler is polled until this is dropped.
+struct Polled {
+    before: *const Shared,
+}
+
+impl Drop for Polled {
+    fn drop(&mut self) {
+        POLLED.set(self.before);
+    }
+}
+
+/// That the body of a package that is at work is waited for, until this is dropped.
+struct Awaited(Arc<Shared>);
+
+impl Awaited {
+    /// Somebody found nothing.
+    fn look(&self, ticket: &Ticket) {
+        let is_handler = ptr::eq(POLLED.get(), &*self.0);
+        self.0.waits(ticket, |waits| match is_handler {
+            true => waits.body = true,
+            false => waits.body_elsewhere = true,
+        });
+    }
+}
+
+impl Drop for Awaited {
+    fn drop(&mut self) {
+        let mut waits = self.0.lock();
+        (waits.body, waits.body_elsewhere) = (false, false);
+    }
 }
 
 pin_project! {
@@ -110,12 +220,15 @@ struct Waiting {
     task: Option<Waker>,
     /// When the wait began that lasts: for a message, the first one.
     since: Option<Instant>,
+    awaited: Option<Awaited>,
     /// How long the others took.
     waited: Duration,
     received: Option<Received>,
     /// What came, and waits for a slot, or for memory: `false` if there is none.
-    behind: Option<(Came, BoxFuture<'static, bool>)>,
+    behind: Option<Behind>,
 }
+
+type Behind = (Came, BoxFuture<'static, bool>);
 
 /// How many bytes of a message are not charged: about what a connection takes anyway.
 const FREE: u64 = 4 << 10;
@@ -141,43 +254,55 @@ where
     type Error = BoxError;
 
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        let this = self.project();
-        if let Some(waiting) = this.waiting
-            && let Some((frame, slot)) = &mut waiting.behind
-        {
-            let granted = ready!(slot.as_mut().poll(cx));
-            let frame = if granted { frame.take() } else { Some(Err(Stalled::Exhausted.into())) };
-            waiting.behind = None;
-            return Poll::Ready(frame);
+        let mut this = self.project();
+        let ticket: &Ticket = (*this.ticket).borrow();
+        if let Some(waiting) = this.waiting {
+            if let Some(behind) = waiting.behind.take() {
+                return waiting.hand_out(behind, cx);
+            }
+            // Asked first: it made room already.
+            if waiting.received.as_ref().is_some_and(Received::is_dropped) {
+                waiting.awaited = None;
+                return Poll::Ready(Some(Err(Stalled::Dropped.into())));
+            }
         }
-        let is_message = this.package.as_ref().is_none_or(|package| !package.is_at_work.load(Relaxed));
-        if let Poll::Ready(frame) = this.body.poll_frame(cx) {
+        // Whom the body of a package that is at work belongs to.
+        let at_work = this.package.as_ref().filter(|package| package.is_at_work.load(Relaxed));
+        if let Poll::Ready(frame) = this.body.as_mut().poll_frame(cx) {
             let frame = frame.map(|frame| frame.map_err(Into::into));
             let length = frame.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref()).map_or(0, Bytes::len);
             let uncharged = FREE.saturating_sub(*this.came).min(length as u64);
             *this.came += length as u64;
-            if let Some(package) = this.package {
+            if let Some(package) = &*this.package {
+                package.is_over.store(frame.is_none() || this.body.is_end_stream(), Relaxed);
                 package.progress.note();
             }
             let charge = if this.package.is_none() { length - uncharged as usize } else { 0 };
             let refused = charge > 0 && this.reservation.grow(charge).is_err();
             if refused {
-                let waiting =
-                    this.waiting.get_or_insert_with(|| Waiting::new((*this.ticket).borrow(), 0, Duration::ZERO));
+                let held = *this.came as usize - length;
+                let waiting = this.waiting.get_or_insert_with(|| Waiting::new(ticket, held, Duration::ZERO));
                 waiting.stop(length);
-                let room = (*this.ticket).borrow().clone().make_room(this.reservation.clone(), charge);
-                waiting.behind = Some((frame, Box::pin(room)));
-                cx.waker().wake_by_ref();
-                return Poll::Pending;
+                let room = ticket.clone().make_room(this.reservation.clone(), charge);
+                return waiting.hand_out((frame, Box::pin(room)), cx);
             }
             let Some(waiting) = this.waiting else {
                 return Poll::Ready(frame);
             };
-            if this.package.is_none() {
+            if this.package.is_some() {
+                waiting.pause();
+            }
+            if at_work.is_none() {
                 waiting.came_of_message(length, *this.came);
                 return Poll::Ready(frame);
             }
-            return waiting.came_of_package(frame, length, is_message, (*this.ticket).borrow());
+            waiting.go_on();
+            // Until then it is waited for: the handler may have the slot meanwhile, and gives it back for this.
+            if let Some(slot) = ticket.go_on() {
+                return waiting.hand_out((frame, slot.map(|()| true).boxed()), cx);
+            }
+            waiting.awaited = None;
+            return Poll::Ready(frame);
         }
         // A body that came with its head is found at the second look. That spares the timer.
         if !*this.was_woken {
@@ -186,22 +311,20 @@ where
             return Poll::Pending;
         }
         let waiting = this.waiting.get_or_insert_with(|| {
-            let (patience, _) = this.pace.patience(is_message, *this.came, Duration::ZERO);
-            let held = if is_message { *this.came as usize } else { 0 };
-            Waiting::new((*this.ticket).borrow(), held, patience)
+            let (patience, _) = this.pace.patience(at_work.is_none(), *this.came, Duration::ZERO);
+            let held = if at_work.is_none() { *this.came as usize } else { 0 };
+            Waiting::new(ticket, held, patience)
         });
-        if waiting.received.as_ref().is_some_and(Received::is_dropped) {
-            return Poll::Ready(Some(Err(Stalled::Dropped.into())));
-        }
         let since = *waiting.since.get_or_insert_with(|| {
             if let Some(received) = &waiting.received {
                 received.wait(waiting.waited, *this.came);
             }
-            if !is_message {
-                (*this.ticket).borrow().rest();
-            }
+            waiting.awaited = at_work.map(|package| Awaited(package.clone()));
             Instant::now()
         });
+        if let Some(awaited) = &waiting.awaited {
+            awaited.look(ticket);
+        }
         // A look is enough while the timer knows this task.
         if !waiting.timer.is_elapsed() && waiting.task.as_ref().is_some_and(|task| task.will_wake(cx.waker())) {
             return Poll::Pending;
@@ -210,9 +333,13 @@ where
         loop {
             ready!(waiting.timer.as_mut().poll(cx));
             // The timer is not set whenever something comes, which only earns time: it finds out here.
-            let (patience, stalled) = this.pace.patience(is_message, *this.came, waiting.waited);
+            let (patience, stalled) = this.pace.patience(at_work.is_none(), *this.came, waiting.waited);
             let end = since.checked_add(patience).filter(|end| *end > Instant::now());
-            let Some(end) = end else { return Poll::Ready(Some(Err(stalled.into()))) };
+            let Some(end) = end else {
+                waiting.awaited = None;
+                waiting.go_on();
+                return Poll::Ready(Some(Err(stalled.into())));
+            };
             waiting.timer.as_mut().reset(end);
         }
     }
@@ -233,55 +360,84 @@ impl Waiting {
             timer: Box::pin(sleep(patience)),
             task: None,
             since: None,
+            awaited: None,
             waited: Duration::ZERO,
             received: ticket.receive(held),
             behind: None,
         })
     }
 
-    /// So much came: it isn't waited for now.
-    fn stop(&mut self, length: usize) {
+    /// The time does not count now.
+    fn pause(&mut self) {
         if let Some(since) = self.since.take() {
             self.waited += since.elapsed();
         }
-        if let Some(received) = &mut self.received {
-            received.hold(length);
+    }
+
+    /// It isn't waited for now.
+    fn go_on(&mut self) {
+        self.pause();
+        if let Some(received) = &self.received {
             received.go_on();
         }
     }
 
-    /// More of a message came. Nobody does anything with it before all of it is there, so the wait lasts.
+    /// So much of a message came, for which there is no memory yet.
+    fn stop(&mut self, length: usize) {
+        self.go_on();
+        if let Some(received) = &self.received {
+            received.hold(length);
+        }
+    }
+
+    /// More of a message came. Nobody does anything with it before all of it is there.
     fn came_of_message(&mut self, length: usize, came: u64) {
-        if let Some(received) = &mut self.received {
+        if let Some(received) = &self.received {
             received.hold(length);
             received.moved(came);
         }
     }
 
-    /// A frame of a package came, or its end, and goes to whoever waits for it: with a slot of work, where there is work.
-    fn came_of_package(&mut self, frame: Came, length: usize, is_message: bool, ticket: &Ticket) -> Poll<Came> {
-        if let Some(since) = self.since.take() {
-            self.waited += since.elapsed();
-        }
-        if let Some(received) = &mut self.received {
-            match is_message {
-                true => received.hold(length),
-                false => received.go_on(),
-            }
-        }
-        match (!is_message).then(|| ticket.go_on()).flatten() {
-            None => Poll::Ready(frame),
-            Some(slot) => {
-                self.behind = Some((frame, slot.map(|()| true).boxed()));
-                Poll::Pending
-            }
-        }
+    /// Hands out what came as soon as that is granted. It is asked at once, so that whoever waits is woken then.
+    fn hand_out(&mut self, (frame, mut grant): Behind, cx: &mut Context<'_>) -> Poll<Came> {
+        let Poll::Ready(is_granted) = grant.as_mut().poll(cx) else {
+            self.behind = Some((frame, grant));
+            return Poll::Pending;
+        };
+        self.awaited = None;
+        Poll::Ready(if is_granted { frame } else { Some(Err(Stalled::Exhausted.into())) })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use castile_budget::Budget;
+    use futures_util::{FutureExt, stream};
+    use http_body_util::{BodyExt, StreamBody};
+    use tokio::net::{TcpListener, TcpStream};
+
+    use super::super::Server;
+    use super::super::activity::Activity;
     use super::*;
+
+    /// What came before the first time that there was no memory did not count.
+    #[tokio::test]
+    async fn what_waits_for_memory_counts_from_its_first_byte() {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let activity = Arc::new(Activity::new(Arc::new(Server::new().into_shared()), &stream));
+        let (_, ticket) = Ticket::call(activity.clone(), activity.begin(), || ());
+        let pieces = [5_000, 6_000].map(|length| Ok::<_, BoxError>(Frame::data(Bytes::from(vec![b'x'; length]))));
+        let pace = Pace { limit: Duration::from_secs(30), rate: 0 };
+        let reservation = Arc::new(Budget::new(5_000).reserve(0).unwrap());
+        let body = StreamBody::new(stream::iter(pieces));
+        let mut body = Receiving::message(body, pace, ticket.unwrap(), reservation);
+        assert!(body.frame().await.unwrap().is_ok());
+        assert!(body.frame().now_or_never().is_none());
+        assert_eq!(activity.wait.held(), 11_000);
+        drop(body);
+        assert_eq!(activity.wait.held(), 0);
+    }
 
     #[test]
     fn patience_grows_with_what_comes() {

@@ -1,16 +1,15 @@
 //! Several endpoints on one server.
 
 use std::convert::Infallible;
-use std::future::ready;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http::request::Parts;
-use http::{Method, Request, Response};
+use http::{Method, Request, Response, header};
 
 use super::address::Address;
-use super::endpoint::{Answer, Endpoint};
+use super::endpoint::{Answer, Endpoint, unread};
 use super::refusal::Refusal;
 use crate::{Body, BoxError};
 
@@ -72,13 +71,14 @@ impl Routes {
         if let Some((_, endpoint)) = self.endpoints().find(|(route, _)| *route == path) {
             return endpoint.respond(request);
         }
+        let not_found = Refusal::Path { found: path.to_owned() };
+        let is_page = path == "/" && matches!(*request.method(), Method::GET | Method::HEAD);
+        let (head, body) = request.into_parts();
         let response = match &self.table.page {
-            Some(page) if path == "/" && matches!(*request.method(), Method::GET | Method::HEAD) => {
-                page(&request.into_parts().0)
-            }
-            _ => Refusal::Path { found: path.to_owned() }.into_response(),
+            Some(page) if is_page => page(&head),
+            _ => not_found.into_response(),
         };
-        Box::pin(ready(Ok(response)))
+        unread(response, body, head.headers.contains_key(header::EXPECT))
     }
 }
 

@@ -65,9 +65,24 @@ impl Service for Echo {
                         }
                     };
                 }
+                "task" => {
+                    let read = async move { attachments.next().await.unwrap().unwrap().collect(1 << 20).await };
+                    let content = tokio::spawn(read).await.unwrap().unwrap();
+                    return Reply::new(version, Bytes::from(format!("{} bytes", content.len())));
+                }
+                "impatient" => {
+                    let read = async { attachments.next().await.unwrap().unwrap().collect(1 << 20).await };
+                    let _ = tokio::time::timeout(Duration::from_secs(1), read).await;
+                    tokio::time::sleep(Duration::from_secs(5)).await;
+                }
                 "sleep 5" => tokio::time::sleep(Duration::from_secs(5)).await,
                 "hang" => std::future::pending().await,
                 _ => {}
+            }
+            if action == "broken stream" {
+                let failed =
+                    futures_util::stream::iter([Err::<http_body::Frame<Bytes>, _>(io::Error::other("secret"))]);
+                return Reply::new(version, Content::stream(http_body_util::StreamBody::new(failed)));
             }
             if let Some(pieces) = action.strip_prefix("stream ") {
                 let pieces = pieces.parse().unwrap();

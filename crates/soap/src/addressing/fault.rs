@@ -6,6 +6,7 @@ use castile_databinding::Encoder;
 use castile_databinding::datatypes::QName;
 
 use super::Version;
+use crate::fault::cut;
 use crate::{Detail, Fault, FaultCode};
 
 /// What is wrong with the addressing of a message. Services use some of it themselves:
@@ -187,17 +188,17 @@ impl Problem {
         };
         match (self, version) {
             (Problem::RetryAfter(after), _) => element("RetryAfter", &|out| out.text(&after.as_millis().to_string())),
-            (Problem::Action { action, .. }, Version::Submission) => element("Action", &|out| out.text(action)),
+            (Problem::Action { action, .. }, Version::Submission) => element("Action", &|out| out.text(&cut(action))),
             (_, Version::Submission) => return None,
             (Problem::Header(local), _) => element("ProblemHeaderQName", &|out| out.raw(&format!("wsa:{local}"))),
-            (Problem::Iri(iri), _) => element("ProblemIRI", &|out| out.text(iri)),
+            (Problem::Iri(iri), _) => element("ProblemIRI", &|out| out.text(&cut(iri))),
             (Problem::Action { action, soap_action }, _) => element("ProblemAction", &|out| {
                 out.raw("<wsa:Action>");
-                out.text(action);
+                out.text(&cut(action));
                 out.raw("</wsa:Action>");
                 if !soap_action.is_empty() {
                     out.raw("<wsa:SoapAction>");
-                    out.text(soap_action);
+                    out.text(&cut(soap_action));
                     out.raw("</wsa:SoapAction>");
                 }
             }),

@@ -49,7 +49,7 @@ impl Benchmark for Service {
     }
 }
 
-/// The same cases as those of the first form, and of the same names.
+/// The cases of the first form, by the same names.
 pub fn cases() -> Vec<Case> {
     let mut cases = vec![echo("echoVoid".into(), "echoVoid", EchoVoid {}, |_, _: &EchoVoidResponse| true)];
     for size in SIZES {

@@ -20,7 +20,7 @@ macro_rules! mapping {
             }
         }
 
-        /// The same as an element.
+        /// A query of the catalogue as an element.
         fn query(asked: &$crate::seismic::catalogue::Query) -> Query {
             use $crate::seismic::time::moment_of_millis;
 

@@ -36,7 +36,7 @@ pub(crate) fn moment(seconds: i64) -> DateTime {
     }
 }
 
-/// The same of milliseconds.
+/// The moment that is so many milliseconds after 1970, in UTC.
 pub(crate) fn moment_of_millis(millis: i64) -> DateTime {
     DateTime { nanosecond: (millis.rem_euclid(1_000) * 1_000_000) as u32, ..moment(millis.div_euclid(1_000)) }
 }

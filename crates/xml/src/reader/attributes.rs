@@ -291,7 +291,16 @@ impl<'a> Reader<'a> {
         }
         order.clear();
         order.extend(0..attributes.len());
-        order.sort_unstable_by(|&a, &b| key(&attributes[a]).cmp(&key(&attributes[b])).then(a.cmp(&b)));
+        // Names of namespaces may be long and alike: they are compared only where their hashes are equal.
+        let namespace = |raw: &RawAttribute| match raw.prefix {
+            Prefix::Declares => 0,
+            _ => self.memory.namespaces.hash_of(raw.namespace),
+        };
+        let compare = |a: &RawAttribute, b: &RawAttribute| {
+            let locals = self.raw_name(a).local().cmp(self.raw_name(b).local());
+            locals.then_with(|| namespace(a).cmp(&namespace(b))).then_with(|| key(a).cmp(&key(b)))
+        };
+        order.sort_unstable_by(|&a, &b| compare(&attributes[a], &attributes[b]).then(a.cmp(&b)));
         order.windows(2).filter(|pair| key(&attributes[pair[0]]) == key(&attributes[pair[1]])).map(|pair| pair[1]).min()
     }
 

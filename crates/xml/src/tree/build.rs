@@ -15,6 +15,7 @@ const LIMITS: Limits = Limits {
     markup_length: 256 << 20,
     entity_expansion: 1 << 20,
     encoding_expansion: 0,
+    written_size: 0,
     deviations: 0,
 };
 

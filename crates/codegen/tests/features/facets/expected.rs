@@ -119,17 +119,17 @@ impl<S: HttpService> FeatureClient<S> {
         Caller::with_transport(url, transport).map(Self)
     }
 
-    /// The same with other limits on what responses may take.
+    /// Sets the limits on what responses may take.
     pub fn with_limits(self, limits: Limits) -> Self {
         Self(self.0.with_limits(limits))
     }
 
-    /// The same that takes responses which deviate from the contract, and tells what it tolerated.
+    /// Takes responses that deviate from the contract, and reports the deviations.
     pub fn with_leniency(self, leniency: Leniency) -> Self {
         Self(self.0.with_leniency(leniency))
     }
 
-    /// The same where requests say their action, a name and whom they are for, in this version of WS-Addressing.
+    /// Has requests say their action, a name and whom they are for, in this version of WS-Addressing.
     /// What says to be the answer to another request is refused.
     pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
         Self(self.0.with_addressing(version))
@@ -319,6 +319,7 @@ pub enum Size {
 
 impl SimpleType for Size {
     const NAME: &'static str = "Size";
+    const IS_OF_CONTRACT: bool = true;
 
     fn parse(text: &str) -> Result<Self, Option<String>> {
         if let Ok(value) = <i32 as SimpleType>::parse(text)
@@ -348,6 +349,12 @@ impl SimpleType for Size {
             return Some(Self::Date(value));
         }
         <Color as SimpleType>::parse_beyond_facets(text).map(Self::Color)
+    }
+
+    fn heap_of(text: &str) -> usize {
+        <i32 as SimpleType>::heap_of(text)
+            .max(<Color as SimpleType>::heap_of(text))
+            .max(<::castile::datatypes::Date as SimpleType>::heap_of(text))
     }
 
     fn write(&self, out: &mut Vec<u8>) -> bool {
@@ -375,6 +382,7 @@ pub enum SomeSize {
 
 impl SimpleType for SomeSize {
     const NAME: &'static str = "SomeSize";
+    const IS_OF_CONTRACT: bool = true;
 
     fn parse(text: &str) -> Result<Self, Option<String>> {
         if let Ok(value) = <i32 as SimpleType>::parse(text)
@@ -404,6 +412,12 @@ impl SimpleType for SomeSize {
             return Some(Self::Date(value));
         }
         <Color as SimpleType>::parse_beyond_facets(text).map(Self::Color)
+    }
+
+    fn heap_of(text: &str) -> usize {
+        <i32 as SimpleType>::heap_of(text)
+            .max(<Color as SimpleType>::heap_of(text))
+            .max(<::castile::datatypes::Date as SimpleType>::heap_of(text))
     }
 
     fn write(&self, out: &mut Vec<u8>) -> bool {
@@ -582,6 +596,7 @@ pub enum SizeOrCode {
 
 impl SimpleType for SizeOrCode {
     const NAME: &'static str = "SizeOrCode";
+    const IS_OF_CONTRACT: bool = true;
 
     fn parse(text: &str) -> Result<Self, Option<String>> {
         if let Ok(value) = <SomeSize as SimpleType>::parse(text)
@@ -605,6 +620,10 @@ impl SimpleType for SizeOrCode {
             return Some(Self::Code(value));
         }
         <SomeSize as SimpleType>::parse_beyond_facets(text).map(Self::SomeSize)
+    }
+
+    fn heap_of(text: &str) -> usize {
+        <SomeSize as SimpleType>::heap_of(text).max(<String as SimpleType>::heap_of(text))
     }
 
     fn write(&self, out: &mut Vec<u8>) -> bool {
@@ -664,6 +683,7 @@ pub enum PercentOrKind {
 
 impl SimpleType for PercentOrKind {
     const NAME: &'static str = "PercentOrKind";
+    const IS_OF_CONTRACT: bool = true;
     const HAS_NAMES: bool = true;
 
     fn parse(text: &str) -> Result<Self, Option<String>> {
@@ -697,6 +717,10 @@ impl SimpleType for PercentOrKind {
             return Some(Self::Kind(value));
         }
         None
+    }
+
+    fn heap_of(text: &str) -> usize {
+        <i32 as SimpleType>::heap_of(text).max(<::castile::datatypes::QName as SimpleType>::heap_of(text))
     }
 
     fn write(&self, out: &mut Vec<u8>) -> bool {
@@ -728,6 +752,7 @@ pub enum ShortKind {
 
 impl SimpleType for ShortKind {
     const NAME: &'static str = "ShortKind";
+    const IS_OF_CONTRACT: bool = true;
     const HAS_NAMES: bool = true;
 
     fn parse(text: &str) -> Result<Self, Option<String>> {
@@ -761,6 +786,10 @@ impl SimpleType for ShortKind {
             return Some(Self::Kind(value));
         }
         None
+    }
+
+    fn heap_of(text: &str) -> usize {
+        <i32 as SimpleType>::heap_of(text).max(<::castile::datatypes::QName as SimpleType>::heap_of(text))
     }
 
     fn write(&self, out: &mut Vec<u8>) -> bool {
@@ -823,6 +852,7 @@ pub enum FirstOrSeven {
 
 impl SimpleType for FirstOrSeven {
     const NAME: &'static str = "FirstOrSeven";
+    const IS_OF_CONTRACT: bool = true;
     const HAS_NAMES: bool = true;
 
     fn parse(text: &str) -> Result<Self, Option<String>> {
@@ -856,6 +886,10 @@ impl SimpleType for FirstOrSeven {
             return Some(Self::Kind(value));
         }
         None
+    }
+
+    fn heap_of(text: &str) -> usize {
+        <i32 as SimpleType>::heap_of(text).max(<::castile::datatypes::QName as SimpleType>::heap_of(text))
     }
 
     fn write(&self, out: &mut Vec<u8>) -> bool {

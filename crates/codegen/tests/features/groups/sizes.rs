@@ -4,7 +4,7 @@ const _: () = assert!(size_of::<AllAll>() <= 8 && 8 <= 1024);
 const _: () = assert!(size_of::<All>() <= 12 && 12 <= 1024);
 const _: () = assert!(size_of::<PairsSequence>() <= 48 && 48 <= 1024);
 const _: () = assert!(size_of::<Pairs>() <= 24 && 24 <= 1024);
-const _: () = assert!(size_of::<Children>() <= 24 && 24 <= 1024);
+const _: () = assert!(size_of::<Children>() <= 32 && 32 <= 1024);
 const _: () = assert!(size_of::<Node>() <= 24 && 24 <= 1024);
 const _: () = assert!(size_of::<Name>() <= 48 && 48 <= 1024);
 const _: () = assert!(size_of::<ValueSequence2>() <= 32 && 32 <= 1024);

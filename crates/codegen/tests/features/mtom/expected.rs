@@ -116,32 +116,32 @@ impl<S: HttpService> FeatureClient<S> {
             .map(Self)
     }
 
-    /// The same with other limits on what responses may take.
+    /// Sets the limits on what responses may take.
     pub fn with_limits(self, limits: Limits) -> Self {
         Self(self.0.with_limits(limits))
     }
 
-    /// The same that takes responses which deviate from the contract, and tells what it tolerated.
+    /// Takes responses that deviate from the contract, and reports the deviations.
     pub fn with_leniency(self, leniency: Leniency) -> Self {
         Self(self.0.with_leniency(leniency))
     }
 
-    /// The same in another version of SOAP than SOAP 1.1; the service has both.
+    /// Calls in another version of SOAP than SOAP 1.1; the service has both.
     pub fn with_version(self, version: SoapVersion) -> Self {
         Self(self.0.with_version(version))
     }
 
-    /// The same whose requests are MTOM, with binary values of at least `threshold` bytes beside them.
+    /// Sends requests as MTOM, with binary values of at least `threshold` bytes beside them.
     pub fn with_mtom(self, threshold: usize) -> Self {
         Self(self.0.with_mtom(threshold))
     }
 
-    /// The same with other limits on what attachments of responses may take.
+    /// Sets the limits on what attachments of responses may take.
     pub fn with_attachment_limits(self, limits: ::castile::mime::Limits) -> Self {
         Self(self.0.with_attachment_limits(limits))
     }
 
-    /// The same where requests say their action, a name and whom they are for, in this version of WS-Addressing.
+    /// Has requests say their action, a name and whom they are for, in this version of WS-Addressing.
     /// What says to be the answer to another request is refused.
     pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
         Self(self.0.with_addressing(version))

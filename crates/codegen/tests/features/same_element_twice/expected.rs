@@ -118,17 +118,17 @@ impl<S: HttpService> FeatureClient<S> {
         Caller::with_transport(url, transport).map(Self)
     }
 
-    /// The same with other limits on what responses may take.
+    /// Sets the limits on what responses may take.
     pub fn with_limits(self, limits: Limits) -> Self {
         Self(self.0.with_limits(limits))
     }
 
-    /// The same that takes responses which deviate from the contract, and tells what it tolerated.
+    /// Takes responses that deviate from the contract, and reports the deviations.
     pub fn with_leniency(self, leniency: Leniency) -> Self {
         Self(self.0.with_leniency(leniency))
     }
 
-    /// The same where requests say their action, a name and whom they are for, in this version of WS-Addressing.
+    /// Has requests say their action, a name and whom they are for, in this version of WS-Addressing.
     /// What says to be the answer to another request is refused.
     pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
         Self(self.0.with_addressing(version))

@@ -112,7 +112,7 @@ impl Decoder<'_> {
         // Those that are not there have no items.
         dimensions[0] = most.unwrap_or(dimensions[0]);
         let size = dimensions.iter().try_fold(1_usize, |size, dimension| size.checked_mul(*dimension));
-        self.fill(&mut items, size.unwrap_or(usize::MAX), shape.offset)?;
+        self.fill(&mut items, size.unwrap_or(usize::MAX), shape.offset, &mut 0)?;
         self.leave(element, outer)?;
         Ok(Array::from_parts(dimensions, items))
     }
@@ -126,11 +126,11 @@ impl Decoder<'_> {
         let outer = self.enter(element);
         let mut items: Vec<Option<T>> = Vec::new();
         let most = shape.most();
-        self.fill(&mut items, shape.first, shape.offset)?;
+        let mut charged = 0;
+        self.fill(&mut items, shape.first, shape.offset, &mut charged)?;
         let mut next = shape.first;
         let start = self.reader.offset();
         let mut again = None;
-        let mut charged = 0;
         loop {
             let begin = self.next.is_none().then(|| self.reader.offset());
             if items.len() == 1 {
@@ -161,7 +161,7 @@ impl Decoder<'_> {
             }
             let Next::Start(tag) = self.peek()? else { break };
             if let Some(place) = self.position(shape, array)? {
-                self.fill(&mut items, place, tag.offset)?;
+                self.fill(&mut items, place, tag.offset, &mut charged)?;
                 next = place;
             }
             if most.is_some_and(|most| next >= most) {
@@ -185,17 +185,24 @@ impl Decoder<'_> {
             }
             (None, _) => items.len(),
         };
-        self.fill(&mut items, size, shape.offset)?;
+        self.fill(&mut items, size, shape.offset, &mut charged)?;
         self.charge_room(&mut charged, items.capacity(), size_of::<Option<T>>())?;
         self.leave(element, outer)?;
         Ok(items)
     }
 
-    /// Makes room for all items before `place`.
-    fn fill<T>(&mut self, items: &mut Vec<Option<T>>, place: usize, offset: usize) -> Result<(), Error> {
+    /// Makes room for all items before `place`, which is charged, and counted in `charged`.
+    fn fill<T>(
+        &mut self,
+        items: &mut Vec<Option<T>>,
+        place: usize,
+        offset: usize,
+        charged: &mut usize,
+    ) -> Result<(), Error> {
         let missing = place.saturating_sub(items.len());
         if missing > 0 {
             self.take_room(missing.saturating_mul(size_of::<Option<T>>()), offset)?;
+            *charged += missing;
             items.resize_with(place, || None);
         }
         Ok(())

@@ -3,7 +3,7 @@
 use castile_xml::{StartTag, Token};
 
 use super::super::tags::is_result;
-use super::super::{Decoder, Error};
+use super::super::{Decoder, Error, Expected};
 use super::Extent;
 use crate::schema::{Content, Element, First};
 
@@ -29,6 +29,10 @@ struct Child {
     /// What it is taken for, if it is called otherwise.
     stands_for: Option<&'static Element>,
 }
+
+/// What a plan takes for each child while it is made, in bytes: the extent, the place, and the child, once to be put in order.
+pub(super) const PER_CHILD: usize =
+    size_of::<Extent>() + size_of::<(Place, bool)>() + size_of::<(usize, Child)>() + size_of::<Child>();
 
 /// What a child is in a sequence: the number of its particle, and whether it has the name of that.
 type Place = Option<(usize, bool)>;
@@ -155,7 +159,7 @@ impl Decoder<'_> {
                 order.push(Child { start, stands_for });
             }
             if !found.0 {
-                self.out_of_place(child, || First::list(first))?;
+                self.out_of_place(child, || Expected::first(first))?;
             }
         }
         Ok(order)
@@ -172,7 +176,7 @@ impl Decoder<'_> {
 
     /// Records that a child comes where another is due.
     #[cold]
-    fn out_of_place(&mut self, child: &Extent, due: impl FnOnce() -> String) -> Result<(), Error> {
+    fn out_of_place(&mut self, child: &Extent, due: impl FnOnce() -> Expected) -> Result<(), Error> {
         if let Some(lenient) = &mut self.lenient
             && lenient.deviations.is_full()
         {
@@ -207,10 +211,10 @@ fn similar(first: &'static [First], namespace: &str, local: &str) -> Option<&'st
 
 /// What must come in a sequence, in words.
 #[cold]
-fn due_words(parent: &Element, table: &[Element], due: (usize, usize)) -> String {
+fn due_words(parent: &Element, table: &[Element], due: (usize, usize)) -> Expected {
     match element_due(table, due) {
-        Some(element) => format!("<{}>", element.name),
-        None => format!("</{}>", parent.name),
+        Some(element) => Expected::elements([element]),
+        None => Expected::end_of(parent),
     }
 }
 

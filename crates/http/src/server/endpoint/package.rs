@@ -1,10 +1,9 @@
 //! Requests that come in packages.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 
 use castile_mime::{Charges, ErrorKind, Message, Related};
-use castile_soap::{Fault, Reply, Request};
+use castile_soap::{Fault, Reply, Request, Version};
 
 use super::{Asked, Shared};
 use crate::BoxError;
@@ -16,13 +15,18 @@ use crate::timeout::within_progress;
 
 impl<S: castile_soap::Service + ?Sized> Shared<S> {
     /// Answers a request as soon as its envelope is there; what comes behind that is for whoever wants it.
-    pub(super) async fn answer_package<B>(&self, asked: Asked, related: &Related, body: B) -> Result<Reply, Refusal>
+    pub(super) async fn answer_package<B>(
+        &self,
+        asked: Asked,
+        related: &Related,
+        body: B,
+        coming: &Arc<receiving::Shared>,
+    ) -> Result<Reply, Refusal>
     where
         B: http_body::Body<Data = bytes::Bytes> + Send + 'static,
         B::Error: Into<BoxError>,
     {
         let options = &self.options;
-        let coming = Arc::new(receiving::Shared::default());
         let reservation = self.reservation(&asked.ticket)?;
         let body = Receiving::package(body, options.pace(), asked.ticket.clone(), reservation.clone(), coming.clone());
         let mut limits = options.attachments;
@@ -30,7 +34,7 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
         let charges = Charges { memory: reservation.clone(), disk: self.disk(&asked.ticket) };
         let message = match Message::read_charged(related, body, limits, Some(charges)).await {
             Ok(message) => message,
-            Err(error) => return refuse(related, error),
+            Err(error) => return refuse(declared_version(related), error),
         };
         let Contained { packaging, message_type } = Contained::read(related, &message).map_err(Refusal::ContentType)?;
         let action = message_type.action.unwrap_or(asked.action);
@@ -41,9 +45,9 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
         request.reservation = Some(reservation.clone());
         request.accepts_mtom = asked.accepts_mtom;
         request.extensions = asked.extensions;
-        coming.is_at_work.store(true, Relaxed);
+        coming.begin_work(&asked.ticket);
         asked.ticket.work().await?;
-        let reply = self.call(request);
+        let reply = coming.work(&asked.ticket, self.call(request));
         let limit = options.request_timeout;
         let reply = within_progress(limit, &coming.progress, reply).await;
         drop(reservation);
@@ -52,7 +56,7 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
 }
 
 /// What is wrong with the way a package comes is for HTTP to say, and what is wrong with the package for SOAP.
-fn refuse(related: &Related, error: castile_mime::Error) -> Result<Reply, Refusal> {
+pub(super) fn refuse(version: Version, error: castile_mime::Error) -> Result<Reply, Refusal> {
     let source = std::error::Error::source(&error);
     let stalled = source.and_then(|source| source.downcast_ref::<Stalled>());
     match (error.kind(), stalled) {
@@ -64,6 +68,6 @@ fn refuse(related: &Related, error: castile_mime::Error) -> Result<Reply, Refusa
         (ErrorKind::Exhausted, None) => Err(Refusal::Exhausted),
         (ErrorKind::Limit, None) => Err(Refusal::Limit { message: error.to_string() }),
         (ErrorKind::ContentType, None) => Err(Refusal::ContentType(Unread::Package(error.to_string()))),
-        _ => Ok(Reply::from_fault(declared_version(related), &Fault::<castile_soap::NoDetail>::from(error))),
+        _ => Ok(Reply::from_fault(version, &Fault::<castile_soap::NoDetail>::from(error))),
     }
 }

@@ -1,0 +1,111 @@
+//! What a handler leaves of a package.
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use castile_databinding::schema::Element;
+use castile_mime::{Attachments, Limits, Message, Packaging, Related};
+use castile_soap::{
+    Actions, Description, Dispatch, Error, Fault, NoDetail, Offload, Offloading, Operation, Options, Payload, Pending,
+    Request, Root, Service, SizeHint, Version, Work,
+};
+use futures_util::future::BoxFuture;
+use http_body::Frame;
+
+const ROOT: Root = Root::new(Element::new("urn:t", "text", 1), "<text xmlns=\"urn:t\">", "</text>");
+
+static OPERATIONS: [Operation; 1] = [Operation {
+    name: "take",
+    action: "take",
+    actions: Actions { request: "take", response: "" },
+    request: ROOT,
+    response: Some(ROOT),
+    request_header: &[],
+    response_size: SizeHint::new(),
+}];
+
+/// Takes attachments, and leaves all of them.
+struct Taker;
+
+impl Dispatch for Taker {
+    const DESCRIPTION: &'static Description = &Description {
+        name: "Taker",
+        namespace: "urn:t",
+        documentation: "",
+        wsdl: "",
+        address: "",
+        operations: &OPERATIONS,
+    };
+
+    fn dispatch(&self, _: usize, payload: Payload<'_>) -> Result<Pending, Error> {
+        payload.exchange(|text: String, (), _: Attachments| async move { Ok::<_, Fault<NoDetail>>((text, (), ())) })
+    }
+}
+
+/// Pieces, and then nothing for ever.
+struct Stalling(VecDeque<Bytes>);
+
+impl http_body::Body for Stalling {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        self.0.pop_front().map_or(Poll::Pending, |piece| Poll::Ready(Some(Ok(Frame::data(piece)))))
+    }
+}
+
+/// No threads, and no time: what is waited for is over at once.
+struct Impatient;
+
+impl Offload for Impatient {
+    fn run(&self, work: Work) -> BoxFuture<'static, ()> {
+        work();
+        Box::pin(std::future::ready(()))
+    }
+
+    fn pause(&self, time: Duration) -> BoxFuture<'static, ()> {
+        assert_eq!(time, Duration::from_secs(10));
+        Box::pin(std::future::ready(()))
+    }
+}
+
+/// The answer to a package whose attachments are these.
+fn answer(attachments: &str) -> (bool, String) {
+    let message = "<e:Envelope xmlns:e='http://schemas.xmlsoap.org/soap/envelope/'><e:Body><text xmlns='urn:t'>t</text></e:Body></e:Envelope>";
+    let body = Stalling([format!("--b\r\n\r\n{message}\r\n--b\r\n"), attachments.to_owned()].map(Bytes::from).into());
+    let related = Related::parse("multipart/related; type=\"text/xml\"; boundary=b").unwrap();
+    let mut options = Options::default();
+    options.offload = Some(Offloading::new(10_000, Arc::new(Impatient)));
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let reply = runtime.block_on(async {
+        let Message { root, attachments, .. } = Message::read(&related, body, Limits::default()).await.unwrap();
+        let request = Request::new(Version::Soap11, root).with_attachments(Packaging::Attachments, attachments);
+        Taker.call(request, &options).await
+    });
+    (reply.fault.is_some(), String::from_utf8(reply.message.bytes().unwrap().to_vec()).unwrap())
+}
+
+/// They were a fault, though the handler had done what it was asked for; and one that stalled was waited for.
+#[test]
+fn what_is_wrong_with_attachments_that_are_left_is_nothing_to_the_answer() {
+    for (attachments, expected) in [
+        ("Content-ID: <a@b>\r\n\r\nx\r\n--b--\r\n", None),
+        ("Content-ID: <a@b>\r\n\r\nstalled", None),
+        ("Content-Transfer-Encoding: base64\r\n\r\n!\r\n--b--\r\n", None),
+        ("no head\r\n\r\nx\r\n--b--\r\n", None),
+        (
+            "Content-ID: <a@b>\r\n\r\nx\r\n--b\r\nContent-ID: <a@b>\r\n\r\ny\r\n--b--\r\n",
+            Some("a second part has the Content-ID"),
+        ),
+    ] {
+        let (is_fault, answer) = answer(attachments);
+        assert_eq!(is_fault, expected.is_some(), "{attachments}: {answer}");
+        assert!(answer.contains(expected.unwrap_or(">t</text>")), "{attachments}: {answer}");
+    }
+}

@@ -325,38 +325,13 @@ fn peers(arguments: &Arguments, loads: &[Load]) -> anyhow::Result<Vec<Peer>> {
 
 /// The command that repeats this bench.
 pub(crate) fn own_command() -> String {
-    let quoted = |argument: String| {
-        let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
-        match argument.chars().all(plain) && !argument.is_empty() {
-            true => argument,
-            false => format!("'{}'", argument.replace('\'', r"'\''")),
-        }
-    };
-    let arguments = std::env::args().skip(1).map(quoted);
+    let arguments = std::env::args().skip(1).map(|argument| output::shell_quoted(&argument));
     std::iter::once("castile".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
-}
-
-/// A bare number is seconds.
-pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    let seconds = match text.parse::<f64>() {
-        Ok(seconds) => Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())?,
-        Err(_) => humantime::parse_duration(text).map_err(|error| error.to_string())?,
-    };
-    Ok(seconds)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn durations_are_seconds_or_have_a_unit() {
-        assert_eq!(duration("2"), Ok(Duration::from_secs(2)));
-        assert_eq!(duration("0.5"), Ok(Duration::from_millis(500)));
-        assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
-        assert_eq!(duration("1m"), Ok(Duration::from_secs(60)));
-        assert!(duration("-1").is_err() && duration("soon").is_err());
-    }
 
     #[test]
     fn a_case_is_selected_by_name_or_operation() {

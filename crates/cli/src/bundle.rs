@@ -8,6 +8,7 @@ use castile_xml::visible;
 use castile_xsd::Resolver;
 
 use crate::fetch::{Fetch, Limits};
+use crate::quantity::{count, some_time};
 use crate::{problems, source};
 
 /// Make one self-contained file of a contract and all that it imports
@@ -32,13 +33,13 @@ pub(crate) struct Arguments {
     #[arg(long)]
     fetch: bool,
     /// How long one document may take, redirects and all; a bare number is seconds
-    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = crate::bench::duration, requires = "fetch")]
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = some_time, requires = "fetch")]
     timeout: Duration,
     /// How long all documents may take together; a bare number is seconds
-    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = crate::bench::duration, requires = "fetch")]
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = some_time, requires = "fetch")]
     max_time: Duration,
     /// How much may be fetched in all, in megabytes (1,000,000 bytes)
-    #[arg(long, value_name = "MB", default_value = "64", requires = "fetch")]
+    #[arg(long, value_name = "MB", default_value = "64", value_parser = count::<u32>, requires = "fetch")]
     max_size: u32,
 }
 

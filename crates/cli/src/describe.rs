@@ -14,7 +14,7 @@ use anyhow::{Context, bail};
 use castile_wsdl::Severity;
 use castile_xml::turns_text;
 
-use crate::{output, problems, source};
+use crate::{output, problems, quantity, source};
 use contract::Contract;
 
 /// Show what a contract says: services, operations, messages and types
@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     #[arg(long = "operation", value_name = "NAME")]
     operations: Vec<String>,
     /// How many levels of types stand within one another; deeper ones follow behind the services
-    #[arg(long, value_name = "LEVELS", default_value = "3", value_parser = clap::value_parser!(u8).range(1..=10))]
+    #[arg(long, value_name = "LEVELS", default_value = "3", value_parser = depth)]
     depth: u8,
     /// Show all documentation
     #[arg(long)]
@@ -45,18 +45,27 @@ pub(crate) struct Arguments {
     all: bool,
 }
 
+fn depth(text: &str) -> Result<u8, String> {
+    let levels = quantity::count(text).ok().filter(|levels| (1..=10).contains(levels));
+    levels.ok_or_else(|| "expected a whole number of levels, from 1 to 10".to_owned())
+}
+
 /// Writes the description, even if parts of the contract are broken, and the problems.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let files = arguments.catalogs.files()?;
-    let shown = arguments.wsdl.display().to_string();
-    let (contract, diagnostics) = match source::kind(&arguments.wsdl)? {
+    let mut files = arguments.catalogs.files()?;
+    let (wsdl, kind) = match arguments.wsdl.as_os_str() == "-" {
+        true => source::standard_input(&mut files)?,
+        false => (arguments.wsdl.clone(), source::kind(&arguments.wsdl)?),
+    };
+    let shown = wsdl.display().to_string();
+    let (contract, diagnostics) = match kind {
         source::Kind::Contract => {
-            let (definitions, diagnostics) = castile_wsdl::open(&arguments.wsdl, &files);
+            let (definitions, diagnostics) = castile_wsdl::open(&wsdl, &files);
             let contract = definitions.map(|definitions| build::of_definitions(&shown, &definitions, &diagnostics));
             (contract.transpose()?, diagnostics)
         }
         source::Kind::Schema { target_namespace } => {
-            let (schema, diagnostics) = castile_xsd::read(&arguments.wsdl.to_string_lossy(), &files);
+            let (schema, diagnostics) = castile_xsd::read(&wsdl.to_string_lossy(), &files);
             let contract = build::of_schema(&shown, &schema, &diagnostics)?;
             (Some(Contract { target_namespace, ..contract }), diagnostics)
         }

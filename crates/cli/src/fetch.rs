@@ -117,8 +117,9 @@ impl Fetch {
             return Err(too_large());
         }
         note!("fetching {}", visible(url));
+        let other_status = |status: u16| format!("the server answered {status}, expected 200");
         let told = |error: Error| match error {
-            Error::StatusCode(status) => format!("the server answered {status}, expected 200"),
+            Error::StatusCode(status) => other_status(status),
             Error::Timeout(_) if left < limits.timeout => {
                 format!("all documents together took longer than {:?}; --max-time allows more", limits.max_time)
             }
@@ -128,6 +129,15 @@ impl Fetch {
         };
         let request = agent.get(url).config().timeout_global(Some(limits.timeout.min(left))).build();
         let mut response = request.call().map_err(told)?;
+        // A part of a document, or none, is no document.
+        if response.status() != 200 {
+            return Err(other_status(response.status().as_u16()));
+        }
+        let coding =
+            response.headers().get("content-encoding").map(|coding| String::from_utf8_lossy(coding.as_bytes()));
+        if let Some(coding) = coding.filter(|coding| !coding.eq_ignore_ascii_case("identity")) {
+            return Err(format!("the server answered in the content encoding {coding}, which was not asked for"));
+        }
         // One byte more tells that there are more. What came counts whatever becomes of it.
         let room = limits.max_size.saturating_sub(state.size);
         let mut bytes = Vec::new();

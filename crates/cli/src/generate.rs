@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use castile_codegen::{Generated, Options, Severity};
 use castile_xml::visible;
 
-use crate::{problems, source};
+use crate::{output, problems, source};
 
 /// Generate Rust from a contract: the same as the build script, as files to keep
 #[derive(clap::Args)]
@@ -15,7 +15,7 @@ pub(crate) struct Arguments {
     #[arg(value_name = "WSDL")]
     wsdl: PathBuf,
     /// Where to write: a folder, for a file that is called after the contract as modules are, or a file that ends in `.rs`. The contract is
-    /// written beside it, for the server to serve
+    /// written beside it, for the server to serve. With `-` the source alone is written, to standard output
     #[arg(short, long, value_name = "DIR|FILE")]
     out: PathBuf,
     /// Generate this operation alone, with the types that it reaches; may be repeated
@@ -53,6 +53,9 @@ pub(crate) struct Arguments {
     /// Show notes as well as errors and warnings: what was passed over without harm
     #[arg(long)]
     notes: bool,
+    /// Show errors alone
+    #[arg(short, long, conflicts_with = "notes")]
+    quiet: bool,
 }
 
 /// Writes the source unless the contract has an error.
@@ -71,27 +74,38 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     options.attachments = arguments.attachments;
     options.stream_binaries = arguments.stream_binaries;
     let shown = arguments.wsdl.display().to_string();
-    let (generated, diagnostics) = match castile_codegen::generate_from(&arguments.wsdl, &files, &options) {
+    let (generated, mut diagnostics) = match castile_codegen::generate_from(&arguments.wsdl, &files, &options) {
         Ok(generated) => {
             let diagnostics = generated.diagnostics.clone();
             (Some(generated), diagnostics)
         }
         Err(diagnostics) => (None, diagnostics),
     };
+    if arguments.quiet {
+        diagnostics.retain(|diagnostic| diagnostic.severity == Severity::Error);
+    }
     problems::report(&shown, &diagnostics, problems::least(arguments.notes))?;
     // What isn't generated has an error among its problems, and that has been returned.
     let Some(generated) = generated else { bail!("{shown} can't be generated") };
     debug_assert!(diagnostics.iter().all(|diagnostic| diagnostic.severity != Severity::Error));
-    write(&arguments.wsdl, &arguments.out, &generated)
+    if arguments.out.as_os_str() == "-" {
+        output::text(&generated.source);
+        return Ok(());
+    }
+    let written = write(&arguments.out, &generated)?;
+    for (file, lines) in written.into_iter().filter(|_| !arguments.quiet) {
+        let lines = lines.map(|lines| format!("  {}", problems::counted(lines, "line"))).unwrap_or_default();
+        out!("{}{lines}", visible(&file.display().to_string()));
+    }
+    Ok(())
 }
 
-/// Writes the source, and the contract if the source includes it, and says what was written.
-fn write(wsdl: &Path, out: &Path, generated: &Generated) -> anyhow::Result<()> {
-    let stem = wsdl.file_stem().context("the contract has no name")?.to_string_lossy();
+/// Writes the source, and the contract if the source includes it. Returns what was written, with the lines of the source.
+fn write(out: &Path, generated: &Generated) -> anyhow::Result<Vec<(PathBuf, Option<usize>)>> {
     let is_file = out.extension().is_some_and(|extension| extension == "rs") && !out.is_dir();
     let source = if is_file { out.to_owned() } else { out.join(format!("{}.rs", generated.module)) };
     let folder = source.parent().unwrap_or(Path::new(""));
-    let contract = folder.join(format!("{stem}.wsdl"));
+    let contract = folder.join(&generated.contract);
     let includes_contract = generated.source.contains("include_str!");
 
     let known = std::fs::read_to_string(&source).ok();
@@ -109,7 +123,7 @@ fn write(wsdl: &Path, out: &Path, generated: &Generated) -> anyhow::Result<()> {
         );
     }
     // A contract has no mark. One that the generated source includes was written with it.
-    let include = format!("include_str!({:?})", format!("{stem}.wsdl"));
+    let include = format!("include_str!({:?})", generated.contract);
     let is_ours = || known.as_ref().is_some_and(|known| known.contains(&include));
     if includes_contract && !is_there && contract.exists() && !is_ours() {
         bail!(is_foreign(&contract));
@@ -119,13 +133,12 @@ fn write(wsdl: &Path, out: &Path, generated: &Generated) -> anyhow::Result<()> {
     }
     let put = |path: &Path, text: &str| std::fs::write(path, text).with_context(|| path.display().to_string());
     put(&source, &generated.source)?;
-    let shown = |path: &Path| visible(&path.display().to_string()).into_owned();
-    out!("{}  {}", shown(&source), problems::counted(generated.source.lines().count(), "line"));
+    let mut written = vec![(source, Some(generated.source.lines().count()))];
     if includes_contract && !is_there {
         put(&contract, &generated.wsdl)?;
-        out!("{}", shown(&contract));
+        written.push((contract, None));
     }
-    Ok(())
+    Ok(written)
 }
 
 fn is_same(one: &Path, other: &Path) -> bool {

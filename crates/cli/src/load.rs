@@ -12,7 +12,6 @@ mod script;
 mod service;
 mod template;
 
-use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -23,6 +22,7 @@ use castile_load::{Bench, Case, Interrupt, Load, Placement, Progress, Requests, 
 use castile_wsdl::{Definitions, Severity};
 use castile_xml::{visible, visible_lines};
 
+use crate::quantity::count;
 use crate::{bench, outcome, problems, source};
 use expression::Expression;
 use feed::{Feed, Turns};
@@ -30,6 +30,7 @@ use judge::{Extract, Judge};
 use mix::{Mix, Sources};
 use script::UserScript;
 use service::{Named, Service};
+use template::Template;
 
 /// Load a SOAP service that a contract describes, and report: docs/load.md is the guide
 #[derive(clap::Args)]
@@ -59,7 +60,7 @@ pub(crate) struct Arguments {
     /// A payload or a whole envelope, or a directory of them that are sent in turn [default: a sample made of the schema]
     #[arg(long = "message", value_name = "[OP=]FILE", help_heading = "Messages")]
     messages: Vec<PathBuf>,
-    /// The same with places to fill, written {{NAME}}: a column of the --feed, or a value of an --extract
+    /// A message, or a directory of them, with places to fill, written {{NAME}}: a column of the --feed, or a value of an --extract
     #[arg(long = "template", value_name = "[OP=]FILE", help_heading = "Messages")]
     templates: Vec<PathBuf>,
     /// Rows for the templates: a CSV file with names in its first row, or a file of JSON lines
@@ -91,7 +92,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "WHAT", default_value = "no-fault", help_heading = "Assertions")]
     expect: judge::Expected,
     /// The status that answers must have; may be repeated [default: 200, or 202 where there is no answer; that of a fault]
-    #[arg(long, value_name = "CODE", help_heading = "Assertions")]
+    #[arg(long, value_name = "CODE", value_parser = count::<u16>, help_heading = "Assertions")]
     expect_status: Vec<u16>,
     /// A text that answers must contain; may be repeated
     #[arg(long, value_name = "TEXT", help_heading = "Assertions")]
@@ -103,8 +104,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "XPATH", help_heading = "Assertions")]
     expect_xpath: Vec<String>,
     /// One of so many answers is in the sample, and the first of each connection
-    #[arg(long, value_name = "N", default_value = "100", help_heading = "Assertions")]
-    check_one_in: NonZeroU64,
+    #[arg(long, value_name = "N", default_value = "100", value_parser = count::<u64>, help_heading = "Assertions")]
+    check_one_in: u64,
     #[command(flatten)]
     outcome: outcome::Arguments,
 
@@ -137,7 +138,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Bench>> {
         Service::choose(definitions, arguments.service.as_deref(), arguments.port.as_deref(), &arguments.operations)?;
     let url = arguments.url.clone().or_else(|| service.address.clone());
     let url = url.context("the port has no address, expected --url")?;
-    let (plan, search) = arguments.load.plan(arguments.check_one_in.get())?;
+    let (plan, search) = arguments.load.plan(arguments.check_one_in)?;
     let mix = Arc::new(mix(arguments, service)?);
     for doubt in mix::doubts(&mix) {
         let style = problems::WARNING;
@@ -226,10 +227,11 @@ fn mix(arguments: &Arguments, service: Service) -> anyhow::Result<Mix> {
         feed: feed.as_ref(),
     };
     let messages = sources.messages(&service)?;
-    if feed.is_some() && !messages.iter().flatten().any(|message| message.template.is_fed()) {
-        bail!("no --template has a place for a column of the --feed");
+    let headers = sources.headers(&service, &headers(&arguments.headers)?)?;
+    let mut templates = messages.iter().flatten().map(|message| &message.template).chain(&headers);
+    if feed.is_some() && !templates.any(Template::is_fed) {
+        bail!("no --template and no --header has a place for a column of the --feed");
     }
-    let headers = headers(&arguments.headers)?;
     let feed = match feed {
         Some(feed) => {
             let turns = Turns::new(feed.len(), &arguments.feed_mode)?;
@@ -250,7 +252,7 @@ fn mix(arguments: &Arguments, service: Service) -> anyhow::Result<Mix> {
     if judge.is_valid {
         judge::can_be_valid(&service)?;
     }
-    Ok(Mix::new(service, messages, &headers, feed, arguments.feed_per == FeedPer::Round, values, judge))
+    Ok(Mix::new(service, messages, headers, feed, arguments.feed_per == FeedPer::Round, values, judge))
 }
 
 /// Reads `[OP:]NAME=XPATH`.
@@ -326,6 +328,10 @@ fn measure(mut bench: Bench) -> anyhow::Result<Results> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let interrupt = bench.interrupt.clone();
     runtime.block_on(async {
+        // Seconds of load at nobody tell nothing more.
+        for target in &bench.targets {
+            target.reach(&bench.loads[0].plan).await?;
+        }
         let mut progress = Progress::new(bench.planned());
         tokio::select! {
             results = bench.run(&mut progress) => Ok(results?.with_warnings()),

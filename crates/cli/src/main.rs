@@ -20,6 +20,7 @@ mod peers;
 mod problems;
 mod process;
 mod quakes;
+mod quantity;
 mod report;
 mod serve;
 mod source;

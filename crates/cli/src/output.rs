@@ -55,3 +55,12 @@ pub(crate) fn end(code: ExitCode) -> ExitCode {
     note!("{style}error{style:#}: can't write to standard output: {error}");
     if code == ExitCode::SUCCESS { ExitCode::FAILURE } else { code }
 }
+
+/// An argument as a shell takes it, whatever is in it.
+pub(crate) fn shell_quoted(argument: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
+    match argument.chars().all(plain) && !argument.is_empty() {
+        true => argument.to_owned(),
+        false => format!("'{}'", argument.replace('\'', r"'\''")),
+    }
+}

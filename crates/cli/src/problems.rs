@@ -1,5 +1,7 @@
 //! Problems of contracts on standard error, as the compiler prints its own.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
@@ -13,15 +15,21 @@ const MARGIN: Style = AnsiColor::Blue.on_default().bold();
 const BOLD: Style = Style::new().bold();
 
 /// Prints the problems that matter as much as `least` does, errors behind the others so that they are not scrolled away,
-/// then how many there are of each kind.
+/// then how many there are of each kind. Of warnings and notes that say the same, the first is shown, with the places of the
+/// others.
 ///
 /// # Errors
 /// There is an error among them.
 pub(crate) fn report(of: &str, diagnostics: &[Diagnostic], least: Severity) -> anyhow::Result<()> {
     let is_error = |diagnostic: &&Diagnostic| diagnostic.severity == Severity::Error;
     let (errors, others): (Vec<_>, Vec<_>) = diagnostics.iter().partition(is_error);
-    for diagnostic in others.into_iter().chain(errors).filter(|diagnostic| diagnostic.severity >= least) {
-        note!("{}\n", rendered(diagnostic));
+    let matters = |diagnostic: &&Diagnostic| diagnostic.severity >= least;
+    for alike in folded(others.into_iter().filter(matters)) {
+        let also = also(&alike[1..]).map(|also| format!("\n{MARGIN}  = also{MARGIN:#}: {also}")).unwrap_or_default();
+        note!("{}{also}\n", rendered(alike[0]));
+    }
+    for error in errors {
+        note!("{}\n", rendered(error));
     }
     let kinds = [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Note, "note")];
     let counts = kinds.into_iter().filter_map(|(severity, name)| {
@@ -42,6 +50,36 @@ pub(crate) fn report(of: &str, diagnostics: &[Diagnostic], least: Severity) -> a
         _ => {}
     }
     Ok(())
+}
+
+/// Problems that say the same, in the order of the first ones.
+fn folded<'d>(diagnostics: impl Iterator<Item = &'d Diagnostic>) -> Vec<Vec<&'d Diagnostic>> {
+    let mut places = HashMap::new();
+    let mut folded: Vec<Vec<&Diagnostic>> = Vec::new();
+    for diagnostic in diagnostics {
+        let Diagnostic { severity, rule, message, note, .. } = diagnostic;
+        match places.entry((severity, rule, message, note)) {
+            Entry::Vacant(entry) => {
+                entry.insert(folded.len());
+                folded.push(vec![diagnostic]);
+            }
+            Entry::Occupied(entry) => folded[*entry.get()].push(diagnostic),
+        }
+    }
+    folded
+}
+
+/// How many further places are named of problems that say the same.
+const PLACES: usize = 5;
+
+/// Where else a problem is.
+fn also(others: &[&Diagnostic]) -> Option<String> {
+    let place = |one: &&Diagnostic| format!("{}:{}:{}", visible(&one.file), one.line, one.column);
+    let mut places: Vec<_> = others.iter().take(PLACES).map(place).collect();
+    if others.len() > PLACES {
+        places.push(format!("and {} more", others.len() - PLACES));
+    }
+    (!places.is_empty()).then(|| places.join(", "))
 }
 
 /// An error with all that caused it, harmless on a terminal: it may quote a contract, a peer or a file name.
@@ -89,6 +127,21 @@ fn rendered(diagnostic: &Diagnostic) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_says_the_same_is_shown_once() {
+        let problem = |line, message: &str| Diagnostic {
+            line,
+            column: 3,
+            ..Diagnostic::of_document(Severity::Warning, "a.xsd", message)
+        };
+        let all: Vec<_> = (1..=9).map(|line| problem(line, if line == 2 { "other" } else { "same" })).collect();
+        let folded = folded(all.iter());
+        let lines: Vec<Vec<u32>> = folded.iter().map(|alike| alike.iter().map(|one| one.line).collect()).collect();
+        assert_eq!(lines, [vec![1, 3, 4, 5, 6, 7, 8, 9], vec![2]]);
+        let expected = "a.xsd:3:3, a.xsd:4:3, a.xsd:5:3, a.xsd:6:3, a.xsd:7:3, and 2 more";
+        assert_eq!((also(&folded[0][1..]).as_deref(), also(&folded[1][1..])), (Some(expected), None));
+    }
 
     #[test]
     fn without_colours_it_is_the_diagnostic_itself() {

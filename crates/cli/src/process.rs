@@ -10,14 +10,16 @@ use castile_load::Network;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::runtime::{Builder, Runtime};
 
+use crate::quantity::{self, Listen};
+
 /// How a server process listens, and until when.
 // A name of its own, since it becomes part of the arguments of a command.
 #[derive(clap::Args)]
 #[group(id = "process")]
 pub(crate) struct Arguments {
     /// Where to listen; port 0 is any free one
-    #[arg(long, default_value = "127.0.0.1:8080")]
-    addr: SocketAddr,
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8080", value_parser = quantity::listen)]
+    addr: Listen,
     /// End when standard input is closed: the parent holds the other end, so a child learns that its parent is gone
     #[arg(long, hide = true)]
     until_stdin_closes: bool,
@@ -48,7 +50,7 @@ impl Arguments {
             network.serve()?;
         }
         runtime()?.block_on(async {
-            let listener = listen(self.addr).with_context(|| format!("can't listen on {}", self.addr))?;
+            let listener = listen(&self.addr.addresses).with_context(|| format!("can't listen on {}", self.addr))?;
             out!("listening on http://{}", listener.local_addr()?);
             Ok(serve(listener, self.end()).await)
         })
@@ -74,7 +76,19 @@ impl Arguments {
 /// How many connections the system lets in before they are accepted; `TcpListener::bind` has it let in 128.
 const BACKLOG: u32 = 1_024;
 
-fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+/// Listens on the first of these addresses that can be had.
+fn listen(addresses: &[SocketAddr]) -> io::Result<TcpListener> {
+    let mut refused = io::Error::from(io::ErrorKind::AddrNotAvailable);
+    for &address in addresses {
+        match listen_on(address) {
+            Ok(listener) => return Ok(listener),
+            Err(error) => refused = error,
+        }
+    }
+    Err(refused)
+}
+
+fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
     // Connections that are not quite closed would keep a server from starting anew. On Windows it would share the port.
     socket.set_reuseaddr(cfg!(unix))?;

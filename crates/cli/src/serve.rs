@@ -18,9 +18,9 @@ use http::uri::{Authority, Scheme};
 use http::{HeaderValue, Response, header};
 use minijinja::{Environment, context};
 
-use crate::bench::duration;
 use crate::problems::{WARNING, counted};
 use crate::process;
+use crate::quantity::time;
 
 /// The exit code for a shutdown that cut requests off.
 const CUT_OFF: u8 = 3;
@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SIZE")]
     memory: Option<Size>,
     /// How long requests at work are waited for when the server is asked to end
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = time)]
     grace: Duration,
 }
 

@@ -1,10 +1,13 @@
 //! Contracts as commands take them: a WSDL or a bundle, with catalogs for what it imports.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use castile_wsdl::{Bundle, Catalog, Files, Severity};
 use castile_xml::tree::Document;
+
+use crate::output;
 
 /// Where the documents are that a contract imports.
 #[derive(clap::Args)]
@@ -45,17 +48,36 @@ pub(crate) enum Kind {
 /// It can't be read, or is clearly something else.
 pub(crate) fn kind(path: &Path) -> anyhow::Result<Kind> {
     let shown = path.display();
-    if is_url(&path.to_string_lossy()) {
+    let text = path.to_string_lossy();
+    if is_url(&text) {
         bail!(
-            "{shown} is a URL, and this command fetches nothing: `castile bundle {shown} --fetch -o service.castile` \
-             makes one file of it, which this command takes"
+            "{shown} is a URL, and this command fetches nothing: `castile bundle {} --fetch -o service.castile` makes one \
+             file of it, which this command takes",
+            output::shell_quoted(&text)
         );
     }
+    expect_file(&text)?;
     let bytes = std::fs::read(path).with_context(|| format!("{shown} can't be read"))?;
     kind_of(&shown.to_string(), &bytes)
 }
 
-/// The same of bytes that are at hand.
+/// Reads a document from standard input, and gives it to `files` under the path that it has there: what it imports is
+/// looked for in the folder of the process.
+///
+/// # Errors
+/// It can't be read, or is clearly something else.
+pub(crate) fn standard_input(files: &mut Files) -> anyhow::Result<(PathBuf, Kind)> {
+    const NAME: &str = "standard input";
+    let mut bytes = Vec::new();
+    // One byte more is too much for the reader, who says so.
+    let most = castile_xsd::Limits::default().document_bytes as u64 + 1;
+    std::io::stdin().lock().take(most).read_to_end(&mut bytes).context("standard input can't be read")?;
+    let kind = kind_of(NAME, &bytes)?;
+    files.add_document(NAME, bytes);
+    Ok((PathBuf::from(NAME), kind))
+}
+
+/// What the file `name` holds, by its bytes.
 pub(crate) fn kind_of(name: &str, bytes: &[u8]) -> anyhow::Result<Kind> {
     // What isn't text or not well-formed is told by the reader, which knows the place.
     let Ok(text) = castile_xsd::decode(bytes) else { return Ok(Kind::Contract) };
@@ -84,11 +106,28 @@ pub(crate) fn kind_of(name: &str, bytes: &[u8]) -> anyhow::Result<Kind> {
     }
 }
 
+/// Errors if it is a URL that nothing here can fetch.
+fn expect_file(text: &str) -> anyhow::Result<()> {
+    let is_scheme = |scheme: &str| {
+        scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+            && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
+    };
+    match text.split_once("://") {
+        Some((scheme, _)) if is_scheme(scheme) && !is_url(text) && !Path::new(text).exists() => {
+            bail!("found the scheme {scheme} of {text}, expected a file, or a URL of http or https")
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Errors unless it is a contract.
 pub(crate) fn expect_contract(path: &Path) -> anyhow::Result<()> {
     if kind(path)? != Kind::Contract {
         let shown = path.display();
-        bail!("{shown} is an XML Schema, expected a WSDL: `castile describe {shown}` shows what is in it");
+        bail!(
+            "{shown} is an XML Schema, expected a WSDL: `castile describe {}` shows what is in it",
+            output::shell_quoted(&path.to_string_lossy())
+        );
     }
     Ok(())
 }

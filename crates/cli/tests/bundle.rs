@@ -7,6 +7,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 /// A contract whose schema is imported from `location`.
 fn wsdl(location: &str) -> String {
@@ -36,6 +37,10 @@ enum Answer {
     Status(u16),
     /// Never.
     Silence,
+    /// These bytes, and no more.
+    Bytes(&'static [u8]),
+    /// The first bytes, then the others again and again until the client goes away, with a pause before each.
+    Endless(&'static [u8], &'static [u8], Duration),
 }
 
 /// A server on the loopback interface, as long as the test runs.
@@ -73,6 +78,17 @@ impl Host {
                     Answer::Status(status) => (status, String::new(), "<html>no</html>".to_owned()),
                     Answer::Silence => {
                         silent.push(stream);
+                        continue;
+                    }
+                    Answer::Bytes(bytes) => {
+                        let _ = stream.write_all(bytes);
+                        continue;
+                    }
+                    Answer::Endless(head, piece, pause) => {
+                        let _ = stream.write_all(head);
+                        while stream.write_all(piece).is_ok() {
+                            std::thread::sleep(pause);
+                        }
                         continue;
                     }
                 };
@@ -228,12 +244,84 @@ fn fetching_has_limits() {
         assert!(output.status.code() == Some(1) && told.contains(expected), "{path}: {told}");
         assert!(!folder.path().join("a.castile").exists(), "{path}");
     }
-    // The same of what a file imports.
+    // What a file imports has the same limits.
     std::fs::write(folder.path().join("a.wsdl"), wsdl(&host.url("/none"))).unwrap();
     let output = castile(&["bundle", "a.wsdl", "--fetch", "-o", "a.castile"], folder.path());
     let told = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.code() == Some(1) && told.contains("the server answered 404"), "{told}");
     assert!(told.contains("a.wsdl:3:"), "the place of the import: {told}");
+}
+
+/// Answers of a server that breaks HTTP, or never ends, and a part of what is said of each.
+const HOSTILE: [(&str, Answer, &str); 24] = {
+    use Answer::{Bytes, Endless};
+    const AT_ONCE: Duration = Duration::ZERO;
+    const SLOWLY: Duration = Duration::from_millis(50);
+    const TIME: &str = "longer than 300ms; --timeout allows more";
+    const SIZE: &str = "beyond the 1 MB that may be fetched; --max-size allows more";
+    const HEAD: &str = "header is too big";
+    [
+        ("/drip-status", Endless(b"HTTP/1.1 200 ", b"x", SLOWLY), TIME),
+        ("/drip-head", Endless(b"HTTP/1.1 200 OK\r\n", b"A: b\r\n", SLOWLY), TIME),
+        ("/drip-body", Endless(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n", b"<", SLOWLY), TIME),
+        (
+            "/drip-chunks",
+            Endless(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\n<\r\n", SLOWLY),
+            TIME,
+        ),
+        ("/drip-interim", Endless(b"", b"HTTP/1.1 100 Continue\r\n\r\n", SLOWLY), TIME),
+        (
+            "/drip-trailers",
+            Endless(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", b"A: b\r\n", SLOWLY),
+            TIME,
+        ),
+        ("/endless-status", Endless(b"HTTP/1.1 200 ", &[b'x'; 1000], AT_ONCE), HEAD),
+        ("/endless-head", Endless(b"HTTP/1.1 200 OK\r\nA: b", &[b'b'; 1000], AT_ONCE), HEAD),
+        ("/endless-body", Endless(b"HTTP/1.1 200 OK\r\n\r\n", &[b'<'; 65_536], AT_ONCE), SIZE),
+        (
+            "/endless-chunks",
+            Endless(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"3\r\n<a>\r\n", AT_ONCE),
+            "allows more",
+        ),
+        ("/ftp", Bytes(b"HTTP/1.1 302 x\r\nLocation: ftp://127.0.0.1/\r\n\r\n"), "unknown scheme: ftp"),
+        ("/data", Bytes(b"HTTP/1.1 302 x\r\nLocation: data:text/xml,<a/>\r\n\r\n"), "location header is malformed"),
+        ("/nowhere", Bytes(b"HTTP/1.1 302 x\r\n\r\n"), "missing a location header"),
+        ("/place", Bytes(b"HTTP/1.1 302 x\r\nLocation: /\xc2\x9b\xe2\x80\xae\r\n\r\n"), "/\\u{9b}\\u{202e}"),
+        ("/status", Bytes(b"HTTP/1.1 500 \x1b[2J\x9b\r\n\r\n"), "invalid response status"),
+        ("/version", Bytes(b"\x1b[2J/1.1 200 x\r\n\r\n"), "invalid HTTP version"),
+        ("/header", Bytes(b"HTTP/1.1 200 x\r\n\x1b[2J: x\r\n\r\n"), "invalid header name"),
+        (
+            "/coding",
+            Bytes(b"HTTP/1.1 200 x\r\nContent-Encoding: \xc2\x9bzip\r\n\r\n<a/>"),
+            "\\u{9b}zip, which was not asked for",
+        ),
+        (
+            "/packed",
+            Bytes(b"HTTP/1.1 200 x\r\nContent-Encoding: gzip\r\n\r\n\x1f\x8b\x08"),
+            "gzip, which was not asked for",
+        ),
+        ("/part", Bytes(b"HTTP/1.1 206 x\r\n\r\n<a/>"), "the server answered 206, expected 200"),
+        ("/unchanged", Bytes(b"HTTP/1.1 304 x\r\n\r\n"), "the server answered 304, expected 200"),
+        ("/switched", Bytes(b"HTTP/1.1 101 x\r\nUpgrade: x\r\n\r\n<a/>"), "the server answered 101, expected 200"),
+        ("/short", Bytes(b"HTTP/1.1 200 x\r\nContent-Length: 100\r\n\r\n<a/>"), "disconnected"),
+        ("/lengths", Bytes(b"HTTP/1.1 200 x\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\n<a/>"), "content-length"),
+    ]
+};
+
+#[test]
+fn a_hostile_server_is_left_in_time_with_a_word_and_no_control_characters() {
+    let host = Host::start(|_| HOSTILE.map(|(path, answer, _)| (path, answer)).to_vec());
+    let folder = tempfile::tempdir().unwrap();
+    for (path, _, expected) in HOSTILE {
+        let started = Instant::now();
+        let url = host.url(path);
+        let arguments = ["bundle", &url, "--fetch", "-o", "a.castile", "--timeout", "300ms", "--max-size", "1"];
+        let output = castile(&arguments, folder.path());
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(1) && told.contains(expected), "{path}: {told}");
+        assert!(!told.contains(|c: char| c.is_control() && c != '\n' || c == '\u{202e}'), "{path}: {told:?}");
+        assert!(started.elapsed() < Duration::from_secs(5), "{path} took {:?}", started.elapsed());
+    }
 }
 
 /// A contract that includes five documents of a host.

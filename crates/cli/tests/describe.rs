@@ -24,6 +24,37 @@ fn expect(name: &str, found: &[u8]) {
 }
 
 #[test]
+fn a_hyphen_is_standard_input() {
+    use std::io::Write;
+    use std::process::Stdio;
+
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/describe");
+    for (file, expected) in [("library.wsdl", "library.txt"), ("shelf.xsd", "shelf.txt")] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_castile"));
+        command.args(["describe", "-"]).current_dir(&folder);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(&std::fs::read(folder.join(file)).unwrap()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0));
+        let expected = std::fs::read_to_string(folder.join(expected)).unwrap().replace(file, "standard input");
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
+    }
+}
+
+#[test]
+fn a_url_of_another_scheme_is_no_file() {
+    for command in [&["describe", "ftp://h/a.wsdl"][..], &["bundle", "ftp://h/a.wsdl", "--fetch", "-o", "b"]] {
+        let output = Command::new(env!("CARGO_BIN_EXE_castile")).args(command).output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        let expected = "found the scheme ftp of ftp://h/a.wsdl, expected a file, or a URL of http or https";
+        assert!(told.contains(expected), "{told}");
+    }
+    let told = String::from_utf8(describe(&["http://h/a?wsdl&b"]).stderr).unwrap();
+    assert!(told.contains("`castile bundle 'http://h/a?wsdl&b' --fetch"), "{told}");
+}
+
+#[test]
 fn what_is_told() {
     for (arguments, expected) in [
         (&["library.wsdl"][..], "library.txt"),
@@ -99,7 +130,7 @@ fn what_is_no_contract_is_told() {
         (&[&broken], "broken.wsdl:2:"),
         (&[&other], "expected <definitions>"),
         (&["absent.wsdl"], "absent.wsdl can't be read: "),
-        (&["http://127.0.0.1:1/a?wsdl"], "castile bundle http://127.0.0.1:1/a?wsdl --fetch"),
+        (&["http://127.0.0.1:1/a?wsdl"], "castile bundle 'http://127.0.0.1:1/a?wsdl' --fetch"),
         (&["library.wsdl", "--operation", "Fined"], "expected one of Find, Scan, Tell"),
     ];
     for (arguments, expected) in cases {

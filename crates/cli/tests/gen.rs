@@ -51,6 +51,44 @@ fn the_source_is_called_as_modules_are() {
 }
 
 #[test]
+fn what_ends_in_wsdl_twice_is_called_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let wsdl = folder.path().join("Codec.WSDL.xml");
+    fs::copy(contract(), &wsdl).unwrap();
+    let out = folder.path().join("src");
+    succeeded(&generate(&wsdl, &out, &[]));
+    let source = fs::read_to_string(out.join("codec.rs")).unwrap();
+    assert!(source.contains("include_str!(\"Codec.wsdl\")") && out.join("Codec.wsdl").exists());
+}
+
+#[test]
+fn a_hyphen_is_standard_output() {
+    let output = generate(&contract(), Path::new("-"), &[]);
+    succeeded(&output);
+    let expected = castile_codegen::generate(&contract(), &castile_codegen::Options::default()).unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), expected.source);
+}
+
+#[test]
+fn quiet_is_quiet() {
+    let folder = tempfile::tempdir().unwrap();
+    let wsdl = folder.path().join("a.wsdl");
+    let text =
+        fs::read_to_string(contract()).unwrap().replace("maxOccurs=\"unbounded\"", "maxOccurs=\"unbounded\" huh=\"\"");
+    fs::write(&wsdl, text).unwrap();
+    let out = folder.path().join("out");
+    let loud = generate(&wsdl, &out, &[]);
+    succeeded(&loud);
+    let told = String::from_utf8(loud.stderr).unwrap();
+    assert!(told.matches("has an attribute `huh`").count() == 1 && told.contains("= also: "), "{told}");
+    let quiet = generate(&wsdl, &out, &["--quiet"]);
+    succeeded(&quiet);
+    assert!(quiet.stdout.is_empty() && quiet.stderr.is_empty(), "{quiet:?}");
+    fs::write(&wsdl, "<broken").unwrap();
+    assert!(!generate(&wsdl, &out, &["-q"]).stderr.is_empty());
+}
+
+#[test]
 fn a_file_gets_the_half_that_is_asked_for() {
     let folder = tempfile::tempdir().unwrap();
     for (flag, has, has_not) in [("--client", "CodecClient", "CodecServer"), ("--server", "CodecServer", "CodecClient")]

@@ -105,6 +105,58 @@ fn a_mix_is_sent_by_weight_with_headers_and_actions() {
     assert!(seen[0].body.contains("GetOrder"), "a user begins with the first operation");
 }
 
+/// The rows of two operations were added to those of the mix: 80 answers to 40 requests.
+#[test]
+fn the_report_counts_each_request_of_a_mix_once() {
+    let server = Server::start(|_, number| if number % 2 == 0 { (200, void()) } else { (500, FAULT.to_owned()) });
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().to_str().unwrap();
+    let mix = ["--operation", "EchoVoid", "--operation", "EchoList", "--requests", "40", "--users", "1", "--out", out];
+    load("wstest.wsdl", &server.url(), &mix);
+    let file = |name: &str| std::fs::read_to_string(directory.path().join(name)).unwrap();
+    assert!(file("index.html").contains("20 of 40 answers were wrong or missing,"));
+    let results: Value = serde_json::from_str(&file("results.json")).unwrap();
+    let parts: Vec<_> = results["suites"][0]["cases"].as_array().unwrap().iter().map(|row| &row["part_of"]).collect();
+    assert_eq!(parts, [&Value::Null, &"EchoVoid + EchoList".into(), &"EchoVoid + EchoList".into()]);
+}
+
+#[test]
+fn what_was_never_sent_is_no_answer() {
+    let server = Server::start(|_, _| (200, void()));
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().to_str().unwrap();
+    let extracts = ["--extract", "order=//order", "--extract", "customer=//customer"];
+    let order = ["--operation", "GetOrder", "--template", "order.xml", "--requests", "3", "--users", "1", "--out", out];
+    let arguments = [&order[..], &extracts].concat();
+    let output = load("wstest.wsdl", &server.url(), &arguments);
+    assert_eq!(output.status.code(), Some(3), "{}", told(&output));
+    let report = std::fs::read_to_string(directory.path().join("index.html")).unwrap();
+    assert!(report.contains("0 of 0 answers were wrong or missing, and 3 more requests could not be sent,"));
+}
+
+#[test]
+fn nothing_is_sent_to_nobody() {
+    let unused = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let begun = std::time::Instant::now();
+    let output = load("wstest.wsdl", &format!("http://{unused}/"), &["--operation", "EchoVoid", "--duration", "1h"]);
+    assert_eq!(output.status.code(), Some(3));
+    let expected = format!("error: nobody answers at {unused}: Connection refused");
+    assert!(told(&output).starts_with(&expected), "{}", told(&output));
+    assert!(begun.elapsed() < std::time::Duration::from_secs(60));
+}
+
+#[test]
+fn places_in_header_lines_are_filled() {
+    let server = Server::start(|_, _| (200, envelope("<GetOrderResponse xmlns='uri:WSTestWeb-TestService'/>")));
+    let order = ["--operation", "GetOrder", "--requests", "3", "--users", "1", "--feed", "orders.csv"];
+    let rows = rows(&server, &[&order[..], &["--header", "X-Order: no. {{order}} of {{ customer }}"]].concat());
+    assert_eq!(rows[0]["requests"], 3);
+    let lines: Vec<_> = server.seen().iter().map(|seen| seen.header("x-order").to_owned()).collect();
+    assert_eq!(lines, ["no. 1 of 2", "no. 2 of 2", "no. 3 of 5"]);
+    let output = load("wstest.wsdl", &server.url(), &[&order[..], &["--header", "X: {{day}}"]].concat());
+    assert!(told(&output).contains("--header: found {{day}}, expected one of order, customer"), "{}", told(&output));
+}
+
 #[test]
 fn messages_of_a_directory_are_sent_in_turn() {
     let server = Server::start(|_, _| (200, envelope("<GetOrderResponse xmlns='uri:WSTestWeb-TestService'/>")));
@@ -171,7 +223,7 @@ fn a_value_of_an_answer_is_in_the_next_request_of_the_same_user() {
         ["--operation", "EchoStruct", "--template", "struct.xml", "--extract", "id=//tns:Nothing", "--requests", "3"];
     let output = load("wstest.wsdl", &none.url(), &arguments);
     assert_eq!(output.status.code(), Some(3), "{}", told(&output));
-    assert!(told(&output).contains("{{id}} has no value yet"), "{}", told(&output));
+    assert!(told(&output).contains("no answer to this user has had one"), "{}", told(&output));
     assert_eq!(none.seen().len(), 0);
 }
 
@@ -288,7 +340,7 @@ fn what_can_not_be_sent_is_told_before_anything_is() {
         (&[&order[..], &["--feed", "wrong.csv"]].concat(), "wrong.csv:4: customer: \"2.5\""),
         (&[&order[..], &["--feed", "nothing.csv"]].concat(), "nothing.csv can't be read"),
         (&[&order[..], &["--feed", "orders.csv", "--feed-mode", "stop,recycle"]].concat(), "stop"),
-        (&["--operation", "EchoVoid", "--feed", "orders.csv"], "no --template has a place"),
+        (&["--operation", "EchoVoid", "--feed", "orders.csv"], "no --template and no --header has a place"),
         (&["--operation", "EchoVoid", "--operation", "EchoList", "--message", "orders"], "write OPERATION="),
         (&["--operation", "GetOrder", "--message", "orders", "--soap-header", "session.xml"], "can't add to"),
         (&["--operation", "EchoVoid", "--expect-xpath", "//"], "XPath"),

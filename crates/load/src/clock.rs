@@ -128,27 +128,50 @@ impl Clock for SimulatedClock {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
+    use std::task::Wake;
     use std::time::Duration;
 
     use super::*;
 
+    /// Notes its number when it is woken.
+    struct Noted(u64, Arc<Mutex<Vec<u64>>>);
+
+    impl Wake for Noted {
+        fn wake(self: Arc<Self>) {
+            self.1.lock().unwrap().push(self.0);
+        }
+    }
+
+    #[test]
+    fn sleepers_are_woken_in_the_order_in_which_they_are_due() {
+        let (sleepers, woken) = (Sleepers::default(), Arc::default());
+        let start = Instant::now();
+        let at = |milliseconds| start + Duration::from_millis(milliseconds);
+        for (came, due) in [6, 2, 0, 4, 2].into_iter().enumerate() {
+            let number = due * 10 + came as u64;
+            sleepers.wait((at(due), came as u64), &Waker::from(Arc::new(Noted(number, Arc::clone(&woken)))));
+        }
+        assert_eq!(sleepers.wake(at(4)), Some(at(6)));
+        assert_eq!(*woken.lock().unwrap(), [2, 21, 24, 43]);
+        assert_eq!(sleepers.wake(at(6)), None);
+        assert_eq!(*woken.lock().unwrap(), [2, 21, 24, 43, 60]);
+    }
+
     #[tokio::test]
-    async fn sleepers_wake_in_the_order_in_which_they_are_due() {
+    async fn nobody_wakes_before_the_time() {
         let clock = SystemClock::default();
-        let woken = RefCell::new(Vec::new());
         let start = clock.now();
         let sleeper = |milliseconds: u64| {
-            let (clock, woken) = (&clock, &woken);
+            let clock = &clock;
             async move {
                 clock.wait_until(start + Duration::from_millis(milliseconds)).await;
                 assert!(clock.now() >= start + Duration::from_millis(milliseconds));
-                woken.borrow_mut().push(milliseconds);
             }
         };
         tokio::select! {
             error = clock.run() => panic!("{error}"),
             _ = async { tokio::join!(sleeper(6), sleeper(2), sleeper(0), sleeper(4)) } => {}
         }
-        assert_eq!(*woken.borrow(), [0, 2, 4, 6]);
     }
 }

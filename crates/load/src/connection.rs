@@ -151,7 +151,7 @@ async fn receive(stream: &mut TcpStream, reader: &mut ResponseReader, answered: 
     }
 }
 
-async fn open(address: SocketAddr, source: Option<IpAddr>) -> io::Result<TcpStream> {
+pub(crate) async fn open(address: SocketAddr, source: Option<IpAddr>) -> io::Result<TcpStream> {
     let stream = match source {
         None => TcpStream::connect(address).await?,
         Some(source) => {

@@ -140,7 +140,8 @@ impl<C: Clock> Thread<C> {
             self.schedule.user_is_done(self.plan.connections, now);
             return None;
         }
-        let pause = matches!(&result, Err(failure) if failure.is_immediate());
+        // Nor is there anything to wait for then.
+        let was_sent = !matches!(&result, Err(failure) if failure.is_immediate());
         {
             let mut recorder = self.recorder.borrow_mut();
             let mut window = self.window.borrow_mut();
@@ -170,10 +171,10 @@ impl<C: Clock> Thread<C> {
                 }
                 Err(message) => {
                     if let Some(part) = part {
-                        recorder.part(part).error(|| message.clone());
+                        recorder.part(part).error(was_sent, || message.clone());
                     }
                     self.schedule.error(&message, now);
-                    recorder.error(|| message);
+                    recorder.error(was_sent, || message);
                     recorder.warmup_errors += u64::from(!self.counts(turn.due, now));
                     window.error(now);
                 }
@@ -181,7 +182,7 @@ impl<C: Clock> Thread<C> {
         }
         // Neither judging nor closing nor pausing is part of the next request.
         exchange.rest().await;
-        if pause {
+        if !was_sent {
             self.wait_until(self.clock.now() + RECONNECT_PAUSE).await;
         }
         Some(self.clock.now())

@@ -37,7 +37,11 @@ impl Endpoint {
         let host_and_port = if has_port { authority.to_owned() } else { format!("{authority}:80") };
         let address = host_and_port
             .to_socket_addrs()
-            .map_err(|error| input("the host has no address").because(error))?
+            .map_err(|error| {
+                let error = error.to_string();
+                let why = error.strip_prefix("failed to lookup address information: ").unwrap_or(&error);
+                input(&format!("the host has no address: {why}"))
+            })?
             .next()
             .ok_or_else(|| input("the host has no address"))?;
         Ok(Endpoint { address, authority: authority.to_owned(), path: path.to_owned() })

@@ -16,6 +16,8 @@ pub struct Recorder {
     pub requests: u64,
     /// Requests that were not.
     pub errors: u64,
+    /// Those of them that could not be sent.
+    pub not_sent: u64,
     /// Those of them that failed before the run was measured.
     pub warmup_errors: u64,
     /// Answers whose content was decoded and compared with what was sent.
@@ -51,6 +53,7 @@ impl Default for Recorder {
         Recorder {
             requests: 0,
             errors: 0,
+            not_sent: 0,
             warmup_errors: 0,
             verified: 0,
             messages: Vec::new(),
@@ -79,8 +82,9 @@ impl Recorder {
     }
 
     /// Notes a failure; the text is only made when it is kept.
-    pub(crate) fn error(&mut self, message: impl FnOnce() -> String) {
+    pub(crate) fn error(&mut self, was_sent: bool, message: impl FnOnce() -> String) {
         self.errors += 1;
+        self.not_sent += u64::from(!was_sent);
         if self.messages.len() < KEPT_MESSAGES {
             self.messages.push(message());
         }
@@ -103,6 +107,7 @@ impl Recorder {
     pub fn merge(&mut self, other: Recorder) {
         self.requests += other.requests;
         self.errors += other.errors;
+        self.not_sent += other.not_sent;
         self.warmup_errors += other.warmup_errors;
         self.verified += other.verified;
         self.messages.extend(other.messages);

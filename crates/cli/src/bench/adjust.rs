@@ -1,12 +1,11 @@
 //! What a person may change of a profile.
 
-use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use castile_load::report::{Client, Method};
 use castile_load::{Arrivals, Driver, Load, Pace, Plan, Requests, Start, Stop};
 
-use super::duration;
+use crate::quantity::{count, rate, some_time, time};
 
 /// Options that override what a profile says.
 // A name of its own, since it becomes part of the arguments of a command.
@@ -14,19 +13,19 @@ use super::duration;
 #[group(id = "adjust")]
 pub(crate) struct Arguments {
     /// Connections open at a time, or users; where users are searched for, those of the first step
-    #[arg(long, value_name = "N")]
-    connections: Option<NonZeroUsize>,
+    #[arg(long, value_name = "N", value_parser = count::<usize>)]
+    connections: Option<usize>,
     /// How long to warm up before each run; a bare number is seconds
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = time)]
     warmup: Option<Duration>,
     /// How long each run is measured; a bare number is seconds
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = some_time)]
     duration: Option<Duration>,
     /// Runs of each case against each target; they take turns
-    #[arg(long, value_name = "N")]
-    runs: Option<NonZeroUsize>,
+    #[arg(long, value_name = "N", value_parser = count::<usize>)]
+    runs: Option<usize>,
     /// How long users think between requests; a bare number is seconds
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = time)]
     think: Option<Duration>,
     /// Use a new connection for each request
     #[arg(long)]
@@ -76,7 +75,7 @@ impl Arguments {
     fn change(&self, load: &mut Load) {
         let method = method_of(load);
         let is_timed = load.plan.stop.after.is_some();
-        if let Some(connections) = self.connections.map(NonZeroUsize::get) {
+        if let Some(connections) = self.connections {
             match (&mut load.search, method) {
                 (Some(search), _) => search.first = connections as f64,
                 (None, Method::Sequence) => {
@@ -92,7 +91,7 @@ impl Arguments {
         if let Some(time) = self.warmup.filter(|_| is_timed && matches!(method, Method::Closed | Method::Users)) {
             load.plan.warmup = time;
         }
-        if let Some(runs) = self.runs.map(NonZeroUsize::get) {
+        if let Some(runs) = self.runs {
             // A sequence has its warm-up in the first.
             load.runs = if method == Method::Sequence { runs + load.discard } else { runs };
             load.discard = load.discard.min(load.runs - 1);
@@ -140,11 +139,4 @@ const METHODS: [(&str, Method); 5] = [
 fn method(text: &str) -> Result<Method, String> {
     let known = METHODS.iter().find(|(name, _)| *name == text);
     known.map(|(_, method)| *method).ok_or_else(|| "expected closed, open, users, ramp or sequence".to_owned())
-}
-
-fn rate(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(rate) if rate.is_finite() && rate > 0.0 => Ok(rate),
-        _ => Err("expected a number of requests per second above 0".to_owned()),
-    }
 }

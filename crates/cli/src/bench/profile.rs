@@ -113,7 +113,7 @@ impl Profile {
         loads
     }
 
-    /// The same load, made by `ab`.
+    /// `load`, made by `ab` instead of Castile.
     fn by_ab(self, load: &Load) -> Load {
         let (requests, runs, discard) = match self {
             Profile::Quick => (QUICK.requests, 1, 0),

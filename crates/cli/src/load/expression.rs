@@ -16,9 +16,18 @@ pub(super) struct Tree(oxml::Document);
 impl Expression {
     /// Reads an expression, whose prefixes mean these namespaces.
     pub(super) fn new(text: &str, prefixes: &[(String, String)]) -> anyhow::Result<Self> {
-        let prefixes: Vec<_> = prefixes.iter().map(|(prefix, namespace)| (&**prefix, &**namespace)).collect();
-        let compiled = XPath::compile_with_namespaces(text, &prefixes)
-            .map_err(|error| anyhow::anyhow!("found {text:?}, expected an XPath 1.0 expression: {error}"))?;
+        let known: Vec<_> = prefixes.iter().map(|(prefix, namespace)| (&**prefix, &**namespace)).collect();
+        let compiled = XPath::compile_with_namespaces(text, &known).map_err(|error| {
+            let error = error.to_string();
+            let why = unbound(&error).map(|prefix| {
+                let known: Vec<_> = known.iter().map(|(prefix, _)| *prefix).collect();
+                format!(
+                    "nothing says what the prefix {prefix} means: known are {}; --namespace {prefix}=URI adds it",
+                    known.join(", ")
+                )
+            });
+            anyhow::anyhow!("found {text:?}, expected an XPath 1.0 expression: {}", why.unwrap_or(error))
+        })?;
         if !compiled.variables().is_empty() {
             anyhow::bail!("found {text:?}, expected an XPath expression without variables");
         }
@@ -56,6 +65,11 @@ impl Tree {
     }
 }
 
+/// The prefix that an error is about, since it has no namespace.
+fn unbound(error: &str) -> Option<&str> {
+    Some(error.split_once("unbound namespace prefix `")?.1.split_once('`')?.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,8 +90,14 @@ mod tests {
             assert_eq!(of(text).holds(&tree), Ok(holds), "{text}");
             assert_eq!(of(text).value(&tree).unwrap().as_deref(), value, "{text}");
         }
-        for wrong in ["//", "u:a", "$v", "nothing()"] {
-            assert!(Expression::new(wrong, &prefixes).is_err(), "{wrong}");
+        for (wrong, expected) in [
+            ("//", "expected an XPath 1.0 expression: "),
+            ("u:a", "nothing says what the prefix u means: known are t; --namespace u=URI adds it"),
+            ("$v", "expected an XPath expression without variables"),
+            ("nothing()", "expected an XPath 1.0 expression: "),
+        ] {
+            let error = Expression::new(wrong, &prefixes).unwrap_err().to_string();
+            assert!(error.contains(expected), "{wrong}: {error}");
         }
     }
 }

@@ -20,7 +20,7 @@ pub(super) struct Mix {
     /// The messages of each operation, and which is next.
     messages: Vec<(Vec<Message>, AtomicUsize)>,
     /// The header lines of each operation's requests.
-    pub(super) headers: Vec<String>,
+    headers: Vec<Template>,
     /// The operations in the order in which a user calls them: its round.
     pub(super) round: Arc<[usize]>,
     pub(super) feed: Option<(Feed, Turns)>,
@@ -57,15 +57,14 @@ impl Mix {
     pub(super) fn new(
         service: Service,
         messages: Vec<Vec<Message>>,
-        headers: &str,
+        headers: Vec<Template>,
         feed: Option<(Feed, Turns)>,
         row_per_round: bool,
         values: Vec<String>,
         judge: Judge,
     ) -> Self {
-        let lines = |operation: &Operation| judge::header_lines(service.version, &operation.action, headers);
         Mix {
-            headers: service.operations.iter().map(lines).collect(),
+            headers,
             round: round(&service.operations.iter().map(|operation| operation.weight).collect::<Vec<_>>()),
             messages: messages.into_iter().map(|messages| (messages, AtomicUsize::new(0))).collect(),
             service,
@@ -80,6 +79,11 @@ impl Mix {
     pub(super) fn message(&self, operation: usize) -> &Message {
         let (messages, next) = &self.messages[operation];
         &messages[next.fetch_add(1, Ordering::Relaxed) % messages.len()]
+    }
+
+    /// The header lines of an operation's requests.
+    pub(super) fn headers(&self, operation: usize) -> &Template {
+        &self.headers[operation]
     }
 
     /// All messages, with the number of their operation.
@@ -137,6 +141,19 @@ impl Sources<'_> {
         Ok(found)
     }
 
+    /// The header lines of each operation's requests: these, and what says what a request is.
+    ///
+    /// # Errors
+    /// A place that nothing fills.
+    pub(super) fn headers(&self, service: &Service, own: &str) -> anyhow::Result<Vec<Template>> {
+        let lines = |operation: &Operation| {
+            let lines = judge::header_lines(service.version, &operation.action, own);
+            let template = Template::of_lines(lines, |name| self.place(name));
+            template.map_err(|wrong| anyhow::anyhow!("--header: {wrong}"))
+        };
+        service.operations.iter().map(lines).collect()
+    }
+
     fn read(
         &self,
         service: &Service,
@@ -171,6 +188,20 @@ impl Sources<'_> {
         Ok((operation, Message { source: shown, template }))
     }
 
+    /// What a place of this name is filled with.
+    fn place(&self, name: &str) -> Result<Place, String> {
+        let column = self.feed.and_then(|feed| feed.column(name)).map(Place::Column);
+        let value = self.values.iter().position(|value| value == name).map(Place::Extracted);
+        column.or(value).ok_or_else(|| {
+            let columns = self.feed.map(Feed::columns).unwrap_or_default();
+            let known: Vec<&str> = columns.iter().chain(self.values).map(|name| &**name).collect();
+            match known.is_empty() {
+                true => format!("{{{{{name}}}}} has neither a --feed nor an --extract"),
+                false => format!("found {{{{{name}}}}}, expected one of {}", known.join(", ")),
+            }
+        })
+    }
+
     /// The envelope as a template, whose feed has values of the right types.
     fn template(
         &self,
@@ -179,19 +210,8 @@ impl Sources<'_> {
         source: &str,
         text: String,
     ) -> anyhow::Result<Template> {
-        let find = |name: &str| {
-            let column = self.feed.and_then(|feed| feed.column(name)).map(Place::Column);
-            let value = self.values.iter().position(|value| value == name).map(Place::Extracted);
-            column.or(value).ok_or_else(|| {
-                let columns = self.feed.map(Feed::columns).unwrap_or_default();
-                let known: Vec<&str> = columns.iter().chain(self.values).map(|name| &**name).collect();
-                match known.is_empty() {
-                    true => format!("{{{{{name}}}}} has neither a --feed nor an --extract"),
-                    false => format!("found {{{{{name}}}}}, expected one of {}", known.join(", ")),
-                }
-            })
-        };
-        let template = Template::new(text.clone(), find).map_err(|wrong| anyhow::anyhow!("{source}: {wrong}"))?;
+        let template = Template::new(text.clone(), |name| self.place(name))
+            .map_err(|wrong| anyhow::anyhow!("{source}: {wrong}"))?;
         if let Some(feed) = self.feed.filter(|_| template.is_fed()) {
             places::check(service.definitions, &operation.input, &text, feed)?;
         }

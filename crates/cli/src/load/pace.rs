@@ -1,13 +1,12 @@
 //! The load model as flags: when requests are due, by whom, and when it ends.
 
 use std::net::IpAddr;
-use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use anyhow::bail;
 use castile_load::{Arrivals, Axis, Criterion, Goal, Pace, Plan, Search, Spacing, Stage, Start, Stop, Think, WhenBusy};
 
-use crate::bench::duration;
+use crate::quantity::{count, ip_address, positive, rate, rate_from_zero, some_time, time, whole};
 
 /// Users of a closed workload, unless another number is given.
 const USERS: usize = 4;
@@ -27,19 +26,19 @@ const GAIN: f64 = 0.05;
 pub(super) struct Arguments {
     /// Users, each with a connection of its own, who send the next request when they have the answer to the last
     /// [default: 4]
-    #[arg(long, value_name = "N", conflicts_with_all = ["rate", "stages"])]
-    users: Option<NonZeroUsize>,
+    #[arg(long, value_name = "N", value_parser = count::<usize>, conflicts_with_all = ["rate", "stages"])]
+    users: Option<usize>,
     /// How long a user thinks before each request: a time, uniform:FROM..TO or exponential:MEAN
     #[arg(long, value_name = "TIME", value_parser = think, conflicts_with_all = ["pacing", "rate", "stages"])]
     think: Option<Think>,
     /// The time from the start of a user's request to the start of its next
-    #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with_all = ["rate", "stages"])]
+    #[arg(long, value_name = "TIME", value_parser = some_time, conflicts_with_all = ["rate", "stages"])]
     pacing: Option<Duration>,
     /// How users begin: one after another within a TIME, or so many in a time, as 5/s or 25/min [default: together]
     #[arg(long, value_name = "RAMP", value_parser = ramp, conflicts_with_all = ["rate", "stages"])]
     ramp: Option<Start>,
-    /// Requests per second, whatever the server does; latency counts from the time each was due
-    #[arg(long, value_name = "R", value_parser = positive, conflicts_with = "stages")]
+    /// Requests per second, or in another time as 600/min, whatever the server does; latency counts from the time each was due
+    #[arg(long, value_name = "R", value_parser = rate, conflicts_with = "stages")]
     rate: Option<f64>,
     /// A stretch of an open workload: TIME:RATE, or TIME:FROM..TO for a rate that changes evenly; they follow each other
     #[arg(long = "stage", value_name = "STAGE", value_parser = stage)]
@@ -48,8 +47,8 @@ pub(super) struct Arguments {
     #[arg(long)]
     poisson: bool,
     /// How many requests of an open workload are under way at most [default: 256]
-    #[arg(long, value_name = "N")]
-    in_flight: Option<NonZeroUsize>,
+    #[arg(long, value_name = "N", value_parser = count::<usize>)]
+    in_flight: Option<usize>,
     /// What becomes of a request that is due when so many are under way
     #[arg(long, value_name = "WHAT", default_value = "drop")]
     when_busy: Busy,
@@ -65,38 +64,38 @@ pub(super) struct Arguments {
     most: Option<f64>,
 
     /// How long it goes on; a bare number is seconds [default: 10 s, or all stages]
-    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "End")]
+    #[arg(long, value_name = "TIME", value_parser = some_time, help_heading = "End")]
     duration: Option<Duration>,
     /// End after so many requests
-    #[arg(long, value_name = "N", help_heading = "End")]
+    #[arg(long, value_name = "N", value_parser = count::<u64>, help_heading = "End")]
     requests: Option<u64>,
     /// End after so many wrong or missing answers
-    #[arg(long, value_name = "N", help_heading = "End")]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>, help_heading = "End")]
     max_errors: Option<u64>,
     /// End when the server uses this share of all cores for a second, as 80%
     #[arg(long, value_name = "SHARE", value_parser = share, requires = "server_pid", help_heading = "End")]
     max_cpu: Option<f64>,
     /// How long to send before anything is measured
-    #[arg(long, value_name = "TIME", default_value = "0", value_parser = duration, help_heading = "End")]
+    #[arg(long, value_name = "TIME", default_value = "0", value_parser = time, help_heading = "End")]
     warmup: Duration,
 
     /// Use a new connection for each request
     #[arg(long, help_heading = "Connections")]
     no_keepalive: bool,
     /// How long an answer may take
-    #[arg(long, value_name = "TIME", default_value = "10", value_parser = duration, help_heading = "Connections")]
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = some_time, help_heading = "Connections")]
     timeout: Duration,
     /// An address to connect from; with several, users take turns
-    #[arg(long = "source", value_name = "ADDRESS", help_heading = "Connections")]
+    #[arg(long = "source", value_name = "ADDRESS", value_parser = ip_address, help_heading = "Connections")]
     sources: Vec<IpAddr>,
     /// Threads of the driver
-    #[arg(long, value_name = "N", default_value = "1", help_heading = "Connections")]
-    threads: NonZeroUsize,
+    #[arg(long, value_name = "N", default_value = "1", value_parser = count::<usize>, help_heading = "Connections")]
+    threads: usize,
     /// What all that is random begins with
-    #[arg(long, value_name = "N", default_value = "5")]
+    #[arg(long, value_name = "N", default_value = "5", value_parser = whole::<u64>)]
     seed: u64,
     /// The process of a server on this machine, whose use of processors and memory is measured
-    #[arg(long, value_name = "PID", help_heading = "Connections")]
+    #[arg(long, value_name = "PID", value_parser = count::<u32>, help_heading = "Connections")]
     pub(super) server_pid: Option<u32>,
 }
 
@@ -122,7 +121,7 @@ impl Arguments {
             bail!("--poisson, --in-flight and --when-busy are for --rate and --stage");
         }
         let connections = if is_open { self.in_flight } else { self.users };
-        let connections = connections.map_or(if is_open { IN_FLIGHT } else { USERS }, NonZeroUsize::get);
+        let connections = connections.unwrap_or(if is_open { IN_FLIGHT } else { USERS });
         let search = self.until.map(|goal| self.search(goal, connections));
         let planned = (!self.stages.is_empty()).then(|| self.stages.iter().map(|stage| stage.time).sum());
         let after = match (self.duration, self.requests) {
@@ -148,7 +147,7 @@ impl Arguments {
             start: self.ramp.unwrap_or(Start::Together),
             keep_alive: !self.no_keepalive,
             sources: self.sources.clone().into(),
-            threads: self.threads.get(),
+            threads: self.threads,
             timeout: self.timeout,
             verify_one_in: check_one_in,
             seed: self.seed,
@@ -167,11 +166,11 @@ impl Arguments {
 
 fn think(text: &str) -> Result<Think, String> {
     match text.split_once(':') {
-        None => duration(text).map(Think::Fixed),
-        Some(("exponential", mean)) => duration(mean).map(Think::Exponential),
+        None => time(text).map(Think::Fixed),
+        Some(("exponential", mean)) => time(mean).map(Think::Exponential),
         Some(("uniform", range)) => {
             let (from, to) = range.split_once("..").ok_or("expected uniform:FROM..TO")?;
-            let (from, to) = (duration(from)?, duration(to)?);
+            let (from, to) = (time(from)?, time(to)?);
             if from > to {
                 return Err("expected the shorter time first".to_owned());
             }
@@ -182,40 +181,22 @@ fn think(text: &str) -> Result<Think, String> {
 }
 
 fn ramp(text: &str) -> Result<Start, String> {
-    let Some((count, unit)) = text.split_once('/') else { return duration(text).map(Start::Within) };
-    let seconds = match unit {
-        "s" => 1.0,
-        "min" => 60.0,
-        _ => return Err(format!("found users per {unit:?}, expected /s or /min")),
-    };
-    positive(count).map(|count| Start::PerSecond(count / seconds))
+    match text.contains('/') {
+        true => rate(text).map(Start::PerSecond),
+        false => time(text).map(Start::Within),
+    }
 }
 
 fn stage(text: &str) -> Result<Stage, String> {
     let (time, rate) = text.split_once(':').ok_or("expected TIME:RATE or TIME:FROM..TO")?;
     let (from, to) = rate.split_once("..").unwrap_or((rate, rate));
-    let rate = |text: &str| match text.parse::<f64>() {
-        Ok(rate) if rate.is_finite() && rate >= 0.0 => Ok(rate),
-        _ => Err(format!("found the rate {text:?}, expected requests per second")),
-    };
-    let time = duration(time)?;
-    if time.is_zero() {
-        return Err("expected a time above 0".to_owned());
-    }
-    Ok(Stage { time, from: rate(from)?, to: rate(to)? })
+    Ok(Stage { time: some_time(time)?, from: rate_from_zero(from)?, to: rate_from_zero(to)? })
 }
 
 fn goal(text: &str) -> Result<Goal, String> {
     match text {
         "peak" => Ok(Goal::Peak { gain: GAIN }),
         criterion => criterion.parse::<Criterion>().map(Goal::Until).map_err(|error| error.to_string()),
-    }
-}
-
-fn positive(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(number) if number.is_finite() && number > 0.0 => Ok(number),
-        _ => Err("expected a number above 0".to_owned()),
     }
 }
 
@@ -304,10 +285,13 @@ mod tests {
     fn what_makes_no_sense_is_refused() {
         for flags in [
             "--users 0",
+            "--timeout 0",
+            "--requests 0",
+            "--duration 0s",
             "--think soon",
             "--think uniform:3s..1s",
             "--think 1s --pacing 1s",
-            "--ramp 5/h",
+            "--ramp 5/day",
             "--rate 0",
             "--rate 1 --users 2",
             "--stage 1s",

@@ -44,8 +44,9 @@ impl Script for UserScript {
     fn write(&mut self, number: usize, request: &mut Request) -> Result<(), NoRequest> {
         let mix = self.mix.clone();
         let operation = mix.round[number];
-        let message = mix.message(operation);
-        if mix.row_per_round && number == 0 || !mix.row_per_round && message.template.is_fed() {
+        let (message, headers) = (mix.message(operation), mix.headers(operation));
+        let is_fed = message.template.is_fed() || headers.is_fed();
+        if mix.row_per_round && number == 0 || !mix.row_per_round && is_fed {
             self.take_row()?;
         }
         let value = |place| match place {
@@ -54,7 +55,14 @@ impl Script for UserScript {
         };
         let written = message.template.write(&mut request.body, value);
         written.map_err(|place| NoRequest::Failed(mix.without(place)))?;
-        request.headers.push_str(&mix.headers[operation]);
+        match headers.literal() {
+            Some(lines) => request.headers.push_str(lines),
+            None => {
+                let mut lines = Vec::new();
+                headers.write(&mut lines, value).map_err(|place| NoRequest::Failed(mix.without(place)))?;
+                request.headers.push_str(&String::from_utf8_lossy(&lines));
+            }
+        }
         self.sent = request.body.len() as u64;
         Ok(())
     }
@@ -77,10 +85,11 @@ impl Mix {
         match place {
             Place::Column(column) => {
                 let name = self.feed.as_ref().map_or("", |(feed, _)| &feed.columns()[column]);
-                format!("{{{{{name}}}}} has no value that XML can carry")
+                format!("{{{{{name}}}}} has no value that can be written there")
             }
             Place::Extracted(value) => {
-                format!("{{{{{}}}}} has no value yet: no answer to this user has had one", self.values[value])
+                let name = &self.values[value];
+                format!("{{{{{name}}}}} has no value that can be written there, or no answer to this user has had one")
             }
         }
     }

@@ -36,6 +36,8 @@ enum Context {
     Text,
     /// An attribute's value between these quotes.
     Attribute(char),
+    /// A header line.
+    Line,
 }
 
 impl Template {
@@ -61,6 +63,23 @@ impl Template {
         Ok(Template { text, pieces, rest })
     }
 
+    /// Finds the places of header lines.
+    pub(super) fn of_lines(text: String, find: impl Fn(&str) -> Result<Place, String>) -> Result<Self, String> {
+        let mut pieces: Vec<Piece> = Vec::new();
+        let mut rest = 0;
+        while let Some((before, name, after)) = next(&text[rest..]) {
+            let literal = rest..rest + before.len();
+            pieces.push(Piece { literal, place: find(name.trim())?, context: Context::Line });
+            rest = text.len() - after.len();
+        }
+        Ok(Template { text, pieces, rest })
+    }
+
+    /// All of it, if it has no places.
+    pub(super) fn literal(&self) -> Option<&str> {
+        self.pieces.is_empty().then_some(&*self.text)
+    }
+
     /// Whether it has a place of the feed.
     pub(super) fn is_fed(&self) -> bool {
         self.pieces.iter().any(|piece| matches!(piece.place, Place::Column(_)))
@@ -69,7 +88,7 @@ impl Template {
     /// Writes the message with its places filled.
     ///
     /// # Errors
-    /// The place for which there is no value, or whose value XML can't carry.
+    /// The place for which there is no value, or whose value can't be carried there.
     pub(super) fn write<'v>(&self, out: &mut Vec<u8>, value: impl Fn(Place) -> Option<&'v str>) -> Result<(), Place> {
         for Piece { literal, place, context } in &self.pieces {
             out.extend_from_slice(&self.text.as_bytes()[literal.clone()]);
@@ -95,6 +114,14 @@ impl Context {
                 Ok(())
             }
             Context::Attribute(_) => escape::push_attribute(out, value),
+            // A line has no escapes (RFC 9110 §5.5).
+            Context::Line => match value.find(|c: char| !matches!(c, '\t' | ' '..='~')) {
+                None => {
+                    out.extend_from_slice(value.as_bytes());
+                    Ok(())
+                }
+                Some(place) => Err(place),
+            },
         }
     }
 }
@@ -242,6 +269,22 @@ mod tests {
             let _ = sender.send(template(&text).map(|template| template.pieces.len()));
         });
         assert_eq!(receiver.recv_timeout(std::time::Duration::from_secs(60)), Ok(Ok(0)));
+    }
+
+    #[test]
+    fn header_lines_take_what_a_line_can_carry() {
+        let find = |name: &str| if name == "a" { Ok(Place::Column(0)) } else { Err(format!("no {name}")) };
+        let lines = |text: &str| Template::of_lines(text.to_owned(), find);
+        let template = lines("x: {{a}}-{{ a }}\r\ny: {{\r\n").unwrap();
+        assert!(template.is_fed() && template.literal().is_none());
+        let mut out = Vec::new();
+        template.write(&mut out, |_| Some("<1>")).unwrap();
+        assert_eq!(out, b"x: <1>-<1>\r\ny: {{\r\n");
+        for wrong in ["a\r\nz: b", "\u{7f}", "\u{e9}", "\0"] {
+            assert_eq!(template.write(&mut Vec::new(), |_| Some(wrong)), Err(Place::Column(0)), "{wrong:?}");
+        }
+        assert_eq!(lines("x: {{b}}\r\n").unwrap_err(), "no b");
+        assert_eq!(lines("x: {a}\r\n").unwrap().literal(), Some("x: {a}\r\n"));
     }
 
     #[test]

@@ -16,6 +16,7 @@ const POINTS_PER_HALVING: u32 = 3;
 pub(super) struct Tally {
     record: Recorder,
     warmup_errors: u64,
+    warmup_not_sent: u64,
     per_second: Vec<f64>,
     /// The same of each part of a mix.
     parts_per_second: Vec<Vec<f64>>,
@@ -35,8 +36,9 @@ pub(super) struct Tally {
 impl Tally {
     /// Nothing of a run that is left out counts but its errors: a wrong answer is one whenever it comes.
     pub(super) fn warm_up(&mut self, outcome: Outcome) {
-        let Recorder { errors, messages, .. } = outcome.record;
+        let Recorder { errors, not_sent, messages, .. } = outcome.record;
         self.warmup_errors += errors;
+        self.warmup_not_sent += not_sent;
         self.record.merge(Recorder { messages, ..Recorder::default() });
     }
 
@@ -129,8 +131,10 @@ impl Tally {
                 Pace::Arrivals(arrivals) => arrivals.rate(),
                 Pace::Closed | Pace::Think(_) | Pace::Every(_) => None,
             },
+            part_of: None,
             requests: record.requests,
             errors: record.errors + self.warmup_errors,
+            not_sent: record.not_sent + self.warmup_not_sent,
             verified: record.verified,
             unsent: self.missed.0,
             dropped: self.missed.1,
@@ -170,8 +174,10 @@ impl Tally {
 fn part_of(whole: &Row, name: &str, record: Recorder, per_second: Vec<f64>) -> Row {
     Row {
         case: name.to_owned(),
+        part_of: Some(whole.case.clone()),
         requests: record.requests,
         errors: record.errors,
+        not_sent: record.not_sent,
         verified: record.verified,
         unsent: 0,
         dropped: 0,

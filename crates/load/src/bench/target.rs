@@ -4,8 +4,9 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use super::{Against, Load, Warmup};
+use crate::connection::open;
 use crate::report::FLOOR;
-use crate::{Case, Endpoint, Error, Server};
+use crate::{Case, Endpoint, Error, ErrorKind, Plan, Server};
 
 /// An endpoint under test.
 #[derive(Debug)]
@@ -104,6 +105,20 @@ impl Target {
     /// The same, but the bench goes on without it when it fails, and says so.
     pub fn as_guest(self) -> Self {
         Target { is_guest: true, ..self }
+    }
+
+    /// Sees whether somebody takes connections there, as a plan would make them, and sends nothing.
+    ///
+    /// # Errors
+    /// Why there is no connection.
+    pub async fn reach(&self, plan: &Plan) -> Result<(), Error> {
+        let Endpoint { address, .. } = self.endpoint;
+        let error = |why| Error::new(ErrorKind::Server, format!("nobody answers at {address}: {why}"));
+        match tokio::time::timeout(plan.timeout, open(address, plan.sources.first().copied())).await {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(why)) => Err(error(why.to_string())),
+            Err(_) => Err(error(format!("no connection within {}", humantime::format_duration(plan.timeout)))),
+        }
     }
 
     /// From the start of its process to its first right answer; `None` where it was not asked yet, or is no server of ours.

@@ -6,7 +6,7 @@ use super::{Results, Row, Suite};
 /// A column: its name, which has the unit, and its text.
 type Column = (&'static str, fn(&Suite, &Row) -> String);
 
-const COLUMNS: [Column; 47] = [
+const COLUMNS: [Column; 49] = [
     ("suite", |suite, _| text(&suite.suite)),
     ("case", |_, row| text(&row.case)),
     ("target", |_, row| text(&row.target)),
@@ -19,6 +19,7 @@ const COLUMNS: [Column; 47] = [
     ("rate", |_, row| number(row.rate)),
     ("requests", |_, row| row.requests.to_string()),
     ("errors", |_, row| row.errors.to_string()),
+    ("not_sent", |_, row| row.not_sent.to_string()),
     ("verified", |_, row| row.verified.to_string()),
     ("unsent", |_, row| row.unsent.to_string()),
     ("dropped", |_, row| row.dropped.to_string()),
@@ -57,6 +58,7 @@ const COLUMNS: [Column; 47] = [
     ("service_max_us", |_, row| number(row.service_us.as_ref().map(|service| service.max))),
     ("request_bytes", |_, row| row.request_bytes.to_string()),
     ("response_bytes", |_, row| row.response_bytes.to_string()),
+    ("part_of", |_, row| row.part_of.as_deref().map(text).unwrap_or_default()),
 ];
 
 impl Results {

@@ -76,9 +76,9 @@ impl Labels {
         std::iter::once(row.case.clone()).chain(parts.filter_map(|part| part.of(row))).collect::<Vec<_>>().join(" · ")
     }
 
-    /// The parts that vary, where they say more than that Castile was measured.
+    /// The parts that vary, if any do.
     pub(super) fn beside_case(&self, row: &Row) -> Option<String> {
-        (!self.0.is_empty() || row.target != "castile").then(|| self.of(row))
+        (!self.0.is_empty()).then(|| self.of(row))
     }
 }
 
@@ -97,6 +97,10 @@ pub(super) fn driven(row: &Row) -> String {
         (Method::Closed, _) => format!("{connections}, {keep_alive}"),
         (Method::Open, Some(rate)) => format!("{connections}, {keep_alive}, {} req/s scheduled", figure(rate)),
         (Method::Open, None) => format!("{connections}, {keep_alive}, scheduled arrivals"),
+        (Method::Users, _) if row.users_at_peak.is_none() => {
+            let plural = if row.connections == 1 { "" } else { "s" };
+            format!("{} user{plural} who pause between requests, {keep_alive}", row.connections)
+        }
         (Method::Users, _) => format!("thinking users, {keep_alive}, raised until throughput stops growing"),
         (Method::Ramp, _) => format!("users added at a steady rate until an exit, {keep_alive}"),
         (Method::Sequence, _) => format!("one list of requests in order, {connections}, {keep_alive}"),

@@ -63,12 +63,18 @@ impl Results {
     }
 
     fn answers(&self) -> String {
-        let requests = self.rows().map(|row| row.requests).sum::<u64>();
-        let verified = count(self.rows().map(|row| row.verified).sum::<u64>() as f64);
+        let sum = |of: fn(&Row) -> u64| self.wholes().map(of).sum::<u64>();
+        let (requests, verified) = (sum(|row| row.requests), count(sum(|row| row.verified) as f64));
         match self.errors() {
             0 => format!("all {} had the right status and length; {verified} were decoded", count(requests as f64)),
             errors => {
-                format!("{} of {} were wrong or missing", count(errors as f64), count((requests + errors) as f64))
+                let (not_sent, sent) = (sum(|row| row.not_sent), sum(Row::sent));
+                let wrong = count(errors.saturating_sub(not_sent) as f64);
+                let text = format!("{wrong} of {} were wrong or missing", count(sent as f64));
+                match not_sent {
+                    0 => text,
+                    not_sent => format!("{text}; {} more requests could not be sent", count(not_sent as f64)),
+                }
             }
         }
     }

@@ -134,8 +134,14 @@ pub struct Row {
     pub rate: Option<f64>,
     /// Right answers in all measured runs.
     pub requests: u64,
+    /// The case that the row is one operation of: that one has counted its requests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part_of: Option<String>,
     /// Wrong or missing answers, those of the warm-up included.
     pub errors: u64,
+    /// How many of them have no answer since the request could not be sent.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub not_sent: u64,
     /// Answers that were decoded and compared with what was sent.
     pub verified: u64,
     /// Requests that were due but found no free connection before the end; always 0 without a rate.
@@ -347,7 +353,12 @@ pub struct Latency {
 impl Results {
     /// The number of wrong or missing answers in all rows.
     pub fn errors(&self) -> u64 {
-        self.rows().map(Row::wrong).sum()
+        self.wholes().map(Row::wrong).sum()
+    }
+
+    /// The rows that count each request once: all but those of one operation of a mix.
+    pub fn wholes(&self) -> impl Iterator<Item = &Row> {
+        self.rows().filter(|row| row.part_of.is_none())
     }
 
     /// Takes in what was measured afterwards, in another part of the same bench.
@@ -402,6 +413,11 @@ impl Row {
     /// Wrong or missing answers, without those that a ramp ended with: they are what it is to find.
     pub fn wrong(&self) -> u64 {
         self.errors.saturating_sub(self.failed.unwrap_or(0))
+    }
+
+    /// Requests that were sent and counted, whatever came of them.
+    pub fn sent(&self) -> u64 {
+        (self.requests + self.errors).saturating_sub(self.not_sent)
     }
 
     /// Connections and rate as far as they were asked for; `None` where they are what was found.

@@ -1,12 +1,14 @@
 //! The results as tables for a terminal: one for each method, with the columns that matter for it.
 
+use std::collections::BTreeSet;
+
 use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 
 use super::compare::{Comparison, in_percent, verdict};
 use super::format::{NONE, bytes, count, figure, percent, ratio};
 use super::label::{Labels, driven};
 use super::versus::{Versus, times};
-use super::{FLOOR, Latency, Method, Results, Row, Suite};
+use super::{FLOOR, Latency, Method, Results, Row};
 
 /// Numbers in columns need no lines between them.
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::new('─', '─', '─', '─'));
@@ -14,7 +16,7 @@ const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::new('─
 /// A column after the first, which holds the names of the cases.
 struct Column {
     heading: &'static str,
-    /// Columns of the highest rank go first when the terminal is narrow; those of rank 0 stay.
+    /// What a terminal is too narrow for goes by rank, the highest first; columns of rank 0 stay.
     rank: u8,
     needs_floor: bool,
     /// The methods that it matters for.
@@ -103,8 +105,11 @@ impl Results {
         let methods = ALL.iter().filter(|method| self.measured(**method).next().is_some());
         let mut text = String::new();
         for method in methods {
-            let table = widest(width, |rank| self.table_of(*method, rank));
+            let (table, left_out) = self.table_of(*method, width);
             text += &format!("{table}\n");
+            if !left_out.is_empty() {
+                text += &format!("not shown, for want of width: {}\n", left_out.join(", "));
+            }
             for way in self.ways(*method) {
                 text += &format!("{way}\n");
             }
@@ -137,18 +142,44 @@ impl Results {
                     ways.push(way);
                 }
             }
-            (!ways.is_empty()).then(|| format!("{}: {}", suite.suite, ways.join("; ")))
+            let mut targets = suite.cases.iter().filter(|row| row.target != FLOOR).map(|row| &*row.target);
+            let target = targets.next().filter(|first| *first != "castile" && targets.all(|other| other == *first));
+            let at = target.map(|target| format!(" at {target}")).unwrap_or_default();
+            (!ways.is_empty()).then(|| format!("{}{at}: {}", suite.suite, ways.join("; ")))
         });
         ways.collect()
     }
 
-    fn table_of(&self, method: Method, rank: u8) -> Table {
-        let pairs = |suite: &Suite| suite.against_floor().any(|(row, floor)| row.method == method && floor.is_some());
-        let with_floor = self.suites.iter().any(pairs);
-        let fits = |column: &&Column| {
-            column.rank <= rank && column.methods.contains(&method) && (with_floor || !column.needs_floor)
+    /// The table of a method with as many columns as fit, and the headings of those that don't. A column without a figure is
+    /// none.
+    fn table_of(&self, method: Method, width: usize) -> (Table, Vec<String>) {
+        let rows = || {
+            let pairs = self.suites.iter().flat_map(|suite| suite.against_floor());
+            pairs.filter(|(row, _)| row.method == method)
         };
-        let columns: Vec<_> = COLUMNS.iter().filter(fits).collect();
+        let with_floor = rows().any(|(_, floor)| floor.is_some());
+        let is_known = |column: &Column| rows().any(|(row, floor)| (column.text)(row, floor) != NONE);
+        let matters = |column: &Column| column.methods.contains(&method) && (with_floor || !column.needs_floor);
+        let mut wanted: Vec<usize> = (0..COLUMNS.len()).collect();
+        wanted.retain(|&place| matters(&COLUMNS[place]) && is_known(&COLUMNS[place]));
+        wanted.sort_by_key(|&place| COLUMNS[place].rank);
+
+        let (mut shown, mut left_out) = (Vec::new(), Vec::new());
+        for place in wanted {
+            let more = shown.iter().copied().chain([place]).collect::<BTreeSet<_>>();
+            if COLUMNS[place].rank == 0 || fits(&self.table_with(method, &more), width) {
+                shown.push(place);
+            } else {
+                left_out.push(place);
+            }
+        }
+        left_out.sort_unstable();
+        let headings = left_out.into_iter().map(|place| COLUMNS[place].heading.replace('\n', " "));
+        (self.table_with(method, &shown.into_iter().collect()), headings.collect())
+    }
+
+    fn table_with(&self, method: Method, places: &BTreeSet<usize>) -> Table {
+        let columns: Vec<_> = places.iter().map(|&place| &COLUMNS[place]).collect();
         let mut table = table("case", columns.iter().map(|column| column.heading));
         for suite in &self.suites {
             let rows = || suite.cases.iter().filter(|row| row.target != FLOOR && row.method == method);
@@ -230,16 +261,17 @@ fn terminal_width() -> usize {
     Table::new().width().map_or(usize::MAX, usize::from)
 }
 
-/// The table with as many columns as fit; that of rank 0 if none does.
+/// The second of these tables if it fits, and else the first.
 fn widest(width: usize, table: impl Fn(u8) -> Table) -> Table {
-    let highest = COLUMNS.iter().map(|column| column.rank).max().unwrap_or(0);
-    let fits = |table: &Table| {
-        // Bold type takes no room.
-        let mut plain = table.clone();
-        plain.force_no_tty();
-        plain.lines().all(|line| line.trim_end().chars().count() <= width)
-    };
-    (1..=highest).rev().map(&table).find(fits).unwrap_or_else(|| table(0))
+    let wide = table(1);
+    if fits(&wide, width) { wide } else { table(0) }
+}
+
+fn fits(table: &Table, width: usize) -> bool {
+    // Bold type takes no room.
+    let mut plain = table.clone();
+    plain.force_no_tty();
+    plain.lines().all(|line| line.trim_end().chars().count() <= width)
 }
 
 pub(super) fn bold(text: &str) -> Cell {
@@ -263,4 +295,48 @@ pub(super) fn aligned(mut table: Table) -> Table {
         }
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A load at one URL, of whose server nothing is known.
+    fn loaded() -> Results {
+        let mut results: Results = serde_json::from_str(include_str!("../../tests/data/results.json")).unwrap();
+        let suite = &mut results.suites[0];
+        suite.cases.retain(|row| row.target != FLOOR);
+        for row in &mut suite.cases {
+            row.target = "http://services.example.org:8080/orders/v2".to_owned();
+            (row.server_cpu_us_per_request, row.server_peak_rss_bytes, row.server_cpu_share) = (None, None, None);
+        }
+        results
+    }
+
+    #[test]
+    fn a_narrow_terminal_shows_what_is_worth_most_and_says_what_is_left_out() {
+        for (width, has, lacks) in [
+            (60, &["req/s", "p50", "p99", "errors"][..], &["CPU/req", "memory"][..]),
+            (80, &["req/s", "p50", "p99", "errors", "± sd"], &["CPU/req"]),
+            (usize::MAX, &["p90", "p99.9", "max", "driver"], &["not shown", "CPU/req", "memory"]),
+        ] {
+            let text = loaded().table_within(width);
+            let (table, note) = text.split_once("not shown, for want of width: ").unwrap_or((&text, ""));
+            let head: String = table.lines().take_while(|line| !line.contains('─')).collect();
+            for name in has {
+                assert!(head.contains(name), "{name} within {width} in\n{text}");
+            }
+            for name in lacks {
+                assert!(!text.contains(name), "{name} within {width} in\n{text}");
+            }
+            assert!(
+                table
+                    .lines()
+                    .take_while(|line| !line.contains(" at http"))
+                    .all(|line| line.trim_end().chars().count() <= width)
+            );
+            assert_eq!(note.is_empty(), width > 1_000, "{text}");
+            assert!(text.contains(" at http://services.example.org:8080/orders/v2: "), "{text}");
+        }
+    }
 }

@@ -19,6 +19,9 @@ pub(super) struct Summary {
     requests: u64,
     verified: u64,
     errors: u64,
+    /// Requests of subject and floor that were sent, and those that could not be.
+    sent: u64,
+    not_sent: u64,
     /// Wrong or missing answers of the others.
     errors_of_others: u64,
     /// Rows in which the driver was the limit.
@@ -68,18 +71,21 @@ impl Summary {
         let subject = results.subject().unwrap_or_default();
         let pairs = || results.suites.iter().flat_map(|suite| pairs(suite, subject));
         let own = || results.rows().filter(|row| row.target == subject);
-        let with_floor = || results.rows().filter(|row| row.target == subject || row.target == FLOOR);
+        let with_floor = || results.wholes().filter(|row| row.target == subject || row.target == FLOOR);
+        let sum = |of: fn(&Row) -> u64| with_floor().map(of).sum();
         let shares: Vec<_> = results.suites.iter().map(|suite| shares(suite, subject)).collect();
         let axis = Axis::linear(shares.iter().flatten().map(|[.., high]| *high).chain([1.0])).rounded();
         let suites = results.suites.iter().zip(versus).zip(shares);
-        let errors = with_floor().map(Row::wrong).sum();
+        let errors = sum(Row::wrong);
         Summary {
             subject: subject.to_owned(),
             has_others: versus.iter().any(Versus::has_others),
             cases: own().count(),
-            requests: with_floor().map(|row| row.requests).sum(),
-            verified: with_floor().map(|row| row.verified).sum(),
+            requests: sum(|row| row.requests),
+            verified: sum(|row| row.verified),
             errors,
+            sent: sum(Row::sent),
+            not_sent: sum(|row| row.not_sent),
             errors_of_others: results.errors().saturating_sub(errors),
             driver_limited: own().filter(|row| row.driver_limited).count(),
             shares: range(pairs().filter_map(|(row, floor)| row.share_of(floor?))),
@@ -101,7 +107,8 @@ impl Summary {
 impl Glance {
     fn of(suite: &Suite, versus: &Versus<'_>, shares: Option<[f64; 3]>, axis: &Axis) -> Self {
         let rows = || suite.cases.iter().filter(|row| row.target == versus.subject);
-        let with_floor = || suite.cases.iter().filter(|row| row.target == versus.subject || row.target == FLOOR);
+        let is_counted = |row: &&Row| row.part_of.is_none() && (row.target == versus.subject || row.target == FLOOR);
+        let with_floor = || suite.cases.iter().filter(is_counted);
         let busy = || rows().filter(|row| row.requests > 0);
         let medians = range(busy().map(|row| row.latency_us.p50));
         Glance {

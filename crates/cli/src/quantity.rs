@@ -1,0 +1,148 @@
+//! What a person types as a number, a time, a rate or an address. Errors say what was expected; clap says what was found.
+
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::str::FromStr;
+use std::time::Duration;
+
+/// A whole number, from 0.
+pub(crate) fn whole<N: FromStr>(text: &str) -> Result<N, String> {
+    text.parse().map_err(|_| match text.parse::<u128>() {
+        Ok(_) => "the number is too large".to_owned(),
+        Err(_) => "expected a whole number".to_owned(),
+    })
+}
+
+/// A whole number, from 1: how many there are to be of something.
+pub(crate) fn count<N: FromStr>(text: &str) -> Result<N, String> {
+    match text.parse::<u128>() {
+        Ok(0) | Err(_) => Err("expected a whole number above 0".to_owned()),
+        Ok(_) => whole(text),
+    }
+}
+
+/// A number above 0.
+pub(crate) fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if number.is_finite() && number > 0.0 => Ok(number),
+        _ => Err("expected a number above 0".to_owned()),
+    }
+}
+
+/// A time; a bare number is seconds.
+pub(crate) fn time(text: &str) -> Result<Duration, String> {
+    const EXPECTED: &str = "expected a time such as 500ms, 10s, 2min or 1h; a bare number is seconds";
+    let time = match text.parse::<f64>() {
+        Ok(seconds) => Duration::try_from_secs_f64(seconds).ok(),
+        Err(_) => humantime::parse_duration(text).ok(),
+    };
+    time.ok_or_else(|| EXPECTED.to_owned())
+}
+
+/// A time above 0.
+pub(crate) fn some_time(text: &str) -> Result<Duration, String> {
+    match time(text)? {
+        Duration::ZERO => Err("expected a time above 0".to_owned()),
+        time => Ok(time),
+    }
+}
+
+/// A number above 0 in a time, as one in a second: a bare number is that already.
+pub(crate) fn rate(text: &str) -> Result<f64, String> {
+    rate_from_zero(text).and_then(|rate| if rate > 0.0 { Ok(rate) } else { Err("expected a rate above 0".to_owned()) })
+}
+
+/// A number in a time, which may be 0, as one in a second.
+pub(crate) fn rate_from_zero(text: &str) -> Result<f64, String> {
+    let (number, unit) = text.split_once('/').unwrap_or((text, "s"));
+    let seconds = match unit.trim() {
+        "s" | "sec" => Some(1.0),
+        "m" | "min" => Some(60.0),
+        "h" => Some(3600.0),
+        _ => None,
+    };
+    let rate = seconds.and_then(|seconds| Some(number.trim().parse::<f64>().ok()? / seconds));
+    rate.filter(|rate| rate.is_finite() && *rate >= 0.0)
+        .ok_or_else(|| "expected a rate such as 50, 50/s, 600/min or 100/h; a bare number is in a second".to_owned())
+}
+
+/// Where to listen, in the order in which it is tried: a name may have several addresses.
+#[derive(Clone, Debug)]
+pub(crate) struct Listen {
+    text: String,
+    pub(crate) addresses: Vec<SocketAddr>,
+}
+
+impl std::fmt::Display for Listen {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// `HOST:PORT`.
+pub(crate) fn listen(text: &str) -> Result<Listen, String> {
+    const EXPECTED: &str = "expected HOST:PORT, such as 127.0.0.1:8080, localhost:8080 or [::]:8080";
+    let (host, port) = text.rsplit_once(':').ok_or(EXPECTED)?;
+    port.parse::<u16>().map_err(|_| format!("found the port {port:?}, {EXPECTED}"))?;
+    if host.is_empty() || host.contains(':') && !host.starts_with('[') {
+        return Err(EXPECTED.to_owned());
+    }
+    let found = text.to_socket_addrs().map_err(|_| format!("the host {host:?} has no address"))?;
+    Ok(Listen { text: text.to_owned(), addresses: found.collect() })
+}
+
+/// An IP address.
+pub(crate) fn ip_address(text: &str) -> Result<IpAddr, String> {
+    text.parse().map_err(|_| "expected an IP address such as 127.0.0.2 or ::1".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_seconds_or_have_a_unit() {
+        for (text, milliseconds) in [("2", 2_000), ("0.5", 500), ("250ms", 250), ("1m", 60_000), ("1h 1s", 3_601_000)] {
+            assert_eq!(time(text), Ok(Duration::from_millis(milliseconds)), "{text}");
+        }
+        for wrong in ["-1", "soon", "", "1x", "nan", "1e300"] {
+            assert!(time(wrong).unwrap_err().starts_with("expected a time such as"), "{wrong}");
+        }
+        assert_eq!((time("0"), some_time("0s")), (Ok(Duration::ZERO), Err("expected a time above 0".to_owned())));
+    }
+
+    #[test]
+    fn rates_are_in_a_second_or_have_a_unit() {
+        for (text, expected) in [("50", 50.0), ("0.5/s", 0.5), ("600/min", 10.0), ("7200 / h", 2.0)] {
+            assert_eq!(rate(text), Ok(expected), "{text}");
+        }
+        for wrong in ["x", "", "5/day", "-1", "inf", "nan", "1e308/x", "/s"] {
+            assert!(rate(wrong).unwrap_err().starts_with("expected a rate such as"), "{wrong}");
+        }
+        assert_eq!((rate("0").is_err(), rate_from_zero("0/min")), (true, Ok(0.0)));
+    }
+
+    #[test]
+    fn numbers_are_whole_and_fit() {
+        assert_eq!((count("7"), whole("0")), (Ok(7u16), Ok(0u16)));
+        for wrong in ["0", "-1", "x", "", "1.5"] {
+            assert_eq!(count::<u16>(wrong), Err("expected a whole number above 0".to_owned()), "{wrong}");
+        }
+        assert_eq!(count::<u16>("65536"), Err("the number is too large".to_owned()));
+    }
+
+    #[test]
+    fn a_place_to_listen_has_a_host_and_a_port() {
+        assert_eq!(listen("127.0.0.1:0").unwrap().addresses, ["127.0.0.1:0".parse().unwrap()]);
+        assert_eq!(listen("[::1]:80").unwrap().addresses, ["[::1]:80".parse().unwrap()]);
+        assert!(listen("localhost:8080").unwrap().addresses.iter().all(|address| address.ip().is_loopback()));
+        for (wrong, expected) in [
+            ("localhost", "expected HOST:PORT"),
+            (":80", "expected HOST:PORT"),
+            ("::1:80", "expected HOST:PORT"),
+            ("localhost:x", "found the port \"x\", expected HOST:PORT"),
+            ("localhost:65536", "found the port \"65536\""),
+        ] {
+            assert!(listen(wrong).unwrap_err().starts_with(expected), "{wrong}");
+        }
+    }
+}

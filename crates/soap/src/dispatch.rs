@@ -374,10 +374,14 @@ impl Payload<'_> {
                     attachments = package.received.attachments;
                     rest = attachments.rest().map(|rest| (rest, package.options.included));
                 }
-                let mut turn = match responding.turn().await {
-                    Ok(turn) => turn,
-                    Err(refused) => return refused,
-                };
+                let mut turn = None;
+                if let Some(waiting) = responding.turn() {
+                    let begun = waiting.await;
+                    match responding.room() {
+                        Ok(room) => turn = Some((begun, room)),
+                        Err(refused) => return refused,
+                    }
+                }
                 let mut answer = pin!(handler(request, header, A::take(attachments)));
                 let answer = poll_fn(|context| {
                     let answer = answer.as_mut().poll(context);

@@ -74,8 +74,8 @@ impl Offloading {
     }
 
     /// A turn to make an answer of up to so many bytes, if that is a large one.
-    pub(crate) async fn turn(&self, size: usize) -> Option<Turn> {
-        if size > self.above { Some(self.to.turn().await) } else { None }
+    pub(crate) fn turn(&self, size: usize) -> Option<BoxFuture<'static, Turn>> {
+        (size > self.above).then(|| self.to.turn())
     }
 
     /// Does `work` elsewhere. `None` if it panicked, or there was nobody to do it.

@@ -8,6 +8,7 @@ use castile_databinding::Encoder;
 use castile_databinding::ErrorKind::Outgrown;
 use castile_mime::Part;
 use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 
 use crate::addressing::{self, Exchange};
 use crate::charge::{hold, keep};
@@ -45,24 +46,17 @@ pub(crate) struct Responding {
 }
 
 impl Responding {
-    /// A turn to make a response, if those of the operation may be large, and room for its values.
-    ///
-    /// # Errors
-    /// That there is no room.
+    /// A turn to make a response, if those of the operation may be large.
     #[inline]
-    pub(crate) async fn turn(&self) -> Result<Option<(Turn, Option<Reservation>)>, Reply> {
-        let turn = match &self.offload {
-            Some(offload) => offload.turn(self.operation.response_size.expected()).await,
-            None => None,
-        };
-        match turn {
-            Some(turn) => Ok(Some((turn, self.room()?))),
-            None => Ok(None),
-        }
+    pub(crate) fn turn(&self) -> Option<BoxFuture<'static, Turn>> {
+        self.offload.as_ref()?.turn(self.operation.response_size.expected())
     }
 
     /// Room for the values of a large response. How much they take is not known: about as much as large responses had.
-    fn room(&self) -> Result<Option<Reservation>, Reply> {
+    ///
+    /// # Errors
+    /// That there is none.
+    pub(crate) fn room(&self) -> Result<Option<Reservation>, Reply> {
         let expected = &self.operation.response_size;
         hold(self.reservation.as_ref(), expected.expected()).map_err(|_| {
             // Or it would be so for ever.

@@ -4,6 +4,7 @@ mod package;
 
 use std::convert::Infallible;
 use std::future::ready;
+use std::mem;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -211,12 +212,12 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
             Method::GET | Method::HEAD if asks_for_wsdl(&head) => Err(self.wsdl(&head)),
             _ => Err(Refusal::Method.into_response()),
         };
-        let (message_type, action) = match asked_for {
+        let (mut content_type, action) = match asked_for {
             Ok(asked_for) => asked_for,
             Err(response) => return unread(response, body, fields.has_expect),
         };
         let shared = self.shared.clone();
-        let asked = Asked {
+        let mut asked = Asked {
             action,
             accepts_mtom: fields.has_accept && packages::accepts_mtom(&head.headers),
             extensions: head.extensions,
@@ -224,12 +225,13 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
         };
         Box::pin(async move {
             let mut coming = None;
-            let answer = match message_type {
-                ContentType::Message(message_type) => shared.answer(asked, message_type, body).await,
+            // Referred to: a future keeps what it was called with beside what it makes of that.
+            let answer = match &mut content_type {
+                ContentType::Message(message_type) => shared.answer(&mut asked, message_type, body).await,
                 // Boxed, so that other requests don't have the room for it.
                 ContentType::Package(related) => {
                     let coming = coming.insert(Arc::default());
-                    Box::pin(shared.answer_package(asked, &related, body, coming)).await
+                    Box::pin(shared.answer_package(asked, related, body, coming)).await
                 }
             };
             let mut response = match answer {
@@ -287,23 +289,24 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
         budget.cloned().unwrap_or_else(castile_mime::disk)
     }
 
-    async fn answer<B>(&self, asked: Asked, message_type: MessageType, body: B) -> Result<Reply, Refusal>
+    async fn answer<B>(&self, asked: &mut Asked, message_type: &mut MessageType, body: B) -> Result<Reply, Refusal>
     where
         B: http_body::Body<Data = Bytes>,
         B::Error: Into<BoxError>,
     {
-        // Referred to: what is copied here makes the future of each request larger.
         let Options { limits, request_timeout, .. } = &self.options;
         let reservation = self.reservation(&asked.ticket)?;
         let body = Receiving::message(body, self.options.pace(), &asked.ticket, reservation.clone());
         let message = body::read(body, limits.message_size).await;
         let message = message.map_err(|failure| Refusal::of_body(failure, limits.message_size))?;
-        let MessageType { version, charset, action: in_media_type } = message_type;
-        let action = in_media_type.unwrap_or(asked.action);
-        let mut request = castile_soap::Request::new(version, message).with_action(action).with_charset(charset);
+        let in_media_type = message_type.action.take();
+        let action = in_media_type.unwrap_or_else(|| mem::take(&mut asked.action));
+        let mut request = castile_soap::Request::new(message_type.version, message)
+            .with_action(action)
+            .with_charset(message_type.charset);
         // It is kept here as well, whatever the service does with the request.
         request.reservation = Some(reservation.clone());
-        request.extensions = asked.extensions;
+        request.extensions = mem::take(&mut asked.extensions);
         request.accepts_mtom = asked.accepts_mtom;
         asked.ticket.work().await?;
         let reply = within(*request_timeout, self.call(request)).await;
@@ -382,8 +385,8 @@ fn of_request(error: &(dyn std::error::Error + 'static)) -> Option<castile_mime:
 
 fn message(mut reply: Reply) -> Response<Body> {
     let packed = packages::packaging(reply.packaging, &reply.parts).map(|packaging| {
-        let message = std::mem::replace(&mut reply.message, Bytes::new().into());
-        let parts = std::mem::take(&mut reply.parts);
+        let message = mem::replace(&mut reply.message, Bytes::new().into());
+        let parts = mem::take(&mut reply.parts);
         packages::pack(packaging, reply.version, None, message, parts)
     });
     let packed = match packed.transpose() {

@@ -62,8 +62,9 @@ pub mod codegen {
     pub use castile_http::client::Transport;
     pub use castile_http::server::{Endpoint, Options as EndpointOptions};
     pub use castile_soap::{
-        Actions, AnyHeader, Description, Dispatch, Error as SoapError, Fault, FaultDetail, Header, Leniency, NoDetail,
-        Operation, Payload, Pending, Root, Service as SoapService, SizeHint, Version as SoapVersion,
+        Actions, AnyHeader, Description, Dispatch, Document as SoapDocument, Error as SoapError, Fault, FaultDetail,
+        Header, Leniency, NoDetail, Operation, Payload, Pending, Root, Service as SoapService, SizeHint,
+        Version as SoapVersion,
     };
     pub use castile_xml::Limits;
     pub use http::Request as HttpRequest;

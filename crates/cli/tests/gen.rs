@@ -32,7 +32,7 @@ fn a_folder_gets_the_source_and_the_contract() {
     succeeded(&output);
     let expected = castile_codegen::generate(&contract(), &castile_codegen::Options::default()).unwrap();
     assert_eq!(fs::read_to_string(out.join("codec.rs")).unwrap(), expected.source);
-    assert_eq!(fs::read_to_string(out.join("codec.wsdl")).unwrap(), expected.wsdl);
+    assert_eq!(fs::read_to_string(out.join("codec.wsdl")).unwrap(), expected.documents[0].text);
     let told = String::from_utf8(output.stdout).unwrap();
     assert!(told.contains("codec.rs") && told.contains("codec.wsdl"), "{told}");
     // Once more, over what was generated.

@@ -10,6 +10,7 @@
 //! What is written is types, tables and thin glue; the decisions are in `castile`. Only what the operations reach is
 //! written. [`generate`] gives the source without touching files.
 
+mod documents;
 mod names;
 mod plan;
 mod planner;
@@ -22,6 +23,7 @@ use std::path::{Path, PathBuf};
 pub use castile_wsdl::{Diagnostic, Severity};
 use castile_xml::visible;
 pub use castile_xsd::{Catalog, Files};
+pub use documents::Document;
 
 /// What is generated.
 #[derive(Clone, Debug)]
@@ -76,12 +78,10 @@ impl Default for Options {
 /// What came out of a contract.
 #[derive(Clone, Debug)]
 pub struct Generated {
-    /// The source of a module. What serves includes the contract from a file beside it.
+    /// The source of a module. What serves includes the documents of the contract from files beside it.
     pub source: String,
-    /// The name of that file: `orders.wsdl` of `orders.wsdl.xml`.
-    pub contract: String,
-    /// The contract itself, in UTF-8 whatever its file was in. Documents that it imports are not in it.
-    pub wsdl: String,
+    /// The contract, and behind it the documents that it imports.
+    pub documents: Vec<Document>,
     /// What the module may be called: the name of the contract in Rust's way, `event_vs` of `event-vs.wsdl`.
     pub module: String,
     /// All files that were read.
@@ -128,8 +128,8 @@ pub fn generate_from(path: &Path, files: &Files, options: &Options) -> Result<Ge
         return Err(diagnostics);
     }
     let stem = stem(path);
-    let contract = format!("{stem}.wsdl");
-    let source = render::render(&plan, &contract, options);
+    let documents = documents::documents(&definitions.sources, &stem);
+    let source = render::render(&plan, &documents, options);
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     // A name of a file may have line feeds in it.
     let name = visible(&name);
@@ -142,15 +142,8 @@ pub fn generate_from(path: &Path, files: &Files, options: &Options) -> Result<Ge
     if Path::new(main) != path {
         files = vec![path.to_string_lossy().into_owned()];
     }
-    // The contract is read before what it imports.
-    let wsdl = in_utf8(definitions.sources.texts().next().unwrap_or_default());
-    let own = definitions.sources.names().filter(|name| !name.starts_with("castile:"));
-    if options.server && own.count() > 1 {
-        let message = "the contract imports other documents, and `?wsdl` serves this one alone";
-        diagnostics.push(Diagnostic::of_document(Severity::Note, main, message));
-    }
     let module = names::Scope::default().lower(&stem).as_str().trim_start_matches("r#").to_owned();
-    Ok(Generated { source, contract, wsdl, module, files, sizes: plan.named_sizes(), diagnostics })
+    Ok(Generated { source, documents, module, files, sizes: plan.named_sizes(), diagnostics })
 }
 
 /// What a contract is called without what says that it is one: `orders` of `orders.wsdl`, `orders.wsdl.xml` and
@@ -160,16 +153,6 @@ fn stem(path: &Path) -> String {
     let (rest, end) = stem.split_at(stem.floor_char_boundary(stem.len().saturating_sub(".wsdl".len())));
     let is_twice = !rest.is_empty() && end.eq_ignore_ascii_case(".wsdl");
     if is_twice { rest.to_owned() } else { stem.into_owned() }
-}
-
-/// The text of a contract as it is served: whatever encoding its file had, it is UTF-8 now, and says so if it says
-/// anything.
-fn in_utf8(text: &str) -> String {
-    let declared = text.strip_prefix("<?xml").filter(|rest| rest.starts_with([' ', '\t', '\r', '\n']));
-    match declared.and_then(|rest| rest.split_once("?>")) {
-        Some((_, rest)) => format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>{rest}"),
-        None => text.to_owned(),
-    }
 }
 
 /// Compiles the contract at `path`, relative to the package, into the build script's output directory. To be called
@@ -239,7 +222,7 @@ fn write(path: &Path, generated: &Generated) -> std::io::Result<()> {
     let directory = std::env::var_os("OUT_DIR").map(PathBuf::from);
     let directory = directory.ok_or_else(|| std::io::Error::other("OUT_DIR is not set; this is for build scripts"))?;
     fs::write(directory.join(format!("{}.rs", stem(path))), &generated.source)?;
-    fs::write(directory.join(&generated.contract), &generated.wsdl)
+    generated.documents.iter().try_for_each(|document| fs::write(directory.join(&document.file), &document.text))
 }
 
 /// Ends the build script: cargo shows what it printed.
@@ -285,21 +268,5 @@ mod tests {
         let of = |file, message| Diagnostic::of_document(Severity::Warning, file, message);
         let all = [of("a\ncargo:rustc-link-arg=x", "b\r\nc\u{1b}[2J")];
         assert_eq!(warnings(&all), ["a\\ncargo:rustc-link-arg=x:0: b\\r\\nc\\u{1b}[2J"]);
-    }
-
-    #[test]
-    fn what_is_served_says_its_encoding() {
-        const DECLARATION: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>";
-        for (text, expected) in [
-            ("<a/>", "<a/>".to_owned()),
-            ("<?xml version='1.0'?><a/>", format!("{DECLARATION}<a/>")),
-            (
-                "<?xml\tversion='1.0' encoding='UTF-16' standalone='yes' ?>\n<?b?><a/>",
-                format!("{DECLARATION}\n<?b?><a/>"),
-            ),
-            ("<?xml-stylesheet href='a'?><a/>", "<?xml-stylesheet href='a'?><a/>".to_owned()),
-        ] {
-            assert_eq!(in_utf8(text), expected);
-        }
     }
 }

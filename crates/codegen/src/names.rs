@@ -9,7 +9,7 @@ use quote::{IdentFragment, ToTokens, TokenStreamExt};
 use unicode_ident::{is_xid_continue, is_xid_start};
 
 /// What generated code takes from the library, in the order in which it is imported.
-pub(crate) const IMPORTS: [&str; 41] = [
+pub(crate) const IMPORTS: [&str; 42] = [
     "Arc",
     "CallError",
     "Caller",
@@ -44,6 +44,7 @@ pub(crate) const IMPORTS: [&str; 41] = [
     "Root",
     "SimpleType",
     "SizeHint",
+    "SoapDocument",
     "SoapError",
     "SoapService",
     "SoapVersion",

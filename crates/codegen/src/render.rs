@@ -19,12 +19,13 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use crate::Options;
+use crate::documents::Document;
 use crate::names::Ident;
 use crate::plan::{Base, Element, Field, Held, Item, Module, Nil, Occurrence, Path, Plan, Term, Value, Wildcard};
 use piece::Piece;
 
-/// The source of a module, formatted. `wsdl` is the file name of the contract beside it.
-pub(crate) fn render(plan: &Plan, wsdl: &str, options: &Options) -> String {
+/// The source of a module, formatted. The documents of the contract are in files beside it.
+pub(crate) fn render(plan: &Plan, documents: &[Document], options: &Options) -> String {
     let namespaces = plan.namespaces.iter().enumerate().map(|(index, namespace)| (namespace.as_str(), index));
     let namespaces = namespaces.collect();
     let root = Context { plan, namespaces: &namespaces, module: 0 };
@@ -34,7 +35,8 @@ pub(crate) fn render(plan: &Plan, wsdl: &str, options: &Options) -> String {
     }
     let mut modules = plan.modules.iter().zip(modules);
 
-    let services = plan.services.iter().map(|service| Piece::new(service::render(service, wsdl, options, root), root));
+    let services =
+        plan.services.iter().map(|service| Piece::new(service::render(service, documents, options, root), root));
     let tables = plan.services.iter().map(|service| Piece::new(service::tables(service, root), root));
     let items = modules.next().into_iter().flat_map(|(_, items)| items);
     let body: Vec<Piece> = services.chain(items).chain(tables).collect();

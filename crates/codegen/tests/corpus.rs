@@ -108,7 +108,9 @@ fn the_corpus_is_generated() {
                     let file = kept.join(format!("{number:03}"));
                     std::fs::create_dir_all(&file).unwrap();
                     std::fs::write(file.join(format!("{stem}.rs")), &generated.source).unwrap();
-                    std::fs::write(file.join(format!("{stem}.wsdl")), &generated.wsdl).unwrap();
+                    for document in &generated.documents {
+                        std::fs::write(file.join(&document.file), &document.text).unwrap();
+                    }
                     std::fs::write(file.join("name"), &name).unwrap();
                 }
                 generated.diagnostics

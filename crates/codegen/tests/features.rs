@@ -111,6 +111,7 @@ echo!(wildcards);
 
 generated!(ambiguous);
 generated!(client_only);
+generated!(encoded_faults);
 generated!(nasty_texts);
 generated!(same_element_twice);
 generated!(server_only);
@@ -530,4 +531,74 @@ fn shown(element: Element<'_>, attribute: Attribute<'_>) -> String {
         return format!(" xsi:type={:?}", element.resolve_qname(value).unwrap());
     }
     format!(" {{{namespace}}}{local}={value:?}")
+}
+
+// ---- faults in SOAP encoding ----
+
+impl encoded_faults::Feature for Shop {
+    async fn open(
+        &self,
+        request: encoded_faults::OpenRequest,
+    ) -> Result<encoded_faults::OpenResponse, Fault<encoded_faults::OpenFault>> {
+        use encoded_faults::{Lost, OpenFault};
+        let since = request.door.as_deref().and_then(|since| since.parse().ok());
+        Err(Fault::receiver("it is closed").with_detail(OpenFault::Lost(Lost { since })))
+    }
+}
+
+/// Those whose parts have one name are told apart by what `xsi:type` says, there or where a reference leads.
+#[tokio::test]
+async fn faults_of_one_name_arrive_as_the_types_that_they_say() {
+    use encoded_faults::{FeatureClient, FeatureServer, Locked, Lost, OpenFault, OpenRequest};
+    const SAYS: [(&str, &str); 6] = [
+        ("<e:fault xsi:type='e:Locked'><by>Ada</by></e:fault>", "Locked"),
+        ("<e:fault xsi:type='e:Lost'><since>2005-07-01</since></e:fault>", "Lost"),
+        ("<e:fault href='#f'/>", "Lost"),
+        ("<e:fault><by>Ada</by></e:fault>", "Other"),
+        ("<e:fault xsi:type='e:Else'/>", "Other"),
+        ("<e:fault xsi:type='none:Lost'/>", "Other"),
+    ];
+    let request = OpenRequest { door: Some("2005-07-01".to_owned()) };
+    for (entry, expected) in SAYS {
+        let message = format!(
+            "<s:Envelope xmlns:s='http://schemas.xmlsoap.org/soap/envelope/' xmlns:e='urn:encoded_faults' \
+             xmlns:xsi='http://www.w3.org/2001/XMLSchema-instance'><s:Body><s:Fault><faultcode>s:Server</faultcode>\
+             <faultstring>no</faultstring><detail>{entry}</detail></s:Fault>\
+             <m id='f' xsi:type='e:Lost'><since>2005-07-01</since></m></s:Body></s:Envelope>"
+        );
+        let client = FeatureClient::with_transport("http://localhost/", Says(message.leak())).unwrap();
+        let CallError::Fault(fault) = client.open(&request).await.unwrap_err() else { panic!("{entry}") };
+        let found = match fault.detail {
+            Detail::Declared(OpenFault::Locked(Locked { by })) => by.map(|_| "Locked"),
+            Detail::Declared(OpenFault::Lost(Lost { since })) => since.map(|_| "Lost"),
+            Detail::Other(_) => Some("Other"),
+            Detail::None => None,
+        };
+        assert_eq!(found, Some(expected), "{entry}");
+    }
+    let client = FeatureClient::with_transport("http://localhost/", FeatureServer::new(Shop)).unwrap();
+    let CallError::Fault(fault) = client.open(&request).await.unwrap_err() else { panic!("no fault") };
+    assert!(matches!(fault.detail, Detail::Declared(OpenFault::Lost(Lost { since: Some(_) }))), "{fault:?}");
+}
+
+// ---- the contract ----
+
+/// What others make of a contract that imports: they have nothing but what the server serves.
+#[tokio::test]
+async fn a_contract_is_read_with_what_it_imports_from_where_it_is_served() {
+    let address = castile::http::server::Address::Fixed("http://h/feature".to_owned());
+    let server: Endpoint<_> = imports::FeatureServer::new(Echo).into();
+    let mut server = server.address(address);
+    let mut served = castile_xsd::Documents::new();
+    for query in ["wsdl", "xsd=1"] {
+        let uri = format!("http://h/feature?{query}");
+        let request = Request::get(&uri).body(Full::<Bytes>::default()).unwrap();
+        let body = server.call(request).await.unwrap().into_body().collect().await.unwrap().to_bytes();
+        served = served.with(&uri, body);
+    }
+    let (definitions, problems) = castile_wsdl::read("http://h/feature?wsdl", &served);
+    assert!(problems.is_empty(), "{problems:?}");
+    let schema = definitions.unwrap().schema;
+    let value = castile_xsd::ExpandedName::new("urn:imports", "Value");
+    assert!(schema.find_type(&value).is_some(), "the type stands in what is included");
 }

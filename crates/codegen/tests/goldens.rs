@@ -14,7 +14,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use castile_codegen::{Options, generate};
+use castile_codegen::{Document, Generated, Options, generate};
 
 /// The directories, in order.
 fn features() -> Vec<String> {
@@ -54,14 +54,20 @@ fn what_is_generated_is_what_is_expected() {
     let mut different = Vec::new();
     for feature in features() {
         let directory = Path::new("tests/features").join(&feature);
-        let (source, sizes, diagnostics) = match generate(&directory.join("service.wsdl"), &options(&feature)) {
-            Ok(generated) => (Some(generated.source), Some(checks(&generated.sizes)), generated.diagnostics),
-            Err(diagnostics) => (None, None, diagnostics),
-        };
+        let (source, sizes, documents, diagnostics) =
+            match generate(&directory.join("service.wsdl"), &options(&feature)) {
+                Ok(Generated { source, sizes, documents, diagnostics, .. }) => {
+                    (Some(source), Some(checks(&sizes)), documents, diagnostics)
+                }
+                Err(diagnostics) => (None, None, Vec::new(), diagnostics),
+            };
         let diagnostics: String = diagnostics.iter().map(|diagnostic| format!("{diagnostic}\n\n")).collect();
         let diagnostics = (!diagnostics.is_empty()).then_some(diagnostics);
         for (file, found) in [("expected.rs", source), ("sizes.rs", sizes), ("diagnostics.txt", diagnostics)] {
             different.extend(support::compare(&directory.join(file), found.as_deref()));
+        }
+        for Document { file, text, .. } in documents.iter().skip(1) {
+            different.extend(support::compare(&directory.join(file), Some(text)));
         }
     }
     assert!(different.is_empty(), "{}", different.join("\n"));
@@ -72,7 +78,11 @@ fn what_is_generated_is_what_is_expected() {
 fn the_contract_is_served_as_it_was_read() {
     let generated = generate(Path::new("tests/features/imports/service.wsdl"), &Options::default()).unwrap();
     let read = fs::read_to_string("tests/features/imports/service.wsdl").unwrap();
-    assert_eq!(generated.wsdl, read.replace("iso-8859-1", "UTF-8"));
+    let [contract, types] = &generated.documents[..] else { panic!("{:?}", generated.documents) };
+    assert_eq!(contract.text, read.replace("iso-8859-1", "UTF-8"));
+    assert_eq!(contract.imports, [("types.xsd".to_owned(), "xsd=1".to_owned())]);
+    assert_eq!((&*types.file, &*types.query), ("service.1.xsd", "xsd=1"));
+    assert_eq!(types.text, fs::read_to_string("tests/features/imports/types.xsd").unwrap());
     assert_eq!(generated.files, ["tests/features/imports/service.wsdl", "tests/features/imports/types.xsd"]);
 }
 

@@ -7,6 +7,9 @@ use castile_xml::Known;
 use crate::expected::Expected;
 use crate::facets::Check;
 
+/// The namespace of `xsi:nil` and `xsi:type` (XSD Part 1 §2.6).
+pub const XSI_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema-instance";
+
 /// An element declaration with its occurrence: a particle whose term is an element (XSD Part 1 §3.3, §3.9).
 #[derive(Debug)]
 pub struct Element {

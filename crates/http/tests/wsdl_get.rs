@@ -5,6 +5,7 @@
 mod support;
 
 use castile_http::server::{Address, Endpoint, Server};
+use castile_soap::{Description, Document, Options, Pending, Reply, Service};
 use http::Request;
 use http::uri::Scheme;
 use support::{Echo, ask, echo, echo_with};
@@ -102,4 +103,69 @@ async fn a_fixed_address_stands() {
     let endpoint = echo_with(|options| options.address = Address::Fixed("https://public/echo".into()));
     let response = ask(&endpoint, get("/inner?wsdl", &[("host", "h")])).await;
     assert_eq!(response.body(), &contract("https://public/echo"));
+}
+
+/// A service whose contract imports another and a schema, which includes itself and one from the network.
+struct Imports;
+
+static DESCRIPTION: Description = Description {
+    name: "Imports",
+    namespace: "urn:imports",
+    documentation: "",
+    documents: &[
+        Document {
+            query: "wsdl",
+            text: "<w><import location='a.wsdl'/><x:import schemaLocation = \" x.xsd\"/><soap:address location='http://a/'/></w>",
+            imports: &[("a.wsdl", "wsdl=1"), ("x.xsd", "xsd=1")],
+        },
+        Document { query: "wsdl=1", text: "<w><soap:address location='http://a/'/></w>", imports: &[] },
+        Document {
+            query: "xsd=1",
+            text: "<s><include schemaLocation='./x.xsd'/><import schemaLocation='http://b/'/><e name='schemaLocation'/></s>",
+            imports: &[("./x.xsd", "xsd=1")],
+        },
+    ],
+    address: "http://a/",
+    operations: &[],
+};
+
+impl Service for Imports {
+    fn description(&self) -> &'static Description {
+        &DESCRIPTION
+    }
+
+    fn call(&self, request: castile_soap::Request, _: &Options) -> Pending {
+        Box::pin(std::future::ready(Reply::empty(request.version)))
+    }
+}
+
+#[tokio::test]
+async fn what_a_contract_imports_is_served_beside_it() {
+    let here = "<include schemaLocation='http://h/e?xsd=1'/>";
+    for (query, expected) in [
+        (
+            "wsdl",
+            "<w><import location='http://h/e?wsdl=1'/><x:import schemaLocation = \"http://h/e?xsd=1\"/><soap:address location='http://h/e'/></w>",
+        ),
+        ("WSDL=1", "<w><soap:address location='http://h/e'/></w>"),
+        ("a=b&xsd=1", &*format!("<s>{here}<import schemaLocation='http://b/'/><e name='schemaLocation'/></s>")),
+    ] {
+        let hosts = vec!["h".to_owned()];
+        let address = Address::Asked { scheme: Scheme::HTTP, hosts, trust_forwarded_proto: false };
+        let response = ask(&Endpoint::new(Imports).address(address), get(&format!("/e?{query}"), &[])).await;
+        assert_eq!(response.body(), expected);
+    }
+    // Whoever knows no address has the documents beside what was asked.
+    let response = ask(&Endpoint::new(Imports), get("/e?wsdl=1", &[])).await;
+    assert_eq!(response.body(), "<w><soap:address location='http://a/'/></w>");
+    let response = ask(&Endpoint::new(Imports), get("/e?wsdl", &[])).await;
+    assert!(response.body().starts_with("<w><import location='?wsdl=1'/>"), "{}", response.body());
+    // A fixed address may have a query of its own.
+    let fixed = Endpoint::new(Imports).address(Address::Fixed("https://p/e?a&b".to_owned()));
+    let expected = "<w><soap:address location='https://p/e?a&amp;b'/></w>";
+    assert_eq!(ask(&fixed, get("/?wsdl=1", &[])).await.body(), expected);
+    assert!(
+        ask(&fixed, get("/?xsd=1", &[])).await.body().starts_with("<s><include schemaLocation='https://p/e?xsd=1'/>")
+    );
+    assert_eq!(ask(&fixed, get("/?xsd=2", &[])).await.status(), 405);
 }

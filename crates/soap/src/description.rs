@@ -13,12 +13,31 @@ pub struct Description {
     pub namespace: &'static str,
     /// What the contract says about itself, empty if nothing.
     pub documentation: &'static str,
-    /// The contract itself, as its author wrote it.
-    pub wsdl: &'static str,
-    /// The `location` of the `soap:address` in [`wsdl`](Self::wsdl), to be replaced when the contract is served.
+    /// The contract itself: the WSDL, and behind it the documents that it imports.
+    pub documents: &'static [Document],
+    /// The `location` of the `soap:address` in [`documents`](Self::documents), to be replaced when they are served.
     pub address: &'static str,
     /// The operations of the port type, in the contract's order.
     pub operations: &'static [Operation],
+}
+
+/// A document of a contract, as its author wrote it.
+#[derive(Debug)]
+pub struct Document {
+    /// What a client asks for it by, behind the `?` of a URL: `wsdl`, or `xsd=1`.
+    pub query: &'static str,
+    /// The text, in UTF-8.
+    pub text: &'static str,
+    /// The locations of the documents that it imports or includes (`location`, `schemaLocation`), to be replaced when it is
+    /// served, and what those documents are asked for by.
+    pub imports: &'static [(&'static str, &'static str)],
+}
+
+impl Document {
+    /// A WSDL that imports nothing.
+    pub const fn wsdl(text: &'static str) -> Self {
+        Document { query: "wsdl", text, imports: &[] }
+    }
 }
 
 /// A WSDL operation with its SOAP binding.

@@ -30,7 +30,7 @@ mod version;
 
 pub use blocks::{AnyHeader, Header};
 pub use context::Context;
-pub use description::{Actions, Description, Operation, Root, SizeHint};
+pub use description::{Actions, Description, Document, Operation, Root, SizeHint};
 pub use dispatch::{Dispatch, Payload};
 pub use envelope::{Envelope, HeaderBlock};
 pub use error::{Error, ErrorKind};

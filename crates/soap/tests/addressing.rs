@@ -64,7 +64,7 @@ impl<const DECLARED: u8> Dispatch for Notes<DECLARED> {
         name: "Notes",
         namespace: "urn:n",
         documentation: "",
-        wsdl: "",
+        documents: &[castile_soap::Document::wsdl("")],
         address: "",
         operations: &OPERATIONS,
     };

@@ -89,7 +89,7 @@ impl Dispatch for Collection {
         name: "Soap12Test",
         namespace: NAMESPACE,
         documentation: "",
-        wsdl: "",
+        documents: &[castile_soap::Document::wsdl("")],
         address: "",
         operations: &OPERATIONS,
     };

@@ -38,7 +38,7 @@ impl Dispatch for Taker {
         name: "Taker",
         namespace: "urn:t",
         documentation: "",
-        wsdl: "",
+        documents: &[castile_soap::Document::wsdl("")],
         address: "",
         operations: &OPERATIONS,
     };

@@ -95,7 +95,7 @@ impl Dispatch for Lists {
         name: "Lists",
         namespace: "urn:l",
         documentation: "",
-        wsdl: "",
+        documents: &[castile_soap::Document::wsdl("")],
         address: "",
         operations: &OPERATIONS,
     };

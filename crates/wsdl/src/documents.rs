@@ -68,7 +68,7 @@ fn import(element: Element<'_>, from: &Opened, loader: &mut Loader<'_>, queue: &
         loader.diagnostics.error(place, message).with_note(note);
         return;
     };
-    let Some(opened) = loader.open(&uri, Some(place)) else { return };
+    let Some(opened) = loader.open_import(&uri, from.file, Some(location), place) else { return };
     let root = opened.document.root();
     if root.namespace() == XSD_NAMESPACE {
         loader.import(from, namespace, Some(location), place);

@@ -1,3 +1,4 @@
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -177,6 +178,8 @@ struct Source {
     name: Arc<str>,
     text: Arc<str>,
     lines: Lines,
+    /// The documents that it imports, by the locations that it names.
+    imports: BTreeMap<String, FileId>,
 }
 
 impl Default for Sources {
@@ -191,7 +194,7 @@ impl Sources {
     /// Adds a document.
     pub fn add(&mut self, name: &str, text: Arc<str>) -> FileId {
         let lines = Lines::of(&text);
-        self.files.push(Source { name: name.into(), text, lines });
+        self.files.push(Source { name: name.into(), text, lines, imports: BTreeMap::new() });
         FileId(self.files.len() as u32 - 1)
     }
 
@@ -209,6 +212,39 @@ impl Sources {
     /// The texts of all documents, in the order they were read.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.files.iter().skip(1).map(|source| &*source.text)
+    }
+
+    /// Notes that a document imports or includes another one by this location.
+    pub fn add_import(&mut self, from: FileId, location: &str, to: FileId) {
+        let imports = &mut self.files[from.0 as usize].imports;
+        // A document that is included into several namespaces is followed for each.
+        if !imports.contains_key(location) {
+            imports.insert(location.to_owned(), to);
+        }
+    }
+
+    /// The document that was read first and all that it imports or includes by location, each once.
+    #[must_use]
+    pub fn imported(&self) -> Vec<FileId> {
+        let mut found: Vec<FileId> = (self.files.len() > 1).then_some(FileId(1)).into_iter().collect();
+        let mut known: HashSet<FileId> = found.iter().copied().collect();
+        let mut next = 0;
+        while let Some(&file) = found.get(next) {
+            found.extend(self.imports(file).map(|(_, to)| to).filter(|to| known.insert(*to)));
+            next += 1;
+        }
+        found
+    }
+
+    /// The documents that a document imports or includes, by the locations that it names.
+    pub fn imports(&self, file: FileId) -> impl Iterator<Item = (&str, FileId)> {
+        self.files[file.0 as usize].imports.iter().map(|(location, to)| (location.as_str(), *to))
+    }
+
+    /// The text of a document.
+    #[must_use]
+    pub fn text(&self, file: FileId) -> &str {
+        &self.files[file.0 as usize].text
     }
 
     /// Line and column, unless the document as a whole is meant.

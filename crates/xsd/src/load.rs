@@ -57,7 +57,7 @@ struct SchemaDocument {
 }
 
 struct Pending {
-    base: Arc<str>,
+    base: Opened,
     namespace: String,
     location: Option<String>,
     place: Location,
@@ -110,6 +110,15 @@ impl<'r> Loader<'r> {
         let opened = self.read(uri, from);
         self.opened.insert(uri.to_owned(), opened.clone());
         opened
+    }
+
+    /// Opens the document `uri`, which the document `from` asks for at `place`, by this location if it names one.
+    pub fn open_import(&mut self, uri: &str, from: FileId, location: Option<&str>, place: Location) -> Option<Opened> {
+        let opened = self.open(uri, Some(place))?;
+        if let Some(location) = location {
+            self.diagnostics.sources.add_import(from, location, opened.file);
+        }
+        Some(opened)
     }
 
     fn read(&mut self, uri: &str, from: Option<Location>) -> Option<Opened> {
@@ -308,12 +317,12 @@ impl<'r> Loader<'r> {
         let uri = location.and_then(|_| self.resolver.locate(&request));
         match uri {
             Some(uri) => {
-                if let Some(opened) = self.open(&uri, Some(place)) {
+                if let Some(opened) = self.open_import(&uri, from.file, location, place) {
                     self.add_import(&opened, namespace, place, queue);
                 }
             }
             None => self.pending.push(Pending {
-                base: from.uri.clone(),
+                base: from.clone(),
                 namespace: namespace.to_owned(),
                 location: location.map(str::to_owned),
                 place,
@@ -367,7 +376,7 @@ impl<'r> Loader<'r> {
             self.diagnostics.add(severity, place, format!("{location} is not found")).with_note(note);
             return;
         };
-        if let Some(opened) = self.open(&uri, Some(place)) {
+        if let Some(opened) = self.open_import(&uri, from.file, Some(location), place) {
             let root = opened.document.root().id();
             self.add(&opened, root, Some((target, place)), None, queue);
         }
@@ -431,9 +440,10 @@ impl<'r> Loader<'r> {
             if self.namespaces.contains(pending.namespace.as_str()) {
                 continue;
             }
-            let request = Request { base: &pending.base, location: None, namespace: &pending.namespace };
+            let Pending { base, location, place, .. } = &pending;
+            let request = Request { base: &base.uri, location: None, namespace: &pending.namespace };
             if let Some(uri) = self.locate(&request) {
-                if let Some(opened) = self.open(&uri, Some(pending.place)) {
+                if let Some(opened) = self.open_import(&uri, base.file, location.as_deref(), *place) {
                     let mut queue = Vec::new();
                     self.add_import(&opened, &pending.namespace, pending.place, &mut queue);
                     self.follow(queue);

@@ -192,10 +192,12 @@ pub(crate) fn group(contracts: &[Contract], files: &Files, out: &Path) -> Result
     let mut known = HashSet::new();
     for contract in contracts {
         let Ok(generated) = &contract.result else { continue };
-        // The file's own name stands in the comment at the top and where it is included.
+        // The file's own name stands in the comment at the top, and in those of the documents that are included.
         let file = contract.path.file_name().unwrap_or_default().to_string_lossy();
-        let stem = contract.path.file_stem().unwrap_or_default().to_string_lossy();
-        let source = generated.source.replace(&*file, "").replace(&format!("{stem}.wsdl"), "");
+        let mut source = generated.source.replace(&*file, "");
+        for document in &generated.documents {
+            source = source.replace(&document.file, "");
+        }
         let has_operations = contract.generated_operations() > 0;
         if !known.insert(source) || crate::contracts::types(&generated.source) == 0 && !has_operations {
             continue;

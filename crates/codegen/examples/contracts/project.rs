@@ -59,6 +59,10 @@ fn generate(path: &Path, files: &Files, out: &Path, name: &str) -> Result<Genera
         texts.join("\n")
     })?;
     std::fs::write(out.join(format!("src/{name}.rs")), &generated.source)?;
+    // The group itself is there.
+    for document in generated.documents.iter().skip(1) {
+        std::fs::write(out.join("src").join(&document.file), &document.text)?;
+    }
     // What the planner reckons is at least what the compiler makes of it.
     let checks =
         generated.sizes.iter().map(|(name, size)| format!("const _: () = assert!(size_of::<{name}>() <= {size});\n"));

@@ -7,12 +7,13 @@ use quote::quote;
 use super::documentation::{self, documentation};
 use super::{Context, base, by_index, messages};
 use crate::Options;
+use crate::documents::Document;
 use crate::names::ServiceNames;
 use crate::plan::{Base, Message, Operation, Service};
 
 /// The trait, the server and the client. A program may use one half and not the other: nothing of that is dead code.
-pub(super) fn render(plan: &Service, wsdl: &str, options: &Options, context: Context<'_>) -> TokenStream {
-    let server = options.server.then(|| server(plan, wsdl, options, context));
+pub(super) fn render(plan: &Service, documents: &[Document], options: &Options, context: Context<'_>) -> TokenStream {
+    let server = options.server.then(|| server(plan, documents, options, context));
     let client = options.client.then(|| client(plan, context));
     quote! { #server #client }
 }
@@ -194,7 +195,14 @@ fn call(operation: &Operation, table: &TokenStream) -> TokenStream {
     }
 }
 
-fn server(plan: &Service, wsdl: &str, options: &Options, context: Context<'_>) -> TokenStream {
+fn server(plan: &Service, documents: &[Document], options: &Options, context: Context<'_>) -> TokenStream {
+    let documents = documents.iter().map(|Document { file, query, imports, .. }| {
+        if imports.is_empty() && query == "wsdl" {
+            return quote! { SoapDocument::wsdl(include_str!(#file)) };
+        }
+        let imports = imports.iter().map(|(location, query)| quote! { (#location, #query) });
+        quote! { SoapDocument { query: #query, text: include_str!(#file), imports: &[#(#imports),*] } }
+    });
     let Service { name, namespace, address, .. } = plan;
     let ServiceNames { port_type, server, dispatch, operations, .. } = &plan.names;
     let documentation_text = &plan.documentation;
@@ -311,7 +319,7 @@ fn server(plan: &Service, wsdl: &str, options: &Options, context: Context<'_>) -
                 name: #name,
                 namespace: #namespace,
                 documentation: #documentation_text,
-                wsdl: include_str!(#wsdl),
+                documents: &[#(#documents),*],
                 address: #address,
                 operations: &#operations,
             };

@@ -11,13 +11,11 @@ use crate::datatypes::{Invalid, SimpleType};
 use crate::error::{Error, ErrorKind};
 use crate::recursive::deeper;
 
-use crate::schema::{self, Attributes, Element, TypeName, ValueConstraint, is_same};
+use crate::schema::{self, Attributes, Element, TypeName, ValueConstraint, XSI_NAMESPACE, is_same};
 
 use super::charges::BLOCK;
 use super::{Decoder, FromXml, is_fixed, quoted};
 
-/// The namespace of `xsi:nil` and `xsi:type`.
-pub(crate) const XSI_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema-instance";
 /// Attributes of the envelope's namespace may stand anywhere in SOAP 1.1 (§4.1.1), on header blocks and on the payload in
 /// SOAP 1.2 (Part 1 §5.2, §5.3).
 const SOAP11_NAMESPACE: &str = "http://schemas.xmlsoap.org/soap/envelope/";

@@ -9,8 +9,7 @@ use super::{Decoder, Error, ErrorKind, FromXml, Next, quoted};
 use crate::any::ExpandedName;
 use crate::datatypes::SimpleType;
 use crate::encoded::{RPC, SOAP11, SOAP12};
-use crate::from_xml::attributes::XSI_NAMESPACE;
-use crate::schema::{Element, TypeName};
+use crate::schema::{Element, TypeName, XSI_NAMESPACE};
 
 pub(super) use graph::Graph;
 use graph::{Opened, Reference};

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use castile_soap::Description;
+use castile_soap::{Description, Document};
 use http::request::Parts;
 use http::uri::Scheme;
 use http::{HeaderName, header};
@@ -44,16 +44,22 @@ impl Default for Address {
 #[derive(Clone, Copy)]
 pub(super) struct Local(pub(super) SocketAddr);
 
-/// The contract with its `soap:address` replaced; unchanged where no address is known.
-pub(super) fn rewrite(description: &Description, address: &Address, head: &Parts) -> String {
+/// A document of the contract with its `soap:address` replaced, and where the documents are that it imports. The address stays
+/// as it is where none is known, and the documents are beside this one then.
+pub(super) fn rewrite(description: &Description, document: &Document, address: &Address, head: &Parts) -> String {
     let url = match address {
         Address::Fixed(url) => Some(url.clone()),
         Address::Asked { scheme, hosts, trust_forwarded_proto } => asked(head, scheme, hosts, *trust_forwarded_proto),
     };
-    match url {
-        Some(url) => replace_location(description.wsdl, description.address, &escape(&url)),
-        None => description.wsdl.to_owned(),
-    }
+    let beside = url.as_deref().and_then(|url| url.split('?').next()).unwrap_or_default();
+    replace_locations(document.text, |attribute, location| {
+        let imported = document.imports.iter().find(|(of_import, _)| *of_import == location);
+        match (imported, &url) {
+            (Some((_, query)), _) => Some(escape(&format!("{beside}?{query}"))),
+            (None, Some(url)) if attribute == LOCATION && location == description.address => Some(escape(url)),
+            _ => None,
+        }
+    })
 }
 
 fn asked(head: &Parts, scheme: &Scheme, hosts: &[String], trust_forwarded_proto: bool) -> Option<String> {
@@ -80,15 +86,21 @@ fn asked(head: &Parts, scheme: &Scheme, hosts: &[String], trust_forwarded_proto:
     Some(format!("{scheme}://{authority}{}", head.uri.path()))
 }
 
-/// Replaces `address` where it is the value of a `location` attribute, however it is written there.
-fn replace_location(wsdl: &str, address: &str, url: &str) -> String {
-    let mut rewritten = String::with_capacity(wsdl.len() + url.len());
-    let mut rest = wsdl;
-    while let Some((before, value, after)) = next_location(rest) {
+/// The attribute that has an address in a `soap:address`, and the location of a document in an `import` of WSDL.
+const LOCATION: &str = "location";
+/// The attribute that has the location of a document in a schema.
+const SCHEMA_LOCATION: &str = "schemaLocation";
+
+/// Replaces the values of `location` and `schemaLocation` attributes by what `of` makes of the attribute and its value, however
+/// that is written.
+fn replace_locations(text: &str, of: impl Fn(&str, &str) -> Option<String>) -> String {
+    let mut rewritten = String::with_capacity(text.len() + 64);
+    let mut rest = text;
+    while let Some((attribute, before, value, after)) = next_location(rest) {
         rewritten.push_str(before);
         // What was read is trimmed.
-        let is_address = unescape(value).trim_matches(WHITE_SPACE) == address;
-        rewritten.push_str(if is_address { url } else { value });
+        let url = of(attribute, unescape(value).trim_matches(WHITE_SPACE));
+        rewritten.push_str(url.as_deref().unwrap_or(value));
         rest = after;
     }
     rewritten + rest
@@ -97,19 +109,24 @@ fn replace_location(wsdl: &str, address: &str, url: &str) -> String {
 /// White space of XML (XML 1.0 §2.3).
 const WHITE_SPACE: [char; 4] = [' ', '\t', '\r', '\n'];
 
-/// The value of the next attribute `location`, and what stands before and after it.
-fn next_location(text: &str) -> Option<(&str, &str, &str)> {
-    const NAME: &str = "location";
-    text.match_indices(NAME).find_map(|(start, _)| {
-        text[..start].ends_with(WHITE_SPACE).then_some(())?;
-        let equals = text[start + NAME.len()..].trim_start_matches(WHITE_SPACE).strip_prefix('=')?;
+/// The next attribute `location` or `schemaLocation`, its value, and what stands before and after that.
+fn next_location(text: &str) -> Option<(&'static str, &str, &str, &str)> {
+    const END: &str = "ocation";
+    text.match_indices(END).find_map(|(start, _)| {
+        let end = start + END.len();
+        let is_named = |name: &&str| {
+            let before = text[..end].strip_suffix(*name);
+            before.is_some_and(|before| before.ends_with(WHITE_SPACE))
+        };
+        let attribute = [LOCATION, SCHEMA_LOCATION].into_iter().find(is_named)?;
+        let equals = text[end..].trim_start_matches(WHITE_SPACE).strip_prefix('=')?;
         let quoted = equals.trim_start_matches(WHITE_SPACE);
         let quote = quoted.chars().next().filter(|quote| ['"', '\''].contains(quote))?;
         let (value, _) = quoted[1..].split_once(quote)?;
         let start = text.len() - quoted.len() + 1;
         let (before, from) = text.split_at(start);
         let (value, after) = from.split_at(value.len());
-        Some((before, value, after))
+        Some((attribute, before, value, after))
     })
 }
 
@@ -150,6 +167,12 @@ fn escape(url: &str) -> String {
 mod tests {
     use super::*;
 
+    fn replaced(wsdl: &str, address: &str) -> String {
+        replace_locations(wsdl, |attribute, value| {
+            (attribute == LOCATION && value == address).then(|| "URL".to_owned())
+        })
+    }
+
     #[test]
     fn the_address_is_found_however_it_is_written() {
         for (address, wsdl, expected) in [
@@ -167,7 +190,7 @@ mod tests {
                 "<b location='http://c/'/><b location='URL'/><b location='URL'/>",
             ),
         ] {
-            assert_eq!(replace_location(wsdl, address, "URL"), expected, "{wsdl}");
+            assert_eq!(replaced(wsdl, address), expected, "{wsdl}");
         }
     }
 
@@ -183,7 +206,7 @@ mod tests {
             "<b location='&&; &#; &#x; &#xD800; &none;'/>",
             "<b location",
         ] {
-            assert_eq!(replace_location(wsdl, "http://a/", "URL"), wsdl);
+            assert_eq!(replaced(wsdl, "http://a/"), wsdl);
         }
     }
 }

@@ -13,7 +13,7 @@ use bytes::Bytes;
 use castile_budget::{Budget, Reservation};
 use castile_mime::ErrorKind;
 use castile_soap::{
-    Description, Fault, Layer, Leniency, Mtom, NoDetail, Offloading, Pending, Reply, Version, addressing,
+    Description, Document, Fault, Layer, Leniency, Mtom, NoDetail, Offloading, Pending, Reply, Version, addressing,
 };
 use castile_xml::Limits;
 use futures_util::future::BoxFuture;
@@ -209,7 +209,10 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
         let fields = Fields::of(&head.headers);
         let asked_for = match head.method {
             Method::POST => content_type(&fields).map_err(Refusal::into_response),
-            Method::GET | Method::HEAD if asks_for_wsdl(&head) => Err(self.wsdl(&head)),
+            Method::GET | Method::HEAD => match asked_document(self.description(), &head) {
+                Some(document) => Err(self.document(document, &head)),
+                None => Err(Refusal::Method.into_response()),
+            },
             _ => Err(Refusal::Method.into_response()),
         };
         let (mut content_type, action) = match asked_for {
@@ -253,9 +256,9 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
         })
     }
 
-    fn wsdl(&self, head: &Parts) -> Response<Body> {
-        let wsdl = address::rewrite(self.description(), &self.shared.options.address, head);
-        let mut response = Response::new(Body::from(wsdl));
+    fn document(&self, document: &Document, head: &Parts) -> Response<Body> {
+        let text = address::rewrite(self.description(), document, &self.shared.options.address, head);
+        let mut response = Response::new(Body::from(text));
         response.headers_mut().insert(header::CONTENT_TYPE, XML_TYPE);
         response
     }
@@ -416,10 +419,15 @@ fn message(mut reply: Reply) -> Response<Body> {
     response
 }
 
-fn asks_for_wsdl(head: &Parts) -> bool {
-    let query = head.uri.query().unwrap_or_default();
-    let mut names = query.split('&').map(|pair| pair.split('=').next().unwrap_or(pair));
-    names.any(|name| name.eq_ignore_ascii_case("wsdl"))
+/// The document of the contract that a query asks for: one that is imported by its number, the WSDL by whatever else begins
+/// with its name.
+fn asked_document(description: &Description, head: &Parts) -> Option<&'static Document> {
+    let pairs = || head.uri.query().unwrap_or_default().split('&');
+    let is_asked = |document: &&Document| pairs().any(|pair| pair.eq_ignore_ascii_case(document.query));
+    let imported = description.documents.iter().skip(1).find(is_asked);
+    let asks_for_wsdl =
+        || pairs().any(|pair| pair.split('=').next().is_some_and(|name| name.eq_ignore_ascii_case("wsdl")));
+    imported.or_else(|| description.documents.first().filter(|_| asks_for_wsdl()))
 }
 
 /// What the headers say of a body that is a message: one of the media types, in an encoding that is known, and an action.

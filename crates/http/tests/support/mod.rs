@@ -28,7 +28,9 @@ static DESCRIPTION: Description = Description {
     name: "Echo",
     namespace: "urn:echo",
     documentation: "",
-    wsdl: r#"<definitions><documentation>at http://example.invalid/echo</documentation><soap:address location="http://example.invalid/echo"/></definitions>"#,
+    documents: &[castile_soap::Document::wsdl(
+        r#"<definitions><documentation>at http://example.invalid/echo</documentation><soap:address location="http://example.invalid/echo"/></definitions>"#,
+    )],
     address: "http://example.invalid/echo",
     operations: &[],
 };
@@ -126,7 +128,7 @@ pub fn post(message: &'static str) -> Request<Full<Bytes>> {
 }
 
 /// The response of `endpoint`, its body read.
-pub async fn ask<B>(endpoint: &Endpoint<Echo>, request: Request<B>) -> Response<String>
+pub async fn ask<S: Service, B>(endpoint: &Endpoint<S>, request: Request<B>) -> Response<String>
 where
     B: Body<Data = Bytes> + Send + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,

@@ -3,8 +3,10 @@
 use std::ops::Range;
 
 use castile_databinding::datatypes::{QName, Scope, SimpleType};
+use castile_databinding::encoded::Encoding;
+use castile_databinding::schema::XSI_NAMESPACE;
 use castile_databinding::{Decoder, Deviations};
-use castile_xml::{Limits, Memory, Reader, Token, XML_NAMESPACE};
+use castile_xml::{Limits, Memory, Reader, StartTag, Token, XML_NAMESPACE};
 
 use crate::envelope::next_tag;
 use crate::{Detail, Envelope, Error, Fault, FaultCode, FaultDetail, Reason, Version};
@@ -188,26 +190,49 @@ fn read_entries(reader: &mut Reader<'_>) -> Result<Range<usize>, Error> {
     Ok(start..end)
 }
 
-/// The detail that `entries` begin with, if the contract declares it: the message is read once more up to there, so that
-/// declarations and references count that stand around it. What was tolerated comes beside it.
+/// The detail that `entries` begin with, if the contract declares it. What was tolerated comes beside it.
+///
+/// In SOAP encoding several may have one name. Then `xsi:type` tells which one it is, at the entry or where that refers to.
 fn declared<D: FaultDetail>(
     text: &str,
     entries: Range<usize>,
     limits: Limits,
     is_lenient: bool,
 ) -> Option<(D, Deviations)> {
+    let (reader, first) = at_entry(text, &entries, limits)?;
+    let (namespace, local) = (reader.namespace(first.namespace), first.name.local());
+    let mut candidates = D::ELEMENTS.iter().enumerate().filter(|(_, element)| element.is(namespace, local));
+    let index = candidates.next()?.0;
+    let others: Vec<usize> = candidates.map(|(index, _)| index).collect();
+    if !others.is_empty() && !may_say_type(&reader) {
+        return None;
+    }
+    let read = |reader, index| {
+        let mut decoder = if is_lenient { Decoder::lenient(reader) } else { Decoder::new(reader) };
+        let detail = D::read(&mut decoder, index).ok()?;
+        Some((detail, decoder.take_deviations()))
+    };
+    // Another type than the one that is said is refused.
+    let other = |index| read(at_entry(text, &entries, limits)?.0, index);
+    read(reader, index).or_else(|| others.into_iter().find_map(other))
+}
+
+/// The message read once more up to the start tag of the first of `entries`, so that declarations and references count that
+/// stand around it.
+fn at_entry<'a>(text: &'a str, entries: &Range<usize>, limits: Limits) -> Option<(Reader<'a>, StartTag<'a>)> {
     let mut reader = Reader::decoded(text, limits, &mut Memory::default()).ok()?;
-    let first = loop {
+    loop {
         match reader.next().ok()? {
-            Token::StartTag(tag) if tag.offset >= entries.start => break tag,
+            Token::StartTag(tag) if tag.offset >= entries.start => return Some((reader, tag)),
             Token::End => return None,
             _ if reader.offset() > entries.end => return None,
             _ => {}
         }
-    };
-    let (namespace, local) = (reader.namespace(first.namespace), first.name.local());
-    let index = D::ELEMENTS.iter().position(|element| element.is(namespace, local))?;
-    let mut decoder = if is_lenient { Decoder::lenient(reader) } else { Decoder::new(reader) };
-    let detail = D::read(&mut decoder, index).ok()?;
-    Some((detail, decoder.take_deviations()))
+    }
+}
+
+/// Whether the start tag that was read last says a type, or refers to an element that may.
+fn may_say_type(reader: &Reader<'_>) -> bool {
+    let names = [(XSI_NAMESPACE, "type"), ("", "href"), (Encoding::Soap12.namespace(), "ref")];
+    reader.attributes().any(|attribute| names.contains(&(attribute.namespace, attribute.name.local())))
 }

@@ -83,7 +83,7 @@ impl Dispatch for Notes {
         name: "Notes",
         namespace: "urn:n",
         documentation: "",
-        wsdl: "",
+        documents: &[castile_soap::Document::wsdl("")],
         address: "",
         operations: &OPERATIONS,
     };

@@ -4,8 +4,8 @@ use ::castile::codegen::{
     Arc, CallError, Caller, Context, Decoder, Description, Dispatch, Element, Encoder,
     Endpoint, EndpointOptions, Error, Fault, Future, HttpError, HttpRequest,
     HttpResponse, HttpService, Infallible, Leniency, Limits, Operation, Payload, Pending,
-    Poll, RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService,
-    TowerService, Transport,
+    Poll, RequestBody, ResponseFuture, Root, SizeHint, SoapDocument, SoapError,
+    SoapService, TowerService, Transport,
 };
 
 const NAMESPACE: &str = "urn:any_header";
@@ -100,7 +100,7 @@ impl<T: Feature> Dispatch for FeatureDispatch<T> {
         name: "Feature",
         namespace: "urn:any_header",
         documentation: "",
-        wsdl: include_str!("service.wsdl"),
+        documents: &[SoapDocument::wsdl(include_str!("service.wsdl"))],
         address: "http://localhost:8080/feature",
         operations: &FEATURE_OPERATIONS,
     };

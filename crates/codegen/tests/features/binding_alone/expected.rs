@@ -4,8 +4,8 @@ use ::castile::codegen::{
     Arc, CallError, Caller, Context, Decoder, Description, Dispatch, Element, Encoder,
     Endpoint, EndpointOptions, Error, Fault, FromXml, Future, HttpError, HttpRequest,
     HttpResponse, HttpService, Infallible, Leniency, Limits, Operation, Payload, Pending,
-    Poll, RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService,
-    SoapVersion, ToXml, TowerService, Transport, xs,
+    Poll, RequestBody, ResponseFuture, Root, SizeHint, SoapDocument, SoapError,
+    SoapService, SoapVersion, ToXml, TowerService, Transport, xs,
 };
 
 const NAMESPACE: &str = "urn:binding_alone";
@@ -76,7 +76,7 @@ impl<T: Feature> Dispatch for FeatureDispatch<T> {
         name: "Feature12",
         namespace: "urn:binding_alone",
         documentation: "",
-        wsdl: include_str!("service.wsdl"),
+        documents: &[SoapDocument::wsdl(include_str!("service.wsdl"))],
         address: "",
         operations: &FEATURE_OPERATIONS,
     };
@@ -205,7 +205,7 @@ impl<T: Other> Dispatch for OtherDispatch<T> {
         name: "Other",
         namespace: "urn:binding_alone",
         documentation: "",
-        wsdl: include_str!("service.wsdl"),
+        documents: &[SoapDocument::wsdl(include_str!("service.wsdl"))],
         address: "",
         operations: &OTHER_OPERATIONS,
     };

@@ -5,7 +5,7 @@ use ::castile::codegen::{
     Endpoint, EndpointOptions, Error, Fault, FromXml, Future, HttpError, HttpRequest,
     HttpResponse, HttpService, Infallible, Leniency, Limits, Nillable, Operation,
     Payload, Pending, Poll, RequestBody, ResponseFuture, Root, SimpleType, SizeHint,
-    SoapError, SoapService, ToXml, TowerService, Transport, xs,
+    SoapDocument, SoapError, SoapService, ToXml, TowerService, Transport, xs,
 };
 
 const NAMESPACE: &str = "urn:facets";
@@ -80,7 +80,7 @@ impl<T: Feature> Dispatch for FeatureDispatch<T> {
         name: "Feature",
         namespace: "urn:facets",
         documentation: "",
-        wsdl: include_str!("service.wsdl"),
+        documents: &[SoapDocument::wsdl(include_str!("service.wsdl"))],
         address: "http://localhost:8080/facets",
         operations: &FEATURE_OPERATIONS,
     };

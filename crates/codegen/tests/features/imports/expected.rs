@@ -4,8 +4,8 @@ use ::castile::codegen::{
     Arc, CallError, Caller, Context, Decoder, Description, Dispatch, Element, Encoder,
     Endpoint, EndpointOptions, Error, Fault, FromXml, Future, HttpError, HttpRequest,
     HttpResponse, HttpService, Infallible, Leniency, Limits, Operation, Payload, Pending,
-    Poll, RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService, ToXml,
-    TowerService, Transport, xs,
+    Poll, RequestBody, ResponseFuture, Root, SizeHint, SoapDocument, SoapError,
+    SoapService, ToXml, TowerService, Transport, xs,
 };
 
 const NAMESPACE: &str = "urn:imports";
@@ -76,7 +76,18 @@ impl<T: Feature> Dispatch for FeatureDispatch<T> {
         name: "Feature",
         namespace: "urn:imports",
         documentation: "",
-        wsdl: include_str!("service.wsdl"),
+        documents: &[
+            SoapDocument {
+                query: "wsdl",
+                text: include_str!("service.wsdl"),
+                imports: &[("types.xsd", "xsd=1")],
+            },
+            SoapDocument {
+                query: "xsd=1",
+                text: include_str!("service.1.xsd"),
+                imports: &[],
+            },
+        ],
         address: "http://localhost:8080/imports",
         operations: &FEATURE_OPERATIONS,
     };

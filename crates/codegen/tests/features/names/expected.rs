@@ -4,8 +4,8 @@ use ::castile::codegen::{
     Arc, CallError, Caller, Context, Decoder, Description, Dispatch, Element, Encoder,
     Endpoint, EndpointOptions, Error, Fault, FromXml, Future, HttpError, HttpRequest,
     HttpResponse, HttpService, Infallible, Leniency, Limits, Operation, Payload, Pending,
-    Poll, RequestBody, ResponseFuture, Root, SizeHint, SoapError, SoapService, ToXml,
-    TowerService, Transport, xs,
+    Poll, RequestBody, ResponseFuture, Root, SizeHint, SoapDocument, SoapError,
+    SoapService, ToXml, TowerService, Transport, xs,
 };
 
 const NAMESPACE: &str = "urn:names";
@@ -79,7 +79,7 @@ impl<T: Feature> Dispatch for FeatureDispatch<T> {
         name: "Feature",
         namespace: "urn:names",
         documentation: "",
-        wsdl: include_str!("service.wsdl"),
+        documents: &[SoapDocument::wsdl(include_str!("service.wsdl"))],
         address: "http://localhost:8080/names",
         operations: &FEATURE_OPERATIONS,
     };

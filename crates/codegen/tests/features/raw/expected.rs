@@ -4,7 +4,8 @@ use ::castile::codegen::{
     Arc, CallError, Caller, Context, Description, Dispatch, Element, Endpoint,
     EndpointOptions, Fault, Future, HttpError, HttpRequest, HttpResponse, HttpService,
     Infallible, Leniency, Limits, Operation, Payload, Pending, Poll, RequestBody,
-    ResponseFuture, Root, SizeHint, SoapError, SoapService, TowerService, Transport,
+    ResponseFuture, Root, SizeHint, SoapDocument, SoapError, SoapService, TowerService,
+    Transport,
 };
 
 const NAMESPACE: &str = "urn:raw";
@@ -85,7 +86,7 @@ impl<T: Feature> Dispatch for FeatureDispatch<T> {
         name: "Feature",
         namespace: "urn:raw",
         documentation: "",
-        wsdl: include_str!("service.wsdl"),
+        documents: &[SoapDocument::wsdl(include_str!("service.wsdl"))],
         address: "http://localhost:8080/feature",
         operations: &FEATURE_OPERATIONS,
     };

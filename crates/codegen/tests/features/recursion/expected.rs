@@ -5,7 +5,7 @@ use ::castile::codegen::{
     Endpoint, EndpointOptions, Error, Fault, FromXml, Future, HttpError, HttpRequest,
     HttpResponse, HttpService, Infallible, Leniency, Limits, Nillable, Operation,
     Payload, Pending, Poll, Recursive, RequestBody, ResponseFuture, Root, SizeHint,
-    SoapError, SoapService, ToXml, TowerService, Transport, xs,
+    SoapDocument, SoapError, SoapService, ToXml, TowerService, Transport, xs,
 };
 
 const NAMESPACE: &str = "urn:recursion";
@@ -76,7 +76,7 @@ impl<T: Feature> Dispatch for FeatureDispatch<T> {
         name: "Feature",
         namespace: "urn:recursion",
         documentation: "",
-        wsdl: include_str!("service.wsdl"),
+        documents: &[SoapDocument::wsdl(include_str!("service.wsdl"))],
         address: "http://localhost:8080/recursion",
         operations: &FEATURE_OPERATIONS,
     };

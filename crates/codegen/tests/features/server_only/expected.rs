@@ -4,7 +4,8 @@ use ::castile::codegen::{
     Arc, Context, Decoder, Description, Dispatch, Element, Encoder, Endpoint,
     EndpointOptions, Error, Fault, FaultDetail, FromXml, Future, HttpRequest,
     HttpResponse, Infallible, Operation, Payload, Pending, Poll, RequestBody,
-    ResponseFuture, Root, SizeHint, SoapError, SoapService, ToXml, TowerService, xs,
+    ResponseFuture, Root, SizeHint, SoapDocument, SoapError, SoapService, ToXml,
+    TowerService, xs,
 };
 
 const NAMESPACE: &str = "urn:halves";
@@ -75,7 +76,7 @@ impl<T: Feature> Dispatch for FeatureDispatch<T> {
         name: "Feature",
         namespace: "urn:halves",
         documentation: "",
-        wsdl: include_str!("service.wsdl"),
+        documents: &[SoapDocument::wsdl(include_str!("service.wsdl"))],
         address: "http://localhost:8080/server_only",
         operations: &FEATURE_OPERATIONS,
     };

@@ -29,7 +29,7 @@ MEMORY = 32_000_000
 
 SERVED = {
     "name", "why", "path", "query", "type", "action", "headers", "soap", "header", "payload", "body", "variants", "steps", "connections", "ramp",
-    "times", "keep", "again", "seconds", "within", "limit", "flags", "slow", "answers", "says", "says_not", "cpu_per_byte", "cpu_per_request",
+    "times", "keep", "again", "seconds", "within", "limit", "descriptors", "flags", "slow", "answers", "says", "says_not", "cpu_per_byte", "cpu_per_request",
     "cpu_per_second", "memory", "probe", "ends_within", "exits", "chunked", "method", "length",
 }
 COMMAND = {

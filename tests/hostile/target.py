@@ -14,7 +14,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 class Server:
     """A `castile serve` of its own on a free port of loopback."""
 
-    def __init__(self, castile, flags=(), limit=None):
+    def __init__(self, castile, flags=(), limit=None, descriptors=None):
         self.log = tempfile.TemporaryFile()
         command = [castile, "serve", "--addr", "127.0.0.1:0", *flags]
 
@@ -22,6 +22,8 @@ class Server:
             # Before it begins, since it looks how much memory it may have.
             if limit is not None:
                 resource.setrlimit(resource.RLIMIT_AS, (int(limit), int(limit)))
+            if descriptors is not None:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
 
         self.process = subprocess.Popen(
             command, stdout=self.log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, preexec_fn=confine

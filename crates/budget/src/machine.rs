@@ -1,6 +1,6 @@
-//! How much memory this process may have.
+//! How much memory this process may have, and how many descriptors.
 //!
-//! It is the smallest of
+//! The memory is the smallest of
 //!
 //! - the machine's physical memory (`/proc/meminfo`),
 //! - the limits of the container: `memory.max` and `memory.high` of the process's control group and of those above it, and
@@ -30,6 +30,17 @@ pub fn share() -> usize {
 /// How much memory this process may have, in bytes, as far as the system says so.
 pub fn memory() -> Option<usize> {
     below(Path::new("/"))
+}
+
+/// How many file descriptors this process may have at once (`ulimit -n`), as far as the system says so.
+pub fn descriptors() -> Option<usize> {
+    open_files(&fs::read_to_string("/proc/self/limits").ok()?)
+}
+
+/// `Max open files            1024                 524288               files`: the first number is the one that holds.
+fn open_files(limits: &str) -> Option<usize> {
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"))?;
+    line.split_whitespace().next()?.parse().ok()
 }
 
 /// How much memory the files below `root` say there is. Whatever can't be read says nothing.
@@ -105,6 +116,17 @@ mod tests {
     #[test]
     fn this_machine_says_something_where_it_is_linux() {
         assert_eq!(memory().is_some(), cfg!(target_os = "linux"));
+        assert_eq!(descriptors().is_some(), cfg!(target_os = "linux"));
         assert!(share() > 0);
+    }
+
+    #[test]
+    fn the_soft_limit_of_descriptors_holds() {
+        let limits = "Limit                     Soft Limit           Hard Limit           Units     \n\
+                      Max processes             96000                96000                processes \n\
+                      Max open files            1024                 524288               files     \n";
+        assert_eq!(open_files(limits), Some(1024));
+        assert_eq!(open_files(&limits.replace("1024 ", "unlimited ")), None);
+        assert_eq!(open_files(""), None);
     }
 }

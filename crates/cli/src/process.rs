@@ -45,6 +45,7 @@ impl Arguments {
 
     /// Listens, tells so on standard output, and serves until the process is asked to end.
     pub(crate) fn serve<F: Future>(&self, serve: impl FnOnce(TcpListener, End) -> F) -> anyhow::Result<F::Output> {
+        castile_load::allow_descriptors();
         // The process has no other thread yet.
         if let Some(network) = &self.network {
             network.serve()?;

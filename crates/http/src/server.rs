@@ -25,7 +25,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
-use castile_budget::Budget;
+use castile_budget::{Budget, machine};
 use http::{Request, Response};
 use http_body::Body;
 use hyper::body::Incoming;
@@ -50,6 +50,10 @@ pub use self::shutdown::{CutOff, Shutdown};
 
 /// The most bytes of a head, as well as of the trailers of a body. More is answered 431.
 const MAX_HEAD: usize = 64 << 10;
+
+/// The most bytes that a connection reads ahead: a head, and what comes with it. Each connection keeps as much memory while it is
+/// busy, beside the budget; hyper's own limit is six times that.
+const MAX_BUFFER: usize = MAX_HEAD + (16 << 10);
 
 /// How many connections are accepted after the order to stop, if they wait already. It is more than systems let wait.
 const BACKLOG: usize = 4_096;
@@ -134,7 +138,8 @@ impl Server {
         self
     }
 
-    /// The most connections at once, at least 1. 10,000 by default. A further one takes the place of the one that has
+    /// The most connections at once, at least 1. 10,000 by default, and never more than seven eighths of the descriptors that
+    /// the process may have when it begins to serve (`ulimit -n`). A further one takes the place of the one that has
     /// been idle, or sent or read most slowly; where all are at work it waits, and the next ones wait in the listener's
     /// backlog.
     pub fn max_connections(mut self, max: usize) -> Self {
@@ -234,7 +239,7 @@ impl Server {
         B: Body<Data = Bytes> + Send + 'static,
         B::Error: Into<BoxError>,
     {
-        let max_connections = self.max_connections;
+        let max_connections = self.max_connections.min(most_connections(machine::descriptors()));
         let grace = self.shutdown_grace;
         let running =
             Running { shared: Arc::new(self.into_shared()), slots: Arc::new(Semaphore::new(max_connections)) };
@@ -277,6 +282,7 @@ impl Server {
         http.header_read_timeout(None);
         http.half_close(true);
         http.max_header_size(MAX_HEAD);
+        http.max_buf_size(MAX_BUFFER);
         // Not `pipeline_flush`: it holds an answer back while part of the next head is there, and that part may wait for
         // the answer.
         Shared {
@@ -357,6 +363,12 @@ impl Drop for Running {
     }
 }
 
+/// How many connections there may be where a process may have so many descriptors: the others are for listeners, files and what
+/// handlers open. To run out of them is worse than to be full, since then nobody's connection is even accepted.
+fn most_connections(descriptors: Option<usize>) -> usize {
+    descriptors.map_or(usize::MAX, |descriptors| descriptors - descriptors / 8).max(1)
+}
+
 /// Waits for the place of one more connection. Where all are taken one is dropped that waits for its peer, as soon as one
 /// does.
 async fn place(slots: &Arc<Semaphore>, connections: &Connections) -> OwnedSemaphorePermit {
@@ -406,4 +418,16 @@ async fn until<F: Future>(mut shutdown: std::pin::Pin<&mut impl Future<Output = 
         future.as_mut().poll(cx).map(Some)
     })
     .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_leave_descriptors_for_others() {
+        for (descriptors, expected) in [(Some(1_024), 896), (Some(8), 7), (Some(0), 1), (None, usize::MAX)] {
+            assert_eq!(most_connections(descriptors), expected);
+        }
+    }
 }

@@ -93,3 +93,4 @@ pub use search::{Axis, Goal, Search};
 pub use server::Server;
 pub use timeline::Timeline;
 pub use typed::{Answer, BoxError, Call, Connect, TypedClient, User};
+pub use usage::allow_descriptors;

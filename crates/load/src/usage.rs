@@ -20,7 +20,7 @@ impl Usage {
 /// Lets this process, and those it starts, have as many file descriptors as the system allows: a user is one, or two.
 /// Where the system refuses, running out of them is told when it happens.
 #[cfg(target_os = "linux")]
-pub(crate) fn allow_descriptors() {
+pub fn allow_descriptors() {
     use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
     if let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE)
@@ -151,7 +151,8 @@ fn pid(process: u32) -> Option<nix::unistd::Pid> {
 mod unmeasured {
     use super::Duration;
 
-    pub(crate) fn allow_descriptors() {}
+    /// Nothing: here nothing says how many file descriptors there may be.
+    pub fn allow_descriptors() {}
 
     pub(crate) fn own_cpu_time() -> Option<Duration> {
         None
@@ -175,6 +176,8 @@ mod unmeasured {
 
     pub(crate) fn forget_peak_memory(_process: u32) {}
 }
+#[cfg(not(target_os = "linux"))]
+pub use unmeasured::allow_descriptors;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use unmeasured::*;
 

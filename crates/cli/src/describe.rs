@@ -60,7 +60,11 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let shown = wsdl.display().to_string();
     let (contract, diagnostics) = match kind {
         source::Kind::Contract => {
-            let (definitions, diagnostics) = castile_wsdl::open(&wsdl, &files);
+            let (definitions, mut diagnostics) = castile_wsdl::open(&wsdl, &files);
+            // What they are in is told as left out.
+            if definitions.as_ref().is_some_and(castile_wsdl::Definitions::is_usable) {
+                castile_wsdl::forgive(&mut diagnostics);
+            }
             let contract = definitions.map(|definitions| build::of_definitions(&shown, &definitions, &diagnostics));
             (contract.transpose()?, diagnostics)
         }
@@ -93,7 +97,9 @@ fn keep(contract: &mut Contract, operations: &[String]) -> anyhow::Result<()> {
     }
     let names = |contract: &Contract| -> Vec<String> {
         let bound = contract.bindings.iter().flat_map(|binding| &binding.operations).map(|one| &one.name);
-        let all = bound.chain(contract.port_types.iter().flat_map(|one| &one.operations).map(|one| &one.name));
+        let left_out = contract.bindings.iter().flat_map(|binding| &binding.left_out).map(|one| &one.name);
+        let abstract_ = contract.port_types.iter().flat_map(|one| &one.operations).map(|one| &one.name);
+        let all = bound.chain(left_out).chain(abstract_);
         let mut names: Vec<String> = Vec::new();
         all.for_each(|name| {
             if !names.contains(name) {
@@ -108,12 +114,13 @@ fn keep(contract: &mut Contract, operations: &[String]) -> anyhow::Result<()> {
     }
     for binding in &mut contract.bindings {
         binding.operations.retain(|operation| operations.contains(&operation.name));
+        binding.left_out.retain(|one| operations.contains(&one.name));
     }
     for port_type in &mut contract.port_types {
         port_type.operations.retain(|operation| operations.contains(&operation.name));
     }
     contract.port_types.retain(|port_type| !port_type.operations.is_empty());
-    contract.bindings.retain(|binding| !binding.operations.is_empty());
+    contract.bindings.retain(|binding| !binding.operations.is_empty() || !binding.left_out.is_empty());
     for service in &mut contract.services {
         service.ports.retain(|port| contract.bindings.iter().any(|binding| binding.name == port.binding));
     }

@@ -21,6 +21,13 @@ pub(crate) struct Arguments {
     /// Generate this operation alone, with the types that it reaches; may be repeated
     #[arg(long = "operation", value_name = "NAME")]
     operations: Vec<String>,
+    /// Generate the operations of this port type, which no binding of SOAP binds, as SOAP 1.1 over HTTP; may be repeated
+    #[arg(long = "port-type", value_name = "NAME")]
+    port_types: Vec<String>,
+    /// Refuse a contract that has an error anywhere, or an operation that can't be generated. Else that is left out, with
+    /// all that depends on it
+    #[arg(long)]
+    strict: bool,
     /// Generate the client [default: client and server]
     #[arg(long)]
     client: bool,
@@ -67,6 +74,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
         (options.client, options.server) = (arguments.client, arguments.server);
     }
     options.operations = arguments.operations;
+    options.port_types = arguments.port_types;
+    options.strict = arguments.strict;
     options.facets = arguments.facets;
     options.headers = arguments.headers;
     options.context = arguments.context;
@@ -90,12 +99,16 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     debug_assert!(diagnostics.iter().all(|diagnostic| diagnostic.severity != Severity::Error));
     if arguments.out.as_os_str() == "-" {
         output::text(&generated.source);
-        return Ok(());
+    } else {
+        let written = write(&arguments.out, &generated)?;
+        for (file, lines) in written.into_iter().filter(|_| !arguments.quiet) {
+            let lines = lines.map(|lines| format!("  {}", problems::counted(lines, "line"))).unwrap_or_default();
+            out!("{}{lines}", visible(&file.display().to_string()));
+        }
     }
-    let written = write(&arguments.out, &generated)?;
-    for (file, lines) in written.into_iter().filter(|_| !arguments.quiet) {
-        let lines = lines.map(|lines| format!("  {}", problems::counted(lines, "line"))).unwrap_or_default();
-        out!("{}{lines}", visible(&file.display().to_string()));
+    if let Some(summary) = generated.summary.filter(|_| !arguments.quiet) {
+        let style = problems::WARNING;
+        note!("{style}warning{style:#}: {}", visible(&summary));
     }
     Ok(())
 }

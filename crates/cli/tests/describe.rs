@@ -55,6 +55,20 @@ fn a_url_of_another_scheme_is_no_file() {
 }
 
 #[test]
+fn what_is_left_out_is_told_with_its_reason() {
+    let broken = describe(&["../../../codegen/tests/defects/operation.wsdl", "--operation", "sell"]);
+    assert_eq!(broken.status.code(), Some(0));
+    let told = String::from_utf8(broken.stdout).unwrap();
+    let expected = "sell  left out: element {urn:shop}nowhere of part p is not defined (../../../codegen/tests/defects/operation.wsdl, line 11)";
+    assert!(told.contains(expected), "{told}");
+    let json = describe(&["../../../codegen/tests/defects/port.wsdl", "--json"]);
+    let json: Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!(json["left_out"][0]["name"], "port Next");
+    let refused = describe(&["../../../codegen/tests/defects/every_operation.wsdl"]);
+    assert!(refused.status.code() == Some(1) && !refused.stdout.is_empty());
+}
+
+#[test]
 fn what_is_told() {
     for (arguments, expected) in [
         (&["library.wsdl"][..], "library.txt"),

@@ -205,3 +205,32 @@ fn a_contract_that_somebody_else_wrote_is_not_replaced() {
     succeeded(&generate(&contract(), folder.path(), &[]));
     assert_ne!(fs::read_to_string(&theirs).unwrap(), "of an older version");
 }
+
+fn defect(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../codegen/tests/defects").join(name)
+}
+
+#[test]
+fn what_is_left_out_is_said_at_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = generate(&defect("operation.wsdl"), folder.path(), &[]);
+    succeeded(&output);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(told.lines().last(), Some("warning: 1 of 3 operations; left out: sell, give"));
+    assert!(folder.path().join("operation.rs").exists());
+    let strict = generate(&defect("operation.wsdl"), &folder.path().join("strict"), &["--strict"]);
+    let told = String::from_utf8(strict.stderr).unwrap();
+    assert!(strict.status.code() == Some(1) && told.contains("error: 1 of 3 operations"), "{told}");
+    assert!(!folder.path().join("strict").exists());
+}
+
+#[test]
+fn a_port_type_is_generated_when_it_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let types = generate(&defect("no_binding.wsdl"), folder.path(), &[]);
+    succeeded(&types);
+    let told = String::from_utf8(types.stderr).unwrap();
+    assert!(told.contains("its types alone are generated") && told.contains("--port-type Shop"), "{told}");
+    succeeded(&generate(&defect("no_binding.wsdl"), folder.path(), &["--port-type", "Shop"]));
+    assert!(fs::read_to_string(folder.path().join("no_binding.rs")).unwrap().contains("pub async fn buy("));
+}

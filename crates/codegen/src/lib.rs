@@ -35,6 +35,13 @@ pub struct Options {
     pub client: bool,
     /// The operations, by their names in the contract, with the types that they reach. None stands for all.
     pub operations: Vec<String>,
+    /// The port types, by their names in the contract, whose operations are generated though no binding says how they are
+    /// spoken: as SOAP 1.1 over HTTP, with literal messages and without an action. One that has a binding of SOAP is
+    /// generated as that says.
+    pub port_types: Vec<String>,
+    /// Whether any error of the contract refuses all of it. Else what an error is in is left out, with all that depends on
+    /// it, and the error is a warning; it stays an error where nothing else is left, or where what is left out was asked for.
+    pub strict: bool,
     /// Whether values are held against the facets of their types while they are read, and values that an enumeration
     /// doesn't list are refused. Structure and lexical spaces are always checked.
     pub facets: bool,
@@ -64,6 +71,8 @@ impl Default for Options {
             server: true,
             client: true,
             operations: Vec::new(),
+            port_types: Vec::new(),
+            strict: false,
             facets: false,
             headers: false,
             context: false,
@@ -88,14 +97,16 @@ pub struct Generated {
     pub files: Vec<String>,
     /// The types of the module, by their paths in it, and how many bytes each takes at most on a 64-bit machine.
     pub sizes: Vec<(String, usize)>,
-    /// What could be better in the contract, or was left out without harm.
+    /// What could be better in the contract, or was left out.
     pub diagnostics: Vec<Diagnostic>,
+    /// How many of the operations are generated and what is left out, in one line. None if nothing is left out.
+    pub summary: Option<String>,
 }
 
 /// Generates a module from the WSDL file at `path`.
 ///
-/// What can't be generated is left out with a warning; a contract without a service that can be generated gives its
-/// types.
+/// What is broken or can't be generated is left out with a warning, unless the options are [strict](Options::strict); a
+/// contract without a service that can be generated gives its types.
 ///
 /// # Errors
 /// All problems of the contract, with their places; one at least is an error.
@@ -122,8 +133,27 @@ pub fn generate(path: &Path, options: &Options) -> Result<Generated, Vec<Diagnos
 /// As for [`generate`].
 pub fn generate_from(path: &Path, files: &Files, options: &Options) -> Result<Generated, Vec<Diagnostic>> {
     let (definitions, mut diagnostics) = castile_wsdl::open(path, files);
-    let Some(definitions) = definitions else { return Err(diagnostics) };
-    let plan = planner::plan(&definitions, options, &mut diagnostics);
+    let Some(mut definitions) = definitions else { return Err(diagnostics) };
+    let main = definitions.sources.names().next().unwrap_or_default().to_owned();
+    let mut of_plan = Vec::new();
+    for name in &options.port_types {
+        if let Err(known) = definitions.bind(name) {
+            let message = format!("there is no port type {name}, which was asked for");
+            let mut diagnostic = Diagnostic::of_document(Severity::Error, &main, message);
+            diagnostic.with_note(format!("it has {known}"));
+            of_plan.push(diagnostic);
+        }
+    }
+    let is_broken = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
+    let plan = planner::plan(&definitions, options, is_broken, &mut of_plan);
+    if !options.strict && definitions.is_usable() && !plan.is_nothing() {
+        castile_wsdl::forgive(&mut diagnostics);
+    }
+    diagnostics.append(&mut of_plan);
+    let summary = plan.summary();
+    if let Some(summary) = summary.as_ref().filter(|_| options.strict) {
+        diagnostics.push(Diagnostic::of_document(Severity::Error, &main, summary.as_str()));
+    }
     if diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
         return Err(diagnostics);
     }
@@ -137,13 +167,12 @@ pub fn generate_from(path: &Path, files: &Files, options: &Options) -> Result<Ge
     // The schemas that the library brings are no files, and cargo would take them for files that were deleted.
     let files = definitions.sources.names().filter(|name| Path::new(name).is_file());
     let mut files: Vec<String> = files.map(str::to_owned).collect();
-    let main = definitions.sources.names().next().unwrap_or_default();
     // A bundle is one file, whatever the documents in it are called.
-    if Path::new(main) != path {
+    if Path::new(&main) != path {
         files = vec![path.to_string_lossy().into_owned()];
     }
     let module = names::Scope::default().lower(&stem).as_str().trim_start_matches("r#").to_owned();
-    Ok(Generated { source, documents, module, files, sizes: plan.named_sizes(), diagnostics })
+    Ok(Generated { source, documents, module, files, sizes: plan.named_sizes(), diagnostics, summary })
 }
 
 /// What a contract is called without what says that it is one: `orders` of `orders.wsdl`, `orders.wsdl.xml` and
@@ -158,7 +187,8 @@ fn stem(path: &Path) -> String {
 /// Compiles the contract at `path`, relative to the package, into the build script's output directory. To be called
 /// from a build script.
 ///
-/// Problems of the contract are printed as the compiler's own, and end the build script if one is an error.
+/// Problems of the contract are printed as the compiler's own, and end the build script if one is an error. What is left out
+/// of a contract that is broken in parts is a warning, unless the options are [strict](Options::strict).
 pub fn compile(path: impl AsRef<Path>) {
     compile_with(path, &Options::default());
 }
@@ -177,6 +207,9 @@ pub fn compile_with(path: impl AsRef<Path>, options: &Options) {
             }
             for warning in warnings(&generated.diagnostics) {
                 println!("cargo:warning={warning}");
+            }
+            if let Some(summary) = &generated.summary {
+                println!("cargo:warning={}: {}", visible(&path.display().to_string()), visible(summary));
             }
             if let Err(error) = write(path, &generated) {
                 fail(&format!("the generated module can't be written: {error}"));

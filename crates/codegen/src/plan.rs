@@ -15,9 +15,34 @@ pub(crate) struct Plan {
     pub(crate) services: Vec<Service>,
     /// How many bytes values of each type take, headers and what faults say included.
     pub(crate) sizes: Vec<(Path, usize)>,
+    /// The operations that the services lack.
+    pub(crate) left_out: Vec<String>,
+    /// The services, ports and bindings that the contract lacks: what each is, and its name.
+    pub(crate) lacks: Vec<String>,
 }
 
 impl Plan {
+    /// Whether nothing of a contract is left that can be used.
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.services.is_empty() && (self.items.is_empty() || !self.left_out.is_empty() || !self.lacks.is_empty())
+    }
+
+    /// How many of the operations there are, and what is left out; nothing if it is nothing.
+    pub(crate) fn summary(&self) -> Option<String> {
+        const SHOWN: usize = 20;
+        let operations = self.services.iter().map(|service| service.operations.len()).sum::<usize>();
+        let total = operations + self.left_out.len();
+        let plural = if total == 1 { "" } else { "s" };
+        let mut all = self.left_out.iter().chain(&self.lacks).map(String::as_str);
+        let names: Vec<&str> = all.by_ref().take(SHOWN).collect();
+        let more = match all.count() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let names = Some(names.join(", ")).filter(|names| !names.is_empty())?;
+        Some(format!("{operations} of {total} operation{plural}; left out: {names}{more}"))
+    }
+
     /// How many bytes values of each type take, by the path of the type in the module.
     pub(crate) fn named_sizes(&self) -> Vec<(String, usize)> {
         let name = |path: &Path| match path.module {

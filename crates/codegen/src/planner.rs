@@ -18,8 +18,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use castile_wsdl::{
-    Addressing, BindingOperation, Definitions, Diagnostic, HTTP_TRANSPORT, Port, PortTypeId, Protocol, Severity,
-    Version,
+    Addressing, BindingOperation, Definitions, Diagnostic, HTTP_TRANSPORT, LeftOut, Port, PortTypeId, Protocol,
+    Severity, Version,
 };
 use castile_xsd::components::{Owner, TypeDefinition};
 use castile_xsd::{Location, Schema, SimpleTypes, TypeId};
@@ -33,8 +33,13 @@ use particles::Origin;
 /// Plans what the SOAP services of a contract need, or all its types if there is no such service. What can't be
 /// generated is a warning among the diagnostics, or an error if nothing is left.
 ///
-/// `options` say which operations are needed, and whether facets are.
-pub(crate) fn plan(definitions: &Definitions, options: &Options, diagnostics: &mut Vec<Diagnostic>) -> Plan {
+/// `options` say which operations are needed, and whether facets are. `is_broken` says whether the contract has an error.
+pub(crate) fn plan(
+    definitions: &Definitions,
+    options: &Options,
+    is_broken: bool,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Plan {
     let schema = &definitions.schema;
     let mut planner = Planner {
         definitions,
@@ -59,6 +64,7 @@ pub(crate) fn plan(definitions: &Definitions, options: &Options, diagnostics: &m
         items: Vec::new(),
         enumerations: HashSet::new(),
         unions_of_names: HashSet::new(),
+        left_out: Vec::new(),
         planned: 0,
         depth: 0,
         is_full: false,
@@ -71,20 +77,23 @@ pub(crate) fn plan(definitions: &Definitions, options: &Options, diagnostics: &m
         location: schema[TypeId::from(castile_xsd::Builtin::AnyType)].location(),
     };
     let services = planner.services();
-    planner.refuse_unknown_operations();
-    if services.is_empty() && options.operations.is_empty() {
+    planner.refuse_unknown_operations(&services);
+    // Who has operations and can have none doesn't want the types alone.
+    let lacks: Vec<String> = definitions.left_out.iter().map(|one| one.name.clone()).collect();
+    let has_lost_all = is_broken && services.is_empty() && !(planner.left_out.is_empty() && lacks.is_empty());
+    if services.is_empty() && options.operations.is_empty() && !has_lost_all {
         planner.all_types();
-        if planner.items.is_empty() {
+        if planner.items.is_empty() && !is_broken {
             planner.nothing();
         }
     }
     planner.count_the_rest();
-    let Planner { mut items, modules, namespaces, attribute_namespaces, .. } = planner;
+    let Planner { mut items, modules, namespaces, attribute_namespaces, left_out, .. } = planner;
     let mut services = services;
     let order = nesting::nest(&mut items);
     let sizes = sizes::hold(&mut items, &order, &mut services);
     let (items, services, namespaces) = finish::finish(items, services, namespaces, &attribute_namespaces);
-    Plan { namespaces, modules, items, services, sizes }
+    Plan { namespaces, modules, items, services, sizes, left_out, lacks }
 }
 
 struct Planner<'a> {
@@ -125,6 +134,8 @@ struct Planner<'a> {
     /// The types among the items that are enumerations, and the unions whose values may be names.
     enumerations: HashSet<Path>,
     unions_of_names: HashSet<Path>,
+    /// The operations that the services lack.
+    left_out: Vec<String>,
     /// How many fields, variants, attributes and operations were planned.
     planned: usize,
     /// How many types that are being planned stand within one another.
@@ -185,6 +196,20 @@ impl Planner<'_> {
         for service in unspoken {
             let message = format!("service {} has no port that speaks SOAP over HTTP", service.name.local());
             self.report(Severity::Warning, service.location, message);
+        }
+        let mut port_types = definitions.port_types.iter().filter(|port_type| !port_type.operations.is_empty());
+        let has_binding = !(definitions.bindings.is_empty() && definitions.left_out.is_empty());
+        if let Some(port_type) = port_types.next().filter(|_| !has_binding) {
+            let message =
+                "the contract has no binding, which says how operations are spoken: its types alone are generated";
+            self.say(Severity::Warning, message.to_owned());
+            let name = port_type.name.local();
+            let note = format!(
+                "`--port-type {name}`, or `port_types` of a build script's options, generates the operations of {name} too"
+            );
+            if let Some(diagnostic) = self.diagnostics.last_mut() {
+                diagnostic.with_note(note);
+            }
         }
         let named: Vec<_> = chosen
             .into_iter()
@@ -263,14 +288,21 @@ impl Planner<'_> {
             return None;
         }
         let wanted = self.wanted;
-        let is_wanted = |operation: &BindingOperation| wanted.is_empty() || wanted.contains(&operation.name);
-        let operations = binding.operations.iter().zip(operations);
-        let operations: Vec<_> = operations.filter(|(operation, _)| is_wanted(operation)).collect();
-        if operations.is_empty() && !wanted.is_empty() {
+        let is_wanted = |name: &String| wanted.is_empty() || wanted.contains(name);
+        let broken = binding.left_out.iter().map(|one| &one.name).filter(|name| is_wanted(name));
+        self.left_out.extend(broken.cloned());
+        let named = binding.operations.iter().zip(operations);
+        let named: Vec<_> = named.filter(|(operation, _)| is_wanted(&operation.name)).collect();
+        if named.is_empty() && !wanted.is_empty() {
             return None;
         }
-        let operations: Vec<Operation> =
-            operations.into_iter().filter_map(|(operation, names)| self.operation(binding, operation, names)).collect();
+        let mut operations: Vec<Operation> = Vec::new();
+        for (operation, names) in named {
+            match self.operation(binding, operation, names) {
+                Some(planned) => operations.push(planned),
+                None => self.left_out.push(operation.name.clone()),
+            }
+        }
         let headers = std::mem::take(&mut self.headers);
         if operations.is_empty() {
             let message = format!("binding {} has no operation that can be generated", binding.name.local());
@@ -352,10 +384,12 @@ impl Planner<'_> {
     /// All types and elements of the contract.
     fn all_types(&mut self) {
         let schema = self.schema;
-        for element in schema.global_elements().filter(|id| is_of_contract(schema[*id].location)) {
+        let elements = schema.global_elements().filter(|id| schema.element_defect(*id).is_none());
+        for element in elements.filter(|id| is_of_contract(schema[*id].location)) {
             self.base(schema[element].type_id, element);
         }
-        for id in schema.global_types().filter(|id| is_of_contract(schema[*id].location())) {
+        let types = schema.global_types().filter(|id| schema.type_defect(*id).is_none());
+        for id in types.filter(|id| is_of_contract(schema[*id].location())) {
             match &schema[id] {
                 TypeDefinition::Simple(_) => drop(self.simple(id)),
                 TypeDefinition::Complex(_) => drop(self.complex_type(id)),
@@ -364,26 +398,34 @@ impl Planner<'_> {
     }
 
     fn nothing(&mut self) {
-        let is_broken = self.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
         let has_operations = self.definitions.bindings.iter().any(|binding| !binding.operations.is_empty());
         let message = "no service speaks SOAP over HTTP and there are no types, so there is nothing to generate";
-        match (is_broken, has_operations || !self.definitions.services.is_empty()) {
-            (true, _) => {}
-            (false, true) => self.say(Severity::Error, message.to_owned()),
-            // A contract of policies, or of nothing: it has what it says.
-            (false, false) => self.say(Severity::Warning, message.to_owned()),
-        }
+        // A contract of policies, or of nothing, has what it says.
+        let is_expected = !has_operations && self.definitions.services.is_empty();
+        self.say(if is_expected { Severity::Warning } else { Severity::Error }, message.to_owned());
     }
 
-    /// A name of an operation that was asked for must be that of one.
-    fn refuse_unknown_operations(&mut self) {
-        let bound = self.definitions.bindings.iter().flat_map(|binding| &binding.operations);
+    /// A name of an operation that was asked for must be that of one, and of one that can be generated.
+    fn refuse_unknown_operations(&mut self, services: &[Service]) {
+        let definitions = self.definitions;
+        let broken = definitions.bindings.iter().flat_map(|binding| &binding.left_out);
+        let broken: HashMap<&str, &LeftOut> = broken.map(|one| (one.name.as_str(), one)).collect();
+        let planned: HashSet<&str> =
+            services.iter().flat_map(|service| &service.operations).map(|one| one.name.as_str()).collect();
+        let asked = self.wanted.iter().chain(self.raw);
+        for name in asked.clone().filter(|name| !planned.contains(name.as_str())) {
+            if let Some(LeftOut { defect, .. }) = broken.get(name.as_str()) {
+                let message = format!("operation {name}, which was asked for, is left out: {}", defect.message);
+                self.report(Severity::Error, defect.location, message);
+            }
+        }
+        let bound = definitions.bindings.iter().flat_map(|binding| &binding.operations);
         let mut seen = HashSet::new();
         // Several bindings have the same operations.
         let known: Vec<&str> =
             bound.map(|operation| operation.name.as_str()).filter(|name| seen.insert(*name)).collect();
-        let asked = self.wanted.iter().chain(self.raw);
-        let unknown: Vec<&String> = asked.filter(|name| !seen.contains(name.as_str())).collect();
+        let is_unknown = |name: &&String| !seen.contains(name.as_str()) && !broken.contains_key(name.as_str());
+        let unknown: Vec<&String> = asked.filter(is_unknown).collect();
         for name in unknown {
             self.say(Severity::Error, format!("there is no operation {name}, which was asked for"));
             if let Some(diagnostic) = self.diagnostics.last_mut() {

@@ -70,11 +70,9 @@ fn kind(message: &str) -> String {
 }
 
 /// The contracts that are broken themselves, or of which nothing can be generated yet.
-const EXCEPTIONS: [&str; 6] = [
+const EXCEPTIONS: [&str; 5] = [
     // An HTML page saved under the name of a contract.
     "wsdl/nfe-brazil/cadconsultacadastro4.wsdl",
-    // Refers to types of MPEG's query format, whose schema isn't public.
-    "wsdl/onvif/ver10/federatedsearch.wsdl",
     // Ends in the middle of a tag, on purpose.
     "wsdl/wcf-tests/wsdl/brokenWsdl.wsdl",
     // Speak SOAP 1.2 alone, and have no types of their own.

@@ -5,15 +5,16 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use castile_xml::tree::Element;
-use castile_xsd::{Diagnostics, Location};
+use castile_xsd::{Defect, Diagnostics, Location};
 
 use crate::extensions::{HTTP, MIME, SOAP11, SOAP12, documentation, extensions, is_soap, wsdl_children};
 use crate::model::{
-    Attachment, Binding, BindingFault, BindingMessage, BindingOperation, Definitions, Header, Message, MessageId,
-    Operation, OperationMessage, Part, PortTypeId, Protocol, Style, Use, Version,
+    Attachment, Binding, BindingFault, BindingMessage, BindingOperation, Definitions, HTTP_TRANSPORT, Header, LeftOut,
+    Message, MessageId, Operation, OperationMessage, Part, PartContent, PortType, PortTypeId, Protocol, Style, Use,
+    Version,
 };
 use crate::names::{Kind, Names};
-use crate::read::Context;
+use crate::read::{Context, First};
 use crate::wrapped;
 
 /// Reads a `<binding>`; its port type and all messages are known.
@@ -26,35 +27,169 @@ pub(crate) fn binding(
 ) -> Option<Binding> {
     let name = context.name(element, diagnostics)?;
     let port_type = names.resolve(Kind::PortType, context, element, "type", diagnostics).map(PortTypeId)?;
+    let mark = diagnostics.mark();
     let protocol = protocol(context, element, diagnostics);
+    let defect = diagnostics.defect_since(mark);
     let known = Operations::of(&definitions[port_type].operations);
     let mut reader = Reader { context, names, definitions, protocol: &protocol, known, diagnostics };
-    let mut operations: Vec<BindingOperation> = Vec::new();
-    let mut bound: HashMap<usize, Location> = HashMap::new();
+    let mut operations: Vec<(BindingOperation, Option<Defect>)> = Vec::new();
+    let mut left_out = Vec::new();
+    let mut bound: HashMap<usize, (usize, String)> = HashMap::new();
     for child in wsdl_children(element).filter(|child| child.local() == "operation") {
-        let Some(operation) = reader.operation(child, port_type) else { continue };
+        let mark = reader.diagnostics.mark();
+        let Some(operation) = reader.operation(child, port_type) else {
+            let name = child.attribute("name").unwrap_or_default().trim().to_owned();
+            left_out.extend(reader.diagnostics.defect_since(mark).map(|defect| LeftOut { name, defect }));
+            continue;
+        };
+        let defect = reader.diagnostics.defect_since(mark);
+        let text: String = child.source().split_whitespace().collect();
         match bound.entry(operation.operation) {
             Entry::Vacant(entry) => {
-                entry.insert(operation.location);
-                operations.push(operation);
+                // Nobody asks for what is spoken otherwise.
+                let is_soap = matches!(protocol, Protocol::Soap { .. });
+                let beyond = || is_soap.then(|| definitions.operation_defect(&operation, port_type)).flatten();
+                let defect = defect.or_else(beyond);
+                entry.insert((operations.len(), text));
+                operations.push((operation, defect));
             }
-            Entry::Occupied(first) => {
+            Entry::Occupied(entry) => {
+                let (index, known) = entry.get();
+                let (first, defect) = &mut operations[*index];
                 let message = format!("operation {} is bound twice", operation.name);
-                let note = reader.diagnostics.the_first(*first.get());
+                let note = reader.diagnostics.the_first(first.location);
+                let mark = reader.diagnostics.mark();
                 reader.diagnostics.error(operation.location, message).with_note(note);
+                if *known != text {
+                    defect.add(reader.diagnostics.defect_since(mark));
+                }
             }
         }
     }
+    let (intact, broken): (Vec<_>, Vec<_>) = operations.into_iter().partition(|(_, defect)| defect.is_none());
+    let operations = intact.into_iter().map(|(operation, _)| operation).collect();
+    let broken = broken.into_iter().filter_map(|(operation, defect)| Some((operation.name, defect?)));
+    left_out.extend(broken.map(|(name, defect)| LeftOut { name, defect }));
     let own = |namespace: &str| is_soap(namespace) || namespace == HTTP;
-    Some(Binding {
+    let mut binding = Binding {
         name,
         port_type,
         operations,
+        left_out,
         documentation: documentation(element),
         extensions: extensions(element, context.file, diagnostics, own),
         location: context.location(element),
         protocol,
-    })
+    };
+    if let Some(defect) = defect {
+        binding.leave_out_all(&defect);
+    }
+    Some(binding)
+}
+
+impl Definitions {
+    /// Binds the port type of this local name, if no binding of SOAP does: to SOAP 1.1 over HTTP, literally, without actions;
+    /// in rpc style where a part has a type.
+    ///
+    /// # Errors
+    /// The names of the port types that there are.
+    pub fn bind(&mut self, port_type: &str) -> Result<(), String> {
+        let Some(index) = self.port_types.iter().position(|known| known.name.local() == port_type) else {
+            return Err(listed(self.port_types.iter().map(|known| known.name.local())));
+        };
+        let id = PortTypeId(index as u32);
+        let is_soap = |binding: &&Binding| matches!(binding.protocol, Protocol::Soap { .. });
+        if self.bindings.iter().filter(is_soap).any(|binding| binding.port_type == id) {
+            return Ok(());
+        }
+        let PortType { name, location, .. } = &self.port_types[index];
+        let transport = HTTP_TRANSPORT.to_owned();
+        let mut binding = Binding {
+            name: name.clone(),
+            port_type: id,
+            protocol: Protocol::Soap { version: Version::Soap11, transport, style: Style::Document },
+            operations: Vec::new(),
+            left_out: Vec::new(),
+            documentation: None,
+            extensions: Vec::new(),
+            location: *location,
+        };
+        for (operation, index) in self.port_types[index].operations.iter().zip(0..) {
+            let bound = self.bound(operation, index, name.namespace());
+            match self.operation_defect(&bound, id) {
+                Some(defect) => binding.left_out.push(LeftOut { name: bound.name, defect }),
+                None => binding.operations.push(bound),
+            }
+        }
+        self.bindings.push(binding);
+        Ok(())
+    }
+
+    /// An operation that is spoken as is usual.
+    fn bound(&self, operation: &Operation, index: usize, namespace: &str) -> BindingOperation {
+        let messages = || operation.input.iter().chain(&operation.output);
+        let mut parts = messages().flat_map(|message| &self[message.message].parts);
+        let has_type = parts.any(|part| matches!(part.content, PartContent::Type(_)));
+        let message = |of: &OperationMessage| BindingMessage {
+            message: of.message,
+            name: of.name.clone(),
+            body: self[of.message].parts.clone(),
+            use_: Use::Literal,
+            namespace: has_type.then(|| namespace.to_owned()),
+            encoding_style: None,
+            headers: Vec::new(),
+            attachments: Vec::new(),
+            extensions: Vec::new(),
+        };
+        let fault = |of: &OperationMessage| {
+            let Message { parts, defect, .. } = &self[of.message];
+            let [part] = parts.as_slice() else { return None };
+            (defect.is_none() && self.part_defect(part).is_none()).then(|| BindingFault {
+                name: of.name.clone(),
+                message: of.message,
+                part: Some(part.clone()),
+                use_: Use::Literal,
+                namespace: None,
+                documentation: of.documentation.clone(),
+            })
+        };
+        let mut bound = BindingOperation {
+            name: operation.name.clone(),
+            operation: index,
+            pattern: operation.pattern,
+            style: if has_type { Style::Rpc } else { Style::Document },
+            soap_action: Some(String::new()),
+            soap_action_required: false,
+            input: operation.input.as_ref().map(message),
+            output: operation.output.as_ref().map(message),
+            faults: operation.faults.iter().filter_map(fault).collect(),
+            wrapped: None,
+            documentation: operation.documentation.clone(),
+            extensions: Vec::new(),
+            location: operation.location,
+        };
+        bound.wrapped = wrapped::detect(&self.schema, &bound);
+        bound
+    }
+
+    /// What is wrong with an operation beyond its binding: with that of the port type, or with what its messages hold.
+    /// Faults are not looked at, for without their types they still arrive.
+    fn operation_defect(&self, operation: &BindingOperation, port_type: PortTypeId) -> Option<Defect> {
+        let messages = || operation.input.iter().chain(&operation.output);
+        let headers = messages().flat_map(|message| &message.headers).map(|header| &header.part);
+        let mut parts = messages().flat_map(|message| &message.body).chain(headers);
+        let of_messages = || messages().find_map(|message| self[message.message].defect.as_ref());
+        let of_operation = self[port_type].operations[operation.operation].defect.as_ref();
+        of_operation.or_else(of_messages).or_else(|| parts.find_map(|part| self.part_defect(part))).cloned()
+    }
+}
+
+impl Binding {
+    /// Leaves all operations out.
+    pub(crate) fn leave_out_all(&mut self, defect: &Defect) {
+        let operations = self.operations.drain(..);
+        self.left_out.extend(operations.map(|one| LeftOut { name: one.name, defect: defect.clone() }));
+    }
 }
 
 fn protocol(context: &Context, element: Element<'_>, diagnostics: &mut Diagnostics) -> Protocol {
@@ -292,7 +427,12 @@ impl Reader<'_> {
             (SOAP11 | SOAP12 | MIME, "mimeXml" | "fault") => {}
             (SOAP11 | SOAP12, other) => {
                 let message = format!("unexpected <{other}>, expected body or header");
+                let mark = self.diagnostics.mark();
                 self.diagnostics.error(self.context.location(element), message);
+                // What belongs elsewhere says nothing here; what SOAP's binding doesn't have may be a body or a header.
+                if matches!(other, "binding" | "operation" | "address") {
+                    self.diagnostics.forgive(mark);
+                }
             }
             _ => {}
         }
@@ -315,13 +455,19 @@ impl Reader<'_> {
         let part = self.part(&definitions[message], name.trim(), element)?;
         let faults = element.elements().filter(|child| is_soap(child.namespace()) && child.local() == "headerfault");
         let faults: Vec<Element<'_>> = faults.collect();
+        let use_ = self.use_of(element);
+        // Without its type a fault still arrives.
+        let mark = self.diagnostics.mark();
+        let faults = faults.into_iter().filter_map(|child| self.header(child, message));
+        let faults = faults.filter(|fault| definitions.part_defect(&fault.part).is_none()).collect();
+        self.diagnostics.forgive(mark);
         Some(Header {
             message,
             part,
-            use_: self.use_of(element),
+            use_,
             namespace: element.attribute("namespace").map(str::to_owned),
             encoding_style: element.attribute("encodingStyle").map(str::to_owned),
-            faults: faults.into_iter().filter_map(|child| self.header(child, message)).collect(),
+            faults,
         })
     }
 
@@ -334,6 +480,11 @@ impl Reader<'_> {
     }
 
     fn no_part(&mut self, message: &Message, name: &str, at: Element<'_>) {
+        // It may be the one of which something was said.
+        if let Some(defect) = &message.defect {
+            self.diagnostics.depends(defect.location, defect.message.clone());
+            return;
+        }
         let text = format!("message {} has no part {name}", message.name);
         let note = it_has(message.parts.iter().map(|part| part.name.as_str()));
         self.diagnostics.error(self.context.location(at), text).with_note(note);
@@ -371,15 +522,23 @@ impl Reader<'_> {
             let soap = binding
                 .and_then(|child| child.elements().find(|soap| is_soap(soap.namespace()) && soap.local() == "fault"));
             let message = &self.definitions[fault.message];
+            let mark = self.diagnostics.mark();
             if message.parts.len() > 1 {
                 let text = format!("fault message {} has {} parts, expected one", message.name, message.parts.len());
                 self.diagnostics.error(message.location, text);
+            }
+            let use_ = soap.map_or(Use::Literal, |soap| self.use_of(soap));
+            let is_broken = self.diagnostics.defect_since(mark).is_some() || message.defect.is_some();
+            self.diagnostics.forgive(mark);
+            // Without its type a fault still arrives.
+            if is_broken || message.parts.iter().any(|part| self.definitions.part_defect(part).is_some()) {
+                continue;
             }
             faults.push(BindingFault {
                 name: fault.name.clone(),
                 message: fault.message,
                 part: message.parts.first().cloned(),
-                use_: soap.map_or(Use::Literal, |soap| self.use_of(soap)),
+                use_,
                 namespace: soap.and_then(|soap| soap.attribute("namespace")).map(str::to_owned),
                 documentation: fault.documentation.clone(),
             });
@@ -390,7 +549,6 @@ impl Reader<'_> {
     /// WS-I Basic Profile 1.1 R2201 and R2204: a document body has one part at most, and parts with elements; rpc
     /// parts have types (R2203). Contracts that don't keep to it are read all the same.
     fn check_parts(&mut self, operation: &BindingOperation) {
-        use crate::model::PartContent;
         for message in operation.input.iter().chain(&operation.output) {
             let name = &operation.name;
             let has = |wanted: fn(&PartContent) -> bool| message.body.iter().any(|part| wanted(&part.content));

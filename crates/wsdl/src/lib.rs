@@ -77,10 +77,10 @@ mod wrapped;
 use std::path::Path;
 
 pub use addressing::{Addressing, Responses};
-pub use castile_xsd::{Bundle, Catalog, Diagnostic, Files, Resolver, Severity};
+pub use castile_xsd::{Bundle, Catalog, Defect, Diagnostic, Files, Resolver, Severity};
 pub use model::{
     Attachment, Binding, BindingFault, BindingId, BindingMessage, BindingOperation, Definitions, Extension,
-    HTTP_TRANSPORT, Header, Message, MessageId, Operation, OperationMessage, Part, PartContent, Pattern, Port,
+    HTTP_TRANSPORT, Header, LeftOut, Message, MessageId, Operation, OperationMessage, Part, PartContent, Pattern, Port,
     PortType, PortTypeId, Protocol, Service, Style, Use, Version, Wrapped,
 };
 pub use read::read;
@@ -110,6 +110,14 @@ pub fn open(path: &Path, files: &Files) -> (Option<Definitions>, Vec<Diagnostic>
         };
     }
     read(&name, files)
+}
+
+/// Makes warnings of errors: what they are in is [left out](LeftOut) of the definitions, with all that depends on it. That is
+/// for contracts that [can be used](Definitions::is_usable) without.
+pub fn forgive(diagnostics: &mut [Diagnostic]) {
+    for diagnostic in diagnostics.iter_mut().filter(|diagnostic| diagnostic.severity == Severity::Error) {
+        diagnostic.severity = Severity::Warning;
+    }
 }
 
 /// Makes one file of the contract `uri` and all that it imports, which `resolver` finds; the problems of the contract

@@ -2,7 +2,7 @@
 
 use std::ops::Index;
 
-use castile_xsd::{ElementId, ExpandedName, Location, Schema, Sources, TypeId};
+use castile_xsd::{Defect, ElementId, ExpandedName, Location, Schema, Sources, TypeId};
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $id:ident $field:ident $component:ident;)*) => {$(
@@ -60,11 +60,40 @@ pub struct Definitions {
     pub schema: Schema,
     /// Extensions at the top of documents, WS-Policy expressions among them.
     pub extensions: Vec<Extension>,
+    /// What was left out of it, because it is broken or depends on what is: services, ports and bindings. Operations are
+    /// left out of their [`Binding`].
+    pub left_out: Vec<LeftOut>,
     /// The documents that were read, to say where something stands.
     pub sources: Sources,
 }
 
+/// What can't be used, because it is broken or depends on what is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// What it is called: the name of an operation, else what it is and its name, `port p`.
+    pub name: String,
+    /// What is wrong with it.
+    pub defect: Defect,
+}
+
 impl Definitions {
+    /// Whether errors may be warnings: what they are in is left out, and something is left. A contract has no such thing if
+    /// a limit was passed, or if it has operations and each is left out.
+    #[must_use]
+    pub fn is_usable(&self) -> bool {
+        let has_operations = self.bindings.iter().any(|binding| !binding.operations.is_empty());
+        let mut left_out = self.bindings.iter().flat_map(|binding| &binding.left_out).chain(&self.left_out);
+        !self.schema.is_cut() && (has_operations || left_out.next().is_none())
+    }
+
+    /// Why a part can't be used: a defect of its element or of its type.
+    pub(crate) fn part_defect(&self, part: &Part) -> Option<&Defect> {
+        match part.content {
+            PartContent::Element(element) => self.schema.element_defect(element),
+            PartContent::Type(type_id) => self.schema.type_defect(type_id),
+        }
+    }
+
     /// The service of this local name.
     #[must_use]
     pub fn service(&self, local: &str) -> Option<&Service> {
@@ -131,6 +160,8 @@ pub struct Binding {
     pub protocol: Protocol,
     /// Its operations, each with all that a message of it needs.
     pub operations: Vec<BindingOperation>,
+    /// The operations that can't be used.
+    pub left_out: Vec<LeftOut>,
     /// Its documentation.
     pub documentation: Option<String>,
     /// What else stands in it.
@@ -344,6 +375,8 @@ pub struct Operation {
     pub extensions: Vec<Extension>,
     /// Where it stands.
     pub location: Location,
+    /// Why it can't be used.
+    pub defect: Option<Defect>,
 }
 
 /// Which messages an operation has (§2.4.1 to §2.4.4).
@@ -383,6 +416,8 @@ pub struct Message {
     pub documentation: Option<String>,
     /// Where it stands.
     pub location: Location,
+    /// Why it can't be used.
+    pub defect: Option<Defect>,
 }
 
 /// A part of a message.

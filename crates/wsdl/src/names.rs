@@ -4,7 +4,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use castile_xml::tree::Element;
-use castile_xsd::{Diagnostics, ExpandedName, Location, Opened};
+use castile_xsd::{Defect, Diagnostics, ExpandedName, Location, Opened};
 
 use crate::extensions::wsdl_children;
 use crate::read::Context;
@@ -32,11 +32,19 @@ impl Kind {
 /// What is defined so far.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
-    read: HashMap<(Kind, ExpandedName), (u32, Location)>,
+    read: HashMap<(Kind, ExpandedName), First>,
     /// All that the documents define, to tell what is missing from what is there and broken.
     defined: HashSet<(Kind, ExpandedName)>,
     /// The least of those that have a local name.
     by_local: HashMap<(Kind, String), ExpandedName>,
+}
+
+#[derive(Debug)]
+struct First {
+    id: u32,
+    location: Location,
+    /// Without white space, to tell a copy from a clash.
+    text: String,
 }
 
 impl Names {
@@ -64,23 +72,30 @@ impl Names {
         Self { read: HashMap::new(), defined, by_local }
     }
 
+    /// Adds a definition. If there is one of its name already, that is reported, and the number of the first comes back with
+    /// the defect that it has if the two are not alike: which is meant is not clear.
     pub(crate) fn add(
         &mut self,
         kind: Kind,
         name: &ExpandedName,
         id: u32,
-        location: Location,
+        (element, location): (Element<'_>, Location),
         diagnostics: &mut Diagnostics,
-    ) -> Option<()> {
+    ) -> Result<(), (u32, Option<Defect>)> {
+        let text: String = element.source().split_whitespace().collect();
         match self.read.entry((kind, name.clone())) {
             Entry::Vacant(entry) => {
-                entry.insert((id, location));
-                Some(())
+                entry.insert(First { id, location, text });
+                Ok(())
             }
             Entry::Occupied(entry) => {
-                let note = diagnostics.the_first(entry.get().1);
+                let first = entry.get();
+                let mark = diagnostics.mark();
+                let note = diagnostics.the_first(first.location);
                 diagnostics.error(location, format!("{} {name} is defined twice", kind.name())).with_note(note);
-                None
+                let defect = diagnostics.defect_since(mark).filter(|_| first.text != text);
+                diagnostics.forgive(mark);
+                Err((first.id, defect))
             }
         }
     }
@@ -107,20 +122,21 @@ impl Names {
             }
         };
         let key = (kind, name);
-        if let Some(&(id, _)) = self.read.get(&key) {
-            return Some(id);
+        if let Some(first) = self.read.get(&key) {
+            return Some(first.id);
         }
         // What is wrong with it has been said.
         if self.defined.contains(&key) {
+            diagnostics.depends(context.location(element), format!("{} {} is broken", kind.name(), key.1.local()));
             return None;
         }
         let name = key.1;
         let message = format!("{} {name} is not defined", kind.name());
         // WSDL 1.1 §2.1.1 asks for QNames, and some contracts give a name without its prefix.
         let ours = ExpandedName::new(context.target_namespace.as_str(), name.local());
-        if let Some(&(id, _)) = self.read.get(&(kind, ours.clone())).filter(|_| !value.contains(':')) {
+        if let Some(first) = self.read.get(&(kind, ours.clone())).filter(|_| !value.contains(':')) {
             diagnostics.warning(context.location(element), message).with_note(format!("{ours} is taken"));
-            return Some(id);
+            return Some(first.id);
         }
         let similar = self.by_local.get(&(kind, name.local().to_owned()));
         diagnostics.error(context.location(element), message).note = similar.map(|other| format!("there is {other}"));

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use castile_xml::tree::Element;
-use castile_xsd::{Diagnostic, Diagnostics, ExpandedName, FileId, Loader, Location, Opened, Resolver, Schema};
+use castile_xsd::{Defect, Diagnostic, Diagnostics, ExpandedName, FileId, Loader, Location, Opened, Resolver, Schema};
 
 use crate::bindings;
 use crate::documents::load;
 use crate::extensions::{HTTP, SOAP11, SOAP12, documentation, extensions, is_soap, wsdl_children};
 use crate::model::{
-    BindingId, Definitions, Message, MessageId, Operation, OperationMessage, Part, PartContent, Pattern, Port,
+    BindingId, Definitions, LeftOut, Message, MessageId, Operation, OperationMessage, Part, PartContent, Pattern, Port,
     PortType, PortTypeId, Service,
 };
 use crate::names::{Kind, Names};
@@ -35,6 +35,7 @@ pub fn read(uri: &str, resolver: &dyn Resolver) -> (Option<Definitions>, Vec<Dia
         messages: Vec::new(),
         schema,
         extensions: Vec::new(),
+        left_out: Vec::new(),
         sources: Default::default(),
     };
     let mut names = Names::of(&documents);
@@ -45,28 +46,50 @@ pub fn read(uri: &str, resolver: &dyn Resolver) -> (Option<Definitions>, Vec<Dia
     each(&documents, "message", |context, element| {
         let message = context.message(&definitions.schema, element, &mut diagnostics)?;
         let id = MessageId(definitions.messages.len() as u32);
-        names.add(Kind::Message, &message.name, id.0, message.location, &mut diagnostics)?;
-        definitions.messages.push(message);
+        let place = (element, message.location);
+        match names.add(Kind::Message, &message.name, id.0, place, &mut diagnostics) {
+            Ok(()) => definitions.messages.push(message),
+            Err((first, defect)) => definitions.messages[first as usize].defect.add(defect),
+        }
         Some(())
     });
     each(&documents, "portType", |context, element| {
         let port_type = context.port_type(&names, element, &mut diagnostics)?;
         let id = PortTypeId(definitions.port_types.len() as u32);
-        names.add(Kind::PortType, &port_type.name, id.0, port_type.location, &mut diagnostics)?;
-        definitions.port_types.push(port_type);
+        let place = (element, port_type.location);
+        match names.add(Kind::PortType, &port_type.name, id.0, place, &mut diagnostics) {
+            Ok(()) => definitions.port_types.push(port_type),
+            Err((first, defect)) => {
+                let operations = &mut definitions.port_types[first as usize].operations;
+                operations.iter_mut().for_each(|operation| operation.defect.add(defect.clone()));
+            }
+        }
         Some(())
     });
     each(&documents, "binding", |context, element| {
-        let binding = bindings::binding(context, &names, &definitions, element, &mut diagnostics)?;
+        let mark = diagnostics.mark();
+        let Some(binding) = bindings::binding(context, &names, &definitions, element, &mut diagnostics) else {
+            definitions.left_out.extend(left_out(element, diagnostics.defect_since(mark)));
+            return None;
+        };
         let id = BindingId(definitions.bindings.len() as u32);
-        names.add(Kind::Binding, &binding.name, id.0, binding.location, &mut diagnostics)?;
-        definitions.bindings.push(binding);
+        match names.add(Kind::Binding, &binding.name, id.0, (element, binding.location), &mut diagnostics) {
+            Ok(()) => definitions.bindings.push(binding),
+            Err((first, Some(defect))) => definitions.bindings[first as usize].leave_out_all(&defect),
+            Err((_, None)) => {}
+        }
         Some(())
     });
     each(&documents, "service", |context, element| {
-        let service = context.service(&names, element, &mut diagnostics)?;
-        names.add(Kind::Service, &service.name, 0, service.location, &mut diagnostics)?;
-        definitions.services.push(service);
+        let mark = diagnostics.mark();
+        let Some(service) = context.service(&names, element, &mut definitions.left_out, &mut diagnostics) else {
+            definitions.left_out.extend(left_out(element, diagnostics.defect_since(mark)));
+            return None;
+        };
+        match names.add(Kind::Service, &service.name, 0, (element, service.location), &mut diagnostics) {
+            Ok(()) => definitions.services.push(service),
+            Err((_, defect)) => definitions.left_out.extend(left_out(element, defect)),
+        }
         Some(())
     });
     let (sources, list) = diagnostics.finish();
@@ -84,6 +107,26 @@ fn each(documents: &[Opened], local: &str, mut read: impl FnMut(&Context, Elemen
             // What can't be read has been reported.
             let _ = read(&context, element);
         }
+    }
+}
+
+/// Something that is left out, if that is a loss.
+pub(crate) fn left_out(element: Element<'_>, defect: Option<Defect>) -> Option<LeftOut> {
+    let name = match element.attribute("name").unwrap_or_default().trim() {
+        "" => format!("a {} without a name", element.local()),
+        name => format!("{} {name}", element.local()),
+    };
+    Some(LeftOut { name, defect: defect? })
+}
+
+/// The first defect of several stands for all.
+pub(crate) trait First {
+    fn add(&mut self, defect: Option<Defect>);
+}
+
+impl First for Option<Defect> {
+    fn add(&mut self, defect: Option<Defect>) {
+        *self = self.take().or(defect);
     }
 }
 
@@ -113,6 +156,7 @@ impl Context {
     }
 
     fn message(&self, schema: &Schema, element: Element<'_>, diagnostics: &mut Diagnostics) -> Option<Message> {
+        let mark = diagnostics.mark();
         let name = self.name(element, diagnostics)?;
         let mut parts = Vec::new();
         for child in wsdl_children(element).filter(|child| child.local() == "part") {
@@ -120,7 +164,13 @@ impl Context {
                 parts.push(part);
             }
         }
-        Some(Message { name, parts, documentation: documentation(element), location: self.location(element) })
+        Some(Message {
+            name,
+            parts,
+            documentation: documentation(element),
+            location: self.location(element),
+            defect: diagnostics.defect_since(mark),
+        })
     }
 
     fn part(&self, schema: &Schema, element: Element<'_>, diagnostics: &mut Diagnostics) -> Option<Part> {
@@ -167,20 +217,27 @@ impl Context {
     fn port_type(&self, names: &Names, element: Element<'_>, diagnostics: &mut Diagnostics) -> Option<PortType> {
         let name = self.name(element, diagnostics)?;
         let mut operations: Vec<Operation> = Vec::new();
-        let mut known: HashMap<(String, Option<String>), Location> = HashMap::new();
+        let mut known: HashMap<(String, Option<String>), (usize, String)> = HashMap::new();
         for child in wsdl_children(element).filter(|child| child.local() == "operation") {
             let Some(operation) = self.operation(names, child, diagnostics) else { continue };
             let input_name = operation.input.as_ref().map(|input| input.name.clone());
+            let text: String = child.source().split_whitespace().collect();
             match known.entry((operation.name.clone(), input_name)) {
                 Entry::Vacant(entry) => {
-                    entry.insert(operation.location);
+                    entry.insert((operations.len(), text));
                     operations.push(operation);
                 }
-                Entry::Occupied(first) => {
+                Entry::Occupied(entry) => {
+                    let (index, known) = entry.get();
+                    let first = &mut operations[*index];
                     let message = format!("operation {} is defined twice", operation.name);
-                    let first = diagnostics.the_first(*first.get());
-                    let note = format!("{first}; operations of one name have inputs of different names");
+                    let the_first = diagnostics.the_first(first.location);
+                    let note = format!("{the_first}; operations of one name have inputs of different names");
+                    let mark = diagnostics.mark();
                     diagnostics.error(operation.location, message).with_note(note);
+                    if *known != text {
+                        first.defect.add(diagnostics.defect_since(mark));
+                    }
                 }
             }
         }
@@ -195,6 +252,7 @@ impl Context {
 
     fn operation(&self, names: &Names, element: Element<'_>, diagnostics: &mut Diagnostics) -> Option<Operation> {
         let name = self.local_name(element, diagnostics)?;
+        let mark = diagnostics.mark();
         let (mut input, mut output, mut faults) = (None, None, Vec::new());
         let mut order = Vec::new();
         let kinds: Vec<&str> =
@@ -213,7 +271,10 @@ impl Context {
                 "input" => &mut input,
                 "output" => &mut output,
                 "fault" => {
+                    // Without its type a fault still arrives.
+                    let mark = diagnostics.mark();
                     faults.extend(self.operation_message(names, child, None, diagnostics));
+                    diagnostics.forgive(mark);
                     continue;
                 }
                 _ => continue,
@@ -232,7 +293,7 @@ impl Context {
             ["output", ..] => Pattern::SolicitResponse,
             _ => {
                 diagnostics.error(self.location(element), format!("operation {name} has no input and no output"));
-                return None;
+                Pattern::OneWay
             }
         };
         let parameter_order = element.attribute("parameterOrder").unwrap_or_default();
@@ -246,6 +307,7 @@ impl Context {
             documentation: documentation(element),
             extensions: extensions(element, self.file, diagnostics, |_| false),
             location: self.location(element),
+            defect: diagnostics.defect_since(mark),
         })
     }
 
@@ -275,11 +337,21 @@ impl Context {
         Some(OperationMessage { name, message, documentation: documentation(element), attributes })
     }
 
-    fn service(&self, names: &Names, element: Element<'_>, diagnostics: &mut Diagnostics) -> Option<Service> {
+    fn service(
+        &self,
+        names: &Names,
+        element: Element<'_>,
+        lost: &mut Vec<LeftOut>,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Service> {
         let name = self.name(element, diagnostics)?;
         let mut ports = Vec::new();
         for child in wsdl_children(element).filter(|child| child.local() == "port") {
-            ports.extend(self.port(names, child, diagnostics));
+            let mark = diagnostics.mark();
+            match self.port(names, child, diagnostics) {
+                Some(port) => ports.push(port),
+                None => lost.extend(left_out(child, diagnostics.defect_since(mark))),
+            }
         }
         Some(Service {
             name,

@@ -333,6 +333,19 @@ pub struct Diagnostics {
     limit: usize,
     /// What becomes of those that are only counted.
     uncounted: Diagnostic,
+    /// The errors on which something may depend, in the order in which they were found.
+    defects: Vec<Defect>,
+    /// Whether a limit was passed.
+    is_cut: bool,
+}
+
+/// An error of a contract, as the reason why what depends on it can't be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Defect {
+    /// Where it is.
+    pub location: Location,
+    /// What is wrong. Empty for one of so many that they are only counted.
+    pub message: Arc<str>,
 }
 
 impl Default for Diagnostics {
@@ -351,6 +364,8 @@ impl Diagnostics {
             counts: [0; 3],
             limit: limits.diagnostics,
             uncounted: Diagnostic::of_document(Severity::Note, "", ""),
+            defects: Vec::new(),
+            is_cut: false,
         }
     }
 
@@ -367,6 +382,48 @@ impl Diagnostics {
     /// Adds a note.
     pub fn note(&mut self, location: Location, message: impl Into<String>) -> &mut Diagnostic {
         self.add(Severity::Note, location, message)
+    }
+
+    /// Adds an error that says that a limit was passed: what was read is not the whole contract, so nothing of it can be
+    /// used.
+    pub fn cut(&mut self, location: Location, message: impl Into<String>) -> &mut Diagnostic {
+        self.is_cut = true;
+        self.error(location, message)
+    }
+
+    /// Whether a limit was passed.
+    #[must_use]
+    pub fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
+    /// A point in time, for [`defect_since`](Self::defect_since) and [`forgive`](Self::forgive).
+    #[must_use]
+    pub fn mark(&self) -> usize {
+        self.defects.len()
+    }
+
+    /// The first error since `mark` on which something may depend.
+    #[must_use]
+    pub fn defect_since(&self, mark: usize) -> Option<Defect> {
+        self.defects.get(mark).cloned()
+    }
+
+    /// Notes that what stands at `location` depends on something of which an error has been said.
+    pub fn depends(&mut self, location: Location, message: impl Into<Arc<str>>) {
+        self.defects.push(Defect { location, message: message.into() });
+    }
+
+    /// Says that nothing depends on the errors since `mark`. They stay errors.
+    pub fn forgive(&mut self, mark: usize) {
+        self.defects.truncate(mark);
+    }
+
+    /// The errors on which something may depend, by place.
+    pub(crate) fn defects_by_place(&self) -> Vec<Defect> {
+        let mut defects = self.defects.clone();
+        defects.sort_by_key(|defect| defect.location);
+        defects
     }
 
     /// How many there are so far, those counted that are not kept.
@@ -402,10 +459,17 @@ impl Diagnostics {
     pub fn add(&mut self, severity: Severity, location: Location, message: impl Into<String>) -> &mut Diagnostic {
         let count = &mut self.counts[severity as usize];
         *count += 1;
-        if *count > self.limit {
+        let is_listed = *count <= self.limit;
+        if severity == Severity::Error {
+            self.defects.push(Defect { location, message: "".into() });
+        }
+        if !is_listed {
             return &mut self.uncounted;
         }
         let diagnostic = self.sources.diagnostic(severity, location, message);
+        if let Some(defect) = self.defects.last_mut().filter(|_| severity == Severity::Error) {
+            defect.message = diagnostic.message.as_str().into();
+        }
         self.list.push(diagnostic);
         let last = self.list.len() - 1;
         &mut self.list[last]

@@ -169,9 +169,8 @@ impl<'r> Loader<'r> {
             };
             let message = format!("the contract has {count} {what}, expected at most {limit}");
             let place = from.unwrap_or(crate::components::NOWHERE);
-            self.diagnostics
-                .error(place, message)
-                .with_note(format!("that is the limit `{name}`; the rest is not read"));
+            let note = format!("that is the limit `{name}`; the rest is not read");
+            self.diagnostics.cut(place, message).with_note(note);
         }
         false
     }
@@ -237,6 +236,7 @@ impl<'r> Loader<'r> {
                     target_namespace: schema.target_namespace.clone(),
                     chameleon: schema.chameleon,
                     defaults: Defaults::default(),
+                    defaults_defect: None,
                     imported: imports(root),
                     redefining: None,
                     depth: 0,

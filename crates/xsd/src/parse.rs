@@ -15,6 +15,7 @@ pub(crate) use redefine::{Kind, Redefinitions};
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 use castile_xml::tree::Element;
@@ -38,6 +39,17 @@ pub(crate) struct Components {
     pub(crate) notations: Vec<Notation>,
     /// Elements that take the type of the head of their substitution group.
     pub(crate) typed_by_head: Vec<ElementId>,
+    /// The places of global components, to tell which of them an error is in.
+    pub(crate) extents: Vec<Extent>,
+}
+
+/// Where a global component stands.
+#[derive(Debug)]
+pub(crate) struct Extent {
+    pub(crate) component: (Kind, u32),
+    pub(crate) file: FileId,
+    /// The bytes of its element.
+    pub(crate) bytes: Range<u32>,
 }
 
 impl Components {
@@ -70,6 +82,8 @@ pub(crate) struct Parser<'p> {
     /// The document has no target namespace of its own and takes that of the one that includes it (§4.2.1).
     pub(crate) chameleon: bool,
     pub(crate) defaults: Defaults,
+    /// Where the defaults are broken, and with them all that the document defines.
+    pub(crate) defaults_defect: Option<Location>,
     /// Namespaces that references may lead to (§4.2.3, src-resolve 4).
     pub(crate) imported: HashSet<String>,
     /// The definition that is being redefined: references to this name lead to the original.
@@ -141,7 +155,20 @@ impl Parser<'_> {
         self.define(child, kind, name, slot);
     }
 
+    /// Notes where a component stands.
+    fn stands(&mut self, child: Element<'_>, kind: Kind, slot: u32) {
+        // A tree's offsets are 32 bits wide.
+        let start = u32::try_from(child.offset()).unwrap_or(u32::MAX);
+        let end = start.saturating_add(u32::try_from(child.source().len()).unwrap_or(u32::MAX));
+        let (component, file) = ((kind, slot), self.file);
+        self.components.extents.push(Extent { component, file, bytes: start..end });
+        if let Some(start) = self.defaults_defect.and_then(|location| location.offset) {
+            self.components.extents.push(Extent { component, file, bytes: start..start.saturating_add(1) });
+        }
+    }
+
     fn define(&mut self, child: Element<'_>, kind: Kind, name: ExpandedName, slot: u32) {
+        self.stands(child, kind, slot);
         // A definition that is redefined keeps no name: it is part of what redefines it.
         let owner = self.redefinitions.owner(kind, slot).map(|slot| Owner::Type(TypeId(slot)));
         match kind {
@@ -196,16 +223,24 @@ impl Parser<'_> {
         if first.schema != self.schema && first.text == text {
             return true;
         }
+        let is_alike = first.text == text;
         let message = format!("{} {name} is defined twice", kind.name());
         let note = format!("the first, which is taken, is in {}", self.diagnostics.sources.describe(first.location));
         // Within one schema that is an error (sch-props-correct 2). Two schemas that claim one namespace are
         // usually two versions of it, and every other toolkit takes one of them.
-        let diagnostic = if first.schema == self.schema {
-            self.diagnostics.error(location, message)
+        if first.schema != self.schema {
+            self.diagnostics.warning(location, message + ", and not alike").with_note(note);
+            return true;
+        }
+        let mark = self.diagnostics.mark();
+        self.diagnostics.error(location, message).with_note(note);
+        if is_alike {
+            self.diagnostics.forgive(mark);
         } else {
-            self.diagnostics.warning(location, message + ", and not alike")
-        };
-        diagnostic.with_note(note);
+            // Which is meant is not clear.
+            let slot = self.components.slot(kind, name);
+            self.stands(child, kind, slot);
+        }
         true
     }
 

@@ -2,6 +2,7 @@
 //! takes from another (§3.4.2, §3.4.6, §3.14.6, §5.3).
 
 mod circles;
+mod defects;
 mod derivation;
 mod size;
 
@@ -18,7 +19,8 @@ use crate::{Builtin, Diagnostics, ExpandedName, Limits, Schema, XSD_NAMESPACE, c
 
 /// Makes the schema of the components.
 pub(crate) fn resolve(components: Components, limits: Limits, diagnostics: &mut Diagnostics) -> Schema {
-    let Components { types, elements, attributes, groups, attribute_groups, notations, typed_by_head } = components;
+    let Components { types, elements, attributes, groups, attribute_groups, notations, typed_by_head, extents } =
+        components;
     let types = types.finish(|name| TypeDefinition::Complex(any_type(name.cloned())));
     let elements = elements.finish(missing_element);
     let attributes = attributes.finish(missing_attribute);
@@ -55,6 +57,8 @@ pub(crate) fn resolve(components: Components, limits: Limits, diagnostics: &mut 
         global_attributes: attributes.globals,
         derived: HashMap::new(),
         substitutes: HashMap::new(),
+        defects: HashMap::new(),
+        is_cut: false,
     };
     circles::cut(&mut schema, diagnostics);
     type_by_head(&mut schema, &typed_by_head);
@@ -63,6 +67,8 @@ pub(crate) fn resolve(components: Components, limits: Limits, diagnostics: &mut 
     derivation::settle(&mut schema, &missing, diagnostics);
     index(&mut schema);
     check::check(&schema, &missing, diagnostics);
+    schema.is_cut = diagnostics.is_cut();
+    defects::spread(&mut schema, &extents, &diagnostics.defects_by_place());
     schema
 }
 

@@ -3,6 +3,7 @@
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::ops::Index;
+use std::sync::Arc;
 
 use crate::components::{
     AttributeDeclaration, AttributeGroupDefinition, AttributeGroupId, AttributeId, AttributeUse, ComplexType,
@@ -10,8 +11,8 @@ use crate::components::{
     ModelGroup, ModelGroupDefinition, NOWHERE, NamespaceConstraint, Notation, Particle, ProcessContents, SimpleType,
     Term, TypeDefinition, TypeId, Use, Variety, WhiteSpace, Wildcard,
 };
-use crate::parse::Components;
-use crate::{Builtin, ExpandedName, Limits, XSD_NAMESPACE};
+use crate::parse::{Components, Kind};
+use crate::{Builtin, Defect, ExpandedName, Limits, XSD_NAMESPACE};
 
 /// A schema in the sense of Part 1 §2.2: a set of components, from however many documents and namespaces.
 ///
@@ -37,6 +38,10 @@ pub struct Schema {
     /// Types by base, elements by head of their substitution group.
     pub(crate) derived: HashMap<TypeId, Vec<TypeId>>,
     pub(crate) substitutes: HashMap<ElementId, Vec<ElementId>>,
+    /// Why a component can't be used: what is wrong with it, or with one that it depends on.
+    pub(crate) defects: HashMap<(Kind, u32), Arc<Defect>>,
+    /// Whether a limit was passed.
+    pub(crate) is_cut: bool,
 }
 
 macro_rules! index {
@@ -128,14 +133,33 @@ impl Schema {
         &self.notations
     }
 
-    /// The types whose base is this one.
+    /// Why values of this type can't be read as the contract means them: an error in it, or in what it depends on.
+    #[must_use]
+    pub fn type_defect(&self, id: TypeId) -> Option<&Defect> {
+        self.defects.get(&(Kind::Type, id.0)).map(|defect| &**defect)
+    }
+
+    /// Why this element can't be read as the contract means it: an error in it, or in what it depends on.
+    #[must_use]
+    pub fn element_defect(&self, id: ElementId) -> Option<&Defect> {
+        self.defects.get(&(Kind::Element, id.0)).map(|defect| &**defect)
+    }
+
+    /// Whether a limit was passed: it is not the whole contract, and nothing of it can be used.
+    #[must_use]
+    pub fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
+    /// The types whose base is this one, without those that have a [defect](Self::type_defect).
     #[must_use]
     pub fn derived_types(&self, base: TypeId) -> &[TypeId] {
         self.derived.get(&base).map_or(&[], Vec::as_slice)
     }
 
     /// All elements that may stand where `head` is referred to, itself left out (§3.3.6, substitution groups):
-    /// those that `block` excludes and abstract ones are among them.
+    /// those that `block` excludes and abstract ones are among them, those that have a [defect](Self::element_defect) are
+    /// not.
     #[must_use]
     pub fn substitutes(&self, head: ElementId) -> Vec<ElementId> {
         let mut found = Vec::new();

@@ -34,10 +34,15 @@ impl Misplaced {
         let mut open = vec![(schema, "schema")];
         while let Some((element, rule)) = open.pop() {
             let rule = &GRAMMAR[rule];
+            let mark = diagnostics.mark();
             let mut check = Check { element, rule, file, diagnostics };
             check.attributes();
             check.id(&mut ids);
             let (inner, misplaced) = check.content();
+            // What stands in a wrong place there is nothing that a component has.
+            if matches!(element.local(), "schema" | "annotation") {
+                diagnostics.forgive(mark);
+            }
             open.extend(inner.into_iter().rev());
             self.elements.extend(misplaced.into_iter().map(|id| (file, id)));
         }

@@ -3,8 +3,8 @@
 use std::cell::Cell;
 
 use castile_wsdl::{
-    BindingMessage, BindingOperation, Definitions, Diagnostic, Extension, Header, Operation, OperationMessage, Part,
-    PartContent, Pattern, Protocol, Severity, Style, Use, Version,
+    BindingMessage, BindingOperation, Definitions, Diagnostic, Extension, Header, LeftOut, Operation, OperationMessage,
+    Part, PartContent, Pattern, Protocol, Severity, Style, Use, Version,
 };
 use castile_xsd::components::{
     AttributeUse, Compositor, Content, Derivation, FacetKind, IdentityConstraintCategory, NamespaceConstraint,
@@ -48,6 +48,7 @@ pub(super) fn of_definitions(
                     .iter()
                     .map(|operation| build.binding_operation(operation, &message_name))
                     .collect(),
+                left_out: left_out(&binding.left_out, definitions),
                 extensions: extensions(&binding.extensions),
             })
             .collect(),
@@ -71,6 +72,7 @@ pub(super) fn of_definitions(
             })
             .collect(),
         extensions: extensions(&definitions.extensions),
+        left_out: left_out(&definitions.left_out, definitions),
         ..of_schema(file, &definitions.schema, diagnostics)?
     })
 }
@@ -364,6 +366,15 @@ fn service_of(service: &castile_wsdl::Service, definitions: &Definitions) -> to:
         ports: ports.collect(),
         extensions: extensions(&service.extensions),
     }
+}
+
+fn left_out(list: &[LeftOut], definitions: &Definitions) -> Vec<to::LeftOut> {
+    let told = |LeftOut { name, defect }: &LeftOut| to::LeftOut {
+        name: name.clone(),
+        reason: defect.message.to_string(),
+        place: definitions.sources.describe(defect.location),
+    };
+    list.iter().map(told).collect()
 }
 
 fn protocol(protocol: &Protocol) -> to::Protocol {

@@ -28,8 +28,21 @@ pub(crate) struct Contract {
     pub(crate) types: Vec<Type>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) extensions: Vec<Extension>,
+    /// Services, ports and bindings that are broken or depend on what is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) left_out: Vec<LeftOut>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) problems: Vec<Problem>,
+}
+
+/// What can't be used, because it is broken or depends on what is.
+#[derive(Debug, Serialize)]
+pub(crate) struct LeftOut {
+    /// The name of an operation, else what it is and its name.
+    pub(crate) name: String,
+    pub(crate) reason: String,
+    /// `file, line n`
+    pub(crate) place: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -65,6 +78,9 @@ pub(crate) struct Binding {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) documentation: Option<String>,
     pub(crate) operations: Vec<BindingOperation>,
+    /// Operations that are broken or depend on what is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) left_out: Vec<LeftOut>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) extensions: Vec<Extension>,
 }

@@ -6,8 +6,8 @@ use std::fmt::Write;
 use castile_xml::visible;
 
 use super::contract::{
-    Binding, BindingMessage, BindingOperation, Contract, Extension, Header, Message, Operation, Port, PortType,
-    Protocol,
+    Binding, BindingMessage, BindingOperation, Contract, Extension, Header, LeftOut, Message, Operation, Port,
+    PortType, Protocol,
 };
 use super::names::split;
 use super::paint::{DIM, HEAD, NAME, TYPE};
@@ -38,6 +38,7 @@ pub(super) fn text(contract: &Contract, extent: &Extent) -> String {
     roots.extend(tell.unused_bindings());
     roots.extend(tell.unbound_port_types());
     let has_operations = !roots.is_empty();
+    roots.extend(contract.left_out.iter().map(left_out));
     let extensions: Vec<Node> = contract.extensions.iter().map(|one| tell.extension(one)).collect();
     roots.extend(extensions);
     let mut types: Vec<Node> = std::iter::from_fn(|| tell.types.next_later()).collect();
@@ -155,6 +156,7 @@ impl<'c> Tell<'c> {
         let is_soap = matches!(binding.protocol, Protocol::Soap11 { .. } | Protocol::Soap12 { .. });
         let mut nodes: Vec<Node> = binding.extensions.iter().map(|one| self.extension(one)).collect();
         nodes.extend(binding.operations.iter().map(|operation| self.bound(operation, is_soap)));
+        nodes.extend(binding.left_out.iter().map(left_out));
         nodes
     }
 
@@ -303,6 +305,10 @@ impl<'c> Tell<'c> {
         let lines = text.into_iter().flat_map(str::lines).filter(|line| !line.trim().is_empty()).take(count);
         lines.map(|line| format!("{DIM}{}{DIM:#}", line.trim_end())).collect()
     }
+}
+
+fn left_out(LeftOut { name, reason, place }: &LeftOut) -> Node {
+    Node::new(format!("{name}  {DIM}left out:{DIM:#} {reason} {DIM}({place}){DIM:#}"))
 }
 
 fn protocol(protocol: &Protocol) -> String {

@@ -25,6 +25,7 @@ const MAX_NESTING: usize = 100;
 
 impl Parser<'_> {
     pub(crate) fn read_defaults(&mut self, schema: Element<'_>) {
+        let mark = self.diagnostics.mark();
         self.defaults = Defaults {
             qualified_elements: self.form(schema, "elementFormDefault").unwrap_or(false),
             qualified_attributes: self.form(schema, "attributeFormDefault").unwrap_or(false),
@@ -36,6 +37,7 @@ impl Parser<'_> {
                 &["extension", "restriction", "list", "union"],
             ),
         };
+        self.defaults_defect = self.diagnostics.defect_since(mark).map(|defect| defect.location);
     }
 
     pub(super) fn location(&self, element: Element<'_>) -> Location {

@@ -40,7 +40,7 @@ pub(super) fn limit(schema: &mut Schema, diagnostics: &mut Diagnostics) {
         );
         let first = schema.types.get(Builtin::ALL.len()).map(TypeDefinition::location);
         diagnostics
-            .error(first.unwrap_or(crate::components::NOWHERE), message)
+            .cut(first.unwrap_or(crate::components::NOWHERE), message)
             .with_note("that is the limit `total_size`; no type is read of a contract that goes beyond it");
         schema.clear();
     }

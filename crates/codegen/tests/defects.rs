@@ -1,0 +1,124 @@
+//! One defect each: what is left of a contract of `defects`, and what is said. `BLESS=1` writes `NAME.txt` anew.
+
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
+
+mod support;
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use castile_codegen::{Diagnostic, Generated, Options, Severity, generate};
+
+/// The contracts, in order.
+fn contracts() -> Vec<PathBuf> {
+    let entries = fs::read_dir("tests/defects").unwrap().map(|entry| entry.unwrap().path());
+    let mut contracts: Vec<_> = entries.filter(|path| path.extension().is_some_and(|found| found == "wsdl")).collect();
+    contracts.sort();
+    contracts
+}
+
+fn with(change: impl FnOnce(&mut Options)) -> Options {
+    let mut options = Options::default();
+    change(&mut options);
+    options
+}
+
+/// What a client may call, and the types.
+fn names(generated: &Generated) -> String {
+    let lines = generated.source.lines().map(str::trim);
+    let names = lines.filter_map(|line| {
+        let name = line
+            .strip_prefix("pub async fn ")
+            .or(line.strip_prefix("pub struct "))
+            .or(line.strip_prefix("pub enum "))?;
+        name.split([' ', '(', '<']).next()
+    });
+    names.collect::<Vec<_>>().join(" ")
+}
+
+fn told(diagnostics: &[Diagnostic]) -> String {
+    diagnostics.iter().map(|diagnostic| format!("{diagnostic}\n\n")).collect()
+}
+
+#[test]
+fn a_defect_takes_what_depends_on_it_and_nothing_more() {
+    let mut different = Vec::new();
+    for path in contracts() {
+        let mut found = String::new();
+        match generate(&path, &with(|options| options.server = false)) {
+            Ok(generated) => {
+                found.push_str(&told(&generated.diagnostics));
+                writeln!(found, "{}", names(&generated)).unwrap();
+                writeln!(found, "{}", generated.summary.as_deref().unwrap_or("all there is")).unwrap();
+            }
+            Err(diagnostics) => writeln!(found, "{}refused", told(&diagnostics)).unwrap(),
+        }
+        different.extend(support::compare(&path.with_extension("txt"), Some(&found)));
+    }
+    assert!(different.is_empty(), "{}", different.join("\n"));
+}
+
+#[test]
+fn strictly_each_is_refused() {
+    for path in contracts() {
+        let diagnostics = generate(&path, &with(|options| options.strict = true)).unwrap_err();
+        let errors = diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error);
+        assert!(errors.count() > 0, "{}: {}", path.display(), told(&diagnostics));
+    }
+}
+
+#[test]
+fn an_operation_that_is_asked_for_is_not_left_out() {
+    let path = Path::new("tests/defects/operation.wsdl");
+    let of = |name: &str| generate(path, &with(|options| options.operations = vec![name.to_owned()]));
+    let buy = of("buy").unwrap();
+    assert_eq!(buy.summary, None);
+    let diagnostics = of("sell").unwrap_err();
+    let errors = diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error);
+    let errors: Vec<_> = errors.map(|error| error.message.as_str()).collect();
+    let expected =
+        "operation sell, which was asked for, is left out: element {urn:shop}nowhere of part p is not defined";
+    assert!(errors.contains(&expected), "{errors:?}");
+}
+
+#[test]
+fn a_port_type_without_a_binding_is_generated_when_it_is_asked_for() {
+    let path = Path::new("tests/defects/no_binding.wsdl");
+    let of = |name: &str| generate(path, &with(|options| options.port_types = vec![name.to_owned()]));
+    let shop = of("Shop").unwrap();
+    assert!(shop.source.contains("pub async fn buy(") && !shop.source.contains("fn sell("));
+    assert_eq!(shop.summary.as_deref(), Some("1 of 2 operations; left out: sell"));
+    let diagnostics = of("Chop").unwrap_err();
+    assert!(told(&diagnostics).contains("there is no port type Chop"), "{}", told(&diagnostics));
+    assert!(told(&diagnostics).contains("it has Shop"), "{}", told(&diagnostics));
+}
+
+/// The small contracts of trials: each has one defect, and something to generate unless it has nothing that speaks SOAP.
+#[test]
+fn the_trials_are_generated() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/trials/strict");
+    let Ok(entries) = fs::read_dir(&folder) else {
+        eprintln!("skipped: {} is not there", folder.display());
+        return;
+    };
+    for path in entries.map(|entry| entry.unwrap().path()) {
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        let found = match generate(&path, &Options::default()) {
+            Ok(generated) => (generated.source.contains("async fn one("), generated.summary),
+            Err(diagnostics) => (false, diagnostics.last().map(|last| last.message.clone())),
+        };
+        let nothing = "no service speaks SOAP over HTTP and there are no types, so there is nothing to generate";
+        let expected = match name.as_str() {
+            "abstract" => (false, None),
+            "httpget" => (false, Some(nothing.to_owned())),
+            "one-bad-of-two" => (true, Some("1 of 2 operations; left out: two".to_owned())),
+            _ => (true, None),
+        };
+        assert_eq!(found, expected, "{name}");
+        if name == "abstract" || name == "httpget" {
+            let generated = generate(&path, &with(|options| options.port_types = vec!["P".to_owned()]));
+            assert!(generated.unwrap().source.contains("async fn one("), "{name}");
+        }
+    }
+}

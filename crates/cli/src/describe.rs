@@ -2,6 +2,7 @@
 
 mod build;
 mod contract;
+mod cost;
 mod names;
 mod paint;
 mod services;
@@ -43,6 +44,10 @@ pub(crate) struct Arguments {
     /// Show elements and types that no operation reaches, too
     #[arg(long)]
     all: bool,
+    /// Show what makes the generated code large: the lines of types, operations and faults, and of all to which nothing else
+    /// leads. The twenty largest; with --all, all
+    #[arg(long, conflicts_with_all = ["json", "documentation"])]
+    cost: bool,
 }
 
 fn depth(text: &str) -> Result<u8, String> {
@@ -58,6 +63,12 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
         false => (arguments.wsdl.clone(), source::kind(&arguments.wsdl)?),
     };
     let shown = wsdl.display().to_string();
+    if arguments.cost {
+        let source::Kind::Contract = kind else {
+            bail!("{shown} is an XML Schema, expected a WSDL: code is generated of operations")
+        };
+        return cost::run(&wsdl, &files, arguments.operations, arguments.all);
+    }
     let (contract, diagnostics) = match kind {
         source::Kind::Contract => {
             let (definitions, mut diagnostics) = castile_wsdl::open(&wsdl, &files);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use castile_codegen::{Document, Generated, Options, Severity};
+use castile_codegen::{Document, FaultTypes, Generated, Options, Severity};
 use castile_xml::visible;
 
 use crate::{output, problems, source};
@@ -24,6 +24,14 @@ pub(crate) struct Arguments {
     /// Generate the operations of this port type, which no binding of SOAP binds, as SOAP 1.1 over HTTP; may be repeated
     #[arg(long = "port-type", value_name = "NAME")]
     port_types: Vec<String>,
+    /// Generate this type, though no operation names it, and all types derived from it; may be repeated. They are for what the
+    /// contract has as xs:anyType
+    #[arg(long = "type", value_name = "NAME")]
+    types: Vec<String>,
+    /// Which faults have types: those that operations declare with all types derived from them, the declared ones alone, or
+    /// none. Others are XML
+    #[arg(long, value_enum, default_value_t = Faults::All)]
+    faults: Faults,
     /// Refuse a contract that has an error anywhere, or an operation that can't be generated. Else that is left out, with
     /// all that depends on it
     #[arg(long)]
@@ -65,6 +73,13 @@ pub(crate) struct Arguments {
     quiet: bool,
 }
 
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Faults {
+    None,
+    Declared,
+    All,
+}
+
 /// Writes the source unless the contract has an error.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let files = arguments.catalogs.files()?;
@@ -76,6 +91,12 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     options.operations = arguments.operations;
     options.port_types = arguments.port_types;
     options.strict = arguments.strict;
+    options.types = arguments.types;
+    options.faults = match arguments.faults {
+        Faults::None => FaultTypes::None,
+        Faults::Declared => FaultTypes::Declared,
+        Faults::All => FaultTypes::All,
+    };
     options.facets = arguments.facets;
     options.headers = arguments.headers;
     options.context = arguments.context;

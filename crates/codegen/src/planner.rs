@@ -18,15 +18,15 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use castile_wsdl::{
-    Addressing, BindingOperation, Definitions, Diagnostic, HTTP_TRANSPORT, LeftOut, Port, PortTypeId, Protocol,
-    Severity, Version,
+    Addressing, BindingOperation, Definitions, Diagnostic, HTTP_TRANSPORT, LeftOut, PartContent, Port, PortTypeId,
+    Protocol, Severity, Version,
 };
 use castile_xsd::components::{Owner, TypeDefinition};
 use castile_xsd::{Location, Schema, SimpleTypes, TypeId};
 
-use crate::Options;
 use crate::names::{Ident, Modules, Names, ServiceNames};
 use crate::plan::{HeaderStruct, Item, Module, Operation, Path, Plan, Service};
+use crate::{FaultTypes, Options};
 use operations::OperationNames;
 use particles::Origin;
 
@@ -65,6 +65,8 @@ pub(crate) fn plan(
         enumerations: HashSet::new(),
         unions_of_names: HashSet::new(),
         left_out: Vec::new(),
+        has_faults: options.faults != FaultTypes::None,
+        untyped: HashSet::new(),
         planned: 0,
         depth: 0,
         is_full: false,
@@ -76,7 +78,12 @@ pub(crate) fn plan(
         slots: 0,
         location: schema[TypeId::from(castile_xsd::Builtin::AnyType)].location(),
     };
+    let asked = planner.asked_types(&options.types);
+    planner.leave_untyped(options.faults, &asked);
     let services = planner.services();
+    for id in asked {
+        planner.complex_type(id);
+    }
     planner.refuse_unknown_operations(&services);
     // Who has operations and can have none doesn't want the types alone.
     let lacks: Vec<String> = definitions.left_out.iter().map(|one| one.name.clone()).collect();
@@ -136,6 +143,10 @@ struct Planner<'a> {
     unions_of_names: HashSet<Path>,
     /// The operations that the services lack.
     left_out: Vec<String>,
+    /// Whether operations have typed faults.
+    has_faults: bool,
+    /// Types of faults that are kept as XML where they stand in place of those that they are derived from.
+    untyped: HashSet<TypeId>,
     /// How many fields, variants, attributes and operations were planned.
     planned: usize,
     /// How many types that are being planned stand within one another.
@@ -380,6 +391,78 @@ impl Planner<'_> {
     }
 
     // ---- types ----
+
+    /// The types of these names, each with all that is derived from it.
+    fn asked_types(&mut self, names: &[String]) -> Vec<TypeId> {
+        let schema = self.schema;
+        let mut asked = Vec::new();
+        for name in names {
+            let is_asked = |id: &TypeId| {
+                schema[*id].name().is_some_and(|known| known.local() == name || known.to_string() == *name)
+            };
+            let found: Vec<TypeId> = schema.global_types().filter(is_asked).collect();
+            if found.is_empty() {
+                self.say(Severity::Error, format!("there is no type {name}, which was asked for"));
+            }
+            for id in found {
+                if let Some(defect) = schema.type_defect(id) {
+                    let message = format!("type {name}, which was asked for, is left out: {}", defect.message);
+                    self.report(Severity::Error, defect.location, message);
+                } else {
+                    asked.push(id);
+                }
+            }
+        }
+        self.with_derived(asked)
+    }
+
+    /// The types and all that is derived from them.
+    fn with_derived(&self, types: Vec<TypeId>) -> Vec<TypeId> {
+        let mut known: HashSet<TypeId> = HashSet::new();
+        let (mut found, mut open) = (Vec::new(), types);
+        while let Some(id) = open.pop() {
+            if known.insert(id) {
+                found.push(id);
+                open.extend(self.schema.derived_types(id));
+            }
+        }
+        found.sort_unstable();
+        found
+    }
+
+    /// Finds the types of faults that are kept as XML: all but those that were asked for, and those that operations declare
+    /// where these have types.
+    fn leave_untyped(&mut self, faults: FaultTypes, asked: &[TypeId]) {
+        if faults == FaultTypes::All {
+            return;
+        }
+        let (definitions, schema, wanted) = (self.definitions, self.schema, self.wanted);
+        let operations = || definitions.bindings.iter().flat_map(|binding| &binding.operations);
+        let declared = |operation: &BindingOperation| -> Vec<TypeId> {
+            let messages = operation.input.iter().chain(&operation.output);
+            let headers = messages.flat_map(|message| &message.headers).flat_map(|header| &header.faults);
+            let parts = operation.faults.iter().filter_map(|fault| fault.part.as_ref());
+            let parts = parts.chain(headers.map(|header| &header.part));
+            let types = parts.map(|part| match part.content {
+                PartContent::Element(element) => schema[element].type_id,
+                PartContent::Type(type_id) => type_id,
+            });
+            types.collect()
+        };
+        let is_struct = |id: &TypeId| id.builtin().is_none() && schema[*id].as_complex().is_some();
+        let all =
+            operations().flat_map(declared).flat_map(|id| schema.bases(id).take_while(is_struct).collect::<Vec<_>>());
+        self.untyped = self.with_derived(all.collect()).into_iter().collect();
+        if faults == FaultTypes::Declared {
+            let is_wanted = |operation: &&BindingOperation| wanted.is_empty() || wanted.contains(&operation.name);
+            for id in operations().filter(is_wanted).flat_map(declared) {
+                self.untyped.remove(&id);
+            }
+        }
+        for id in asked {
+            self.untyped.remove(id);
+        }
+    }
 
     /// All types and elements of the contract.
     fn all_types(&mut self) {

@@ -76,6 +76,19 @@ pub(crate) fn render(plan: &Plan, documents: &[Document], options: &Options) -> 
     visible_lines(&layout::space(&source)).into_owned()
 }
 
+/// How many lines each type takes, and the services together.
+pub(crate) fn lines(plan: &Plan, documents: &[Document], options: &Options) -> (Vec<usize>, usize) {
+    let namespaces = plan.namespaces.iter().enumerate().map(|(index, namespace)| (namespace.as_str(), index));
+    let namespaces = namespaces.collect();
+    let root = Context { plan, namespaces: &namespaces, module: 0 };
+    let count = |piece: Piece| piece.source.lines().filter(|line| !line.is_empty()).count();
+    let of_services = |service| {
+        let own = [service::render(service, documents, options, root), service::tables(service, root)];
+        own.map(|tokens| count(Piece::new(tokens, root))).iter().sum::<usize>()
+    };
+    (items(root).map(count).collect(), plan.services.iter().map(of_services).sum())
+}
+
 /// All types in the order of the plan. They don't know of each other, so they are rendered beside each other.
 fn items(root: Context<'_>) -> impl Iterator<Item = Piece> {
     const AT_ONCE: usize = 32;

@@ -423,6 +423,9 @@ impl Planner<'_> {
 
     /// What the faults of an operation can say: in their detail, and in header blocks about those of the request.
     fn faults(&mut self, binding: &Binding, operation: &BindingOperation) -> Option<Faults> {
+        if !self.has_faults {
+            return None;
+        }
         let mut names = Scope::default();
         let mut variants: Vec<FaultVariant> =
             operation.faults.iter().filter_map(|fault| self.fault(binding, operation, fault, &mut names)).collect();

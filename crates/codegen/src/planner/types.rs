@@ -50,7 +50,7 @@ impl Planner<'_> {
                     return Base::Item(path.clone());
                 }
                 let derived = self.derived_types(type_id, block);
-                if derived.is_empty() && !complex.is_abstract {
+                if derived.is_empty() && !complex.is_abstract && !self.has_untyped(type_id) {
                     return self.structure(type_id, Some(element));
                 }
                 self.derived(type_id, block, complex, derived)
@@ -66,7 +66,7 @@ impl Planner<'_> {
         }
         let block = DerivationSet::default();
         let derived = self.derived_types(type_id, block);
-        if derived.is_empty() && !complex.is_abstract {
+        if derived.is_empty() && !complex.is_abstract && !self.has_untyped(type_id) {
             return self.structure(type_id, None);
         }
         self.derived(type_id, block, complex, derived)
@@ -89,13 +89,19 @@ impl Planner<'_> {
                 continue;
             }
             open.extend(self.schema.derived_types(id));
-            if !complex.is_abstract && complex.name.is_some() {
+            if !complex.is_abstract && complex.name.is_some() && !self.untyped.contains(&id) {
                 found.push(id);
             }
         }
         found.sort_unstable();
         found.dedup();
         found
+    }
+
+    /// Whether types that are derived from this one are kept as XML.
+    fn has_untyped(&self, type_id: TypeId) -> bool {
+        let derived = || self.with_derived(self.schema.derived_types(type_id).to_vec());
+        !self.untyped.is_empty() && derived().iter().any(|id| self.untyped.contains(id))
     }
 
     /// The enum of a type and those derived from it.

@@ -260,6 +260,7 @@ fn the_cost_of_a_contract_is_told() {
     let rows: Vec<&str> = told.lines().collect();
     assert!(rows.iter().any(|row| row.ends_with("the faults of all operations")), "{told}");
     assert!(rows.iter().any(|row| row.ends_with("type Full")), "{told}");
+    assert!(told.contains("with --faults declared:") && told.contains("with --faults none:"), "{told}");
     assert_eq!(describe(&["shelf.xsd", "--cost"]).status.code(), Some(1));
     assert_eq!(describe(&[contract, "--cost", "--operation", "pot"]).status.code(), Some(1));
 }

@@ -55,18 +55,12 @@ impl<C: Clock> Thread<C> {
         self.recorder.take()
     }
 
-    /// Drives one user; its exchange is made when it is first needed.
-    pub(crate) async fn drive<E: Exchange>(&self, number: usize, connect: impl FnOnce() -> E) {
+    /// Drives one user; its exchange is made when it is first needed, if it has none of an earlier run.
+    pub(crate) async fn drive<E: Exchange>(&self, number: usize, exchange: &mut Option<E>, connect: impl Fn() -> E) {
         if let Some(mut user) = self.begin(number).await {
-            let mut connect = Some(connect);
-            let mut exchange = None;
             let mut sent = 0;
             while let Some(turn) = self.next(&mut user).await {
-                let exchange = match (&mut exchange, connect.take()) {
-                    (Some(exchange), _) => exchange,
-                    (none, Some(connect)) => none.insert(connect()),
-                    (None, None) => return,
-                };
+                let exchange = exchange.get_or_insert_with(&connect);
                 match self.request(exchange, sent % self.count, turn).await {
                     Some(free) => user.free = free,
                     None => break,

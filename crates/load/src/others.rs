@@ -24,10 +24,11 @@ pub(crate) struct Look {
 }
 
 impl<'a> Others<'a> {
-    /// Beside a server's process, with all that it started, and beside this process if that is the driver.
-    pub(crate) fn beside(server: u32, is_driver: bool, placement: &'a Placement) -> Self {
-        let Placement::Apart { server: servers, driver: drivers } = placement else { return Others(Vec::new()) };
-        let mut sides = vec![Side { cores: servers, used: Box::new(move || usage::cpu_time(server)) }];
+    /// Beside the processes of servers, with all that they started, and beside this process if that is the driver.
+    pub(crate) fn beside(servers: Vec<u32>, is_driver: bool, placement: &'a Placement) -> Self {
+        let Placement::Apart { server, driver: drivers } = placement else { return Others(Vec::new()) };
+        let used = move || servers.iter().map(|process| usage::cpu_time(*process)).sum();
+        let mut sides = vec![Side { cores: server, used: Box::new(used) }];
         if is_driver {
             sides.push(Side { cores: drivers, used: Box::new(usage::own_cpu_time) });
         }
@@ -77,7 +78,7 @@ mod tests {
         let idle = start("exec sleep 60");
         let busy = start("taskset -cp \"$1\" $$ >/dev/null && while :; do :; done");
         let share_beside = |process: &crate::Process| {
-            let others = Others::beside(process.id(), false, &placement);
+            let others = Others::beside(vec![process.id()], false, &placement);
             let before = others.look();
             std::thread::sleep(SHORTEST * 3);
             others.share_since(&before).unwrap()
@@ -85,7 +86,7 @@ mod tests {
         // Whoever else runs here takes some of it from one and gives it to the other.
         assert!(share_beside(&idle) > 0.8);
         assert!(share_beside(&busy) < share_beside(&idle) - 0.1);
-        let others = Others::beside(idle.id(), false, &placement);
+        let others = Others::beside(vec![idle.id()], false, &placement);
         assert_eq!(others.share_since(&others.look()), None, "too short");
     }
 }

@@ -2,8 +2,9 @@
 
 use std::cell::Cell;
 use std::convert::Infallible;
+use std::io;
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
@@ -11,13 +12,13 @@ use tokio::task::LocalSet;
 
 use crate::clock::{Clock, SystemClock};
 use crate::drive::Thread;
-use crate::exchange::{RawExchange, RawRequests, ScriptedExchange, TypedExchange};
+use crate::exchange::{Exchange, RawExchange, RawRequests, ScriptedExchange, TypedExchange};
 use crate::others::Others;
 use crate::schedule::Schedule;
 use crate::timeline::{self, Timeline};
 use crate::typed::User;
 use crate::usage::{self, Usage};
-use crate::{Case, End, Endpoint, Error, ErrorKind, Expected, Placement, Plan, Recorder, Requests};
+use crate::{Case, End, Endpoint, Error, ErrorKind, Expected, Placement, Plan, Recorder, Requests, Stop};
 
 /// What a run came to.
 #[derive(Clone, Debug)]
@@ -66,35 +67,7 @@ pub struct Run {
 impl Run {
     /// Starts to drive `case` against `endpoint`.
     pub fn start(case: &Case, endpoint: &Endpoint, plan: &Plan, expected: &Expected) -> Result<Run, Error> {
-        if case.count() == 0 {
-            return Err(Error::new(ErrorKind::Input, format!("{} {} sends nothing", case.suite, case.name)));
-        }
-        usage::allow_descriptors();
-        let schedule = Arc::new(Schedule::new(plan, Instant::now()));
-        let timeline = Arc::new(Timeline::new(plan.stop.after));
-        let mut run = Run { schedule: schedule.clone(), timeline: timeline.clone(), workers: Vec::new(), server: None };
-        let threads = plan.threads();
-        for thread in 0..threads {
-            let worker = Worker {
-                case: case.clone(),
-                endpoint: endpoint.clone(),
-                plan: plan.clone(),
-                expected: expected.clone(),
-                schedule: schedule.clone(),
-                timeline: timeline.clone(),
-                users: (thread..plan.connections).step_by(threads),
-            };
-            let (done, result) = oneshot::channel();
-            std::thread::Builder::new()
-                .name(format!("driver-{thread}"))
-                .spawn(move || {
-                    // Nobody listens any more when the run was dropped.
-                    let _ = done.send(worker.run());
-                })
-                .map_err(|error| Error::new(ErrorKind::Machine, "no thread for the driver").because(error))?;
-            run.workers.push(result);
-        }
-        Ok(run)
+        Ok(Crew::start(case, endpoint, plan, expected)?.run(plan.warmup, plan.stop))
     }
 
     /// Measures what the server's process uses of its cores while the run goes on, and what others use of them.
@@ -111,7 +84,7 @@ impl Run {
     pub async fn finish(mut self) -> Result<Outcome, Error> {
         let server = self.server.take();
         let process = server.as_ref().map(|(process, _)| *process);
-        let others = server.as_ref().map(|(process, placement)| Others::beside(*process, true, placement));
+        let others = server.as_ref().map(|(process, placement)| Others::beside(vec![*process], true, placement));
         let before = Cell::new(None);
         let measured = self.schedule.measured;
         let look = async {
@@ -255,79 +228,155 @@ impl<C: Clock, D: Fn() -> Option<Duration>, S: Fn() -> Option<Usage>> Observer<C
     }
 }
 
+/// The users of a case against one endpoint, on threads of the driver's own: they rest between runs, and keep their
+/// connections.
+#[derive(Debug)]
+pub(crate) struct Crew {
+    plan: Plan,
+    threads: Vec<mpsc::Sender<Job>>,
+}
+
+impl Crew {
+    pub(crate) fn start(case: &Case, endpoint: &Endpoint, plan: &Plan, expected: &Expected) -> Result<Self, Error> {
+        if case.count() == 0 {
+            return Err(Error::new(ErrorKind::Input, format!("{} {} sends nothing", case.suite, case.name)));
+        }
+        usage::allow_descriptors();
+        let mut crew = Crew { plan: plan.clone(), threads: Vec::new() };
+        let threads = plan.threads();
+        for thread in 0..threads {
+            let (sender, jobs) = mpsc::channel();
+            let worker = Worker {
+                case: case.clone(),
+                endpoint: endpoint.clone(),
+                plan: plan.clone(),
+                expected: expected.clone(),
+                users: (thread..plan.connections).step_by(threads),
+                jobs,
+            };
+            std::thread::Builder::new()
+                .name(format!("driver-{thread}"))
+                .spawn(move || worker.run())
+                .map_err(|error| Error::new(ErrorKind::Machine, "no thread for the driver").because(error))?;
+            crew.threads.push(sender);
+        }
+        Ok(crew)
+    }
+
+    /// Starts a run, which must be over before the next one begins. It goes on also without the crew.
+    pub(crate) fn run(&self, warmup: Duration, stop: Stop) -> Run {
+        let plan = Plan { warmup, stop, ..self.plan.clone() };
+        let schedule = Arc::new(Schedule::new(&plan, Instant::now()));
+        let timeline = Arc::new(Timeline::new(stop.after));
+        let mut workers = Vec::new();
+        for thread in &self.threads {
+            let (done, result) = oneshot::channel();
+            let (schedule, timeline) = (schedule.clone(), timeline.clone());
+            // Where the thread is gone, nobody answers, and the run fails.
+            let _ = thread.send(Job { plan: plan.clone(), schedule, timeline, done });
+            workers.push(result);
+        }
+        Run { schedule, timeline, workers, server: None }
+    }
+}
+
+/// A thread's part of a run.
+struct Job {
+    plan: Plan,
+    schedule: Arc<Schedule>,
+    timeline: Arc<Timeline>,
+    done: oneshot::Sender<Result<Recorder, Error>>,
+}
+
 /// One thread of the driver.
 struct Worker {
     case: Case,
     endpoint: Endpoint,
     plan: Plan,
     expected: Expected,
-    schedule: Arc<Schedule>,
-    timeline: Arc<Timeline>,
     /// The numbers of its users.
     users: std::iter::StepBy<std::ops::Range<usize>>,
+    jobs: mpsc::Receiver<Job>,
 }
 
 impl Worker {
-    fn run(self) -> Result<Recorder, Error> {
-        let runtime =
-            tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build().map_err(no_event_loop)?;
-        let clock = SystemClock::default();
-        let thread = Thread::new(
-            clock.clone(),
-            self.schedule.clone(),
-            self.plan.clone(),
-            self.case.count(),
-            self.timeline.clone(),
-        );
-        let thread = Rc::new(thread.with_parts(self.case.parts()));
-        LocalSet::new().block_on(&runtime, async {
-            tokio::select! {
-                () = self.drive(&thread) => Ok(thread.finish()),
-                error = clock.run() => Err(no_event_loop(error)),
+    fn run(self) {
+        let Worker { case, endpoint, plan, expected, .. } = &self;
+        let (keep_alive, raw) = (plan.keep_alive, Rc::new(RawRequests::new(case, endpoint, plan, expected)));
+        match case.requests.clone() {
+            Requests::Raw(_) => self.serve(move |user| RawExchange::new(raw.clone(), &user)),
+            Requests::Typed { connect, .. } => {
+                self.serve(move |user| TypedExchange::new(connect.clone(), user, keep_alive));
             }
-        })
+            Requests::Scripted { begin, .. } => {
+                self.serve(move |user| ScriptedExchange::new(begin(&user), &user, keep_alive));
+            }
+        }
     }
 
-    async fn drive(self, thread: &Rc<Thread<SystemClock>>) {
-        let Worker { case, endpoint, plan, expected, users, .. } = self;
-        let user = |number: usize| User {
-            number,
-            endpoint: endpoint.clone(),
-            source: plan.sources.get(number % plan.sources.len().max(1)).copied(),
-            timeout: plan.timeout,
+    /// Does its jobs, one after the other, until no more can come.
+    fn serve<E: Exchange + 'static>(&self, connect: impl Fn(User) -> E + 'static) {
+        let connect = Rc::new(connect);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build();
+        let local = LocalSet::new();
+        let mut exchanges: Vec<Option<E>> = self.users.clone().map(|_| None).collect();
+        while let Ok(job) = self.jobs.recv() {
+            let result = match &runtime {
+                Ok(runtime) => local.block_on(runtime, self.work(&job, &mut exchanges, &connect)),
+                Err(error) => Err(no_event_loop(io::Error::new(error.kind(), error.to_string()))),
+            };
+            // Nobody listens any more when the run was dropped.
+            let _ = job.done.send(result);
+        }
+        // What a client holds may want the runtime when it goes.
+        let _guard = runtime.as_ref().map(|runtime| runtime.enter());
+        drop(exchanges);
+        drop(local);
+    }
+
+    async fn work<E: Exchange + 'static>(
+        &self,
+        job: &Job,
+        exchanges: &mut Vec<Option<E>>,
+        connect: &Rc<impl Fn(User) -> E + 'static>,
+    ) -> Result<Recorder, Error> {
+        let Job { plan, schedule, timeline, .. } = job;
+        let clock = SystemClock::default();
+        let thread = Thread::new(clock.clone(), schedule.clone(), plan.clone(), self.case.count(), timeline.clone());
+        let thread = Rc::new(thread.with_parts(self.case.parts()));
+        let drive = |(number, mut exchange): (usize, Option<E>)| {
+            let (thread, connect, user) = (thread.clone(), connect.clone(), self.user(number));
+            tokio::task::spawn_local(async move {
+                thread.drive(number, &mut exchange, || connect(user.clone())).await;
+                exchange
+            })
         };
-        let raw = Rc::new(RawRequests::new(&case, &endpoint, &plan, &expected));
-        let loops = users.map(|number| {
-            let (thread, user) = (thread.clone(), user(number));
-            match &case.requests {
-                Requests::Raw(_) => {
-                    let raw = raw.clone();
-                    tokio::task::spawn_local(async move {
-                        thread.drive(number, || RawExchange::new(raw, &user)).await;
-                    })
-                }
-                Requests::Typed { connect, .. } => {
-                    let (connect, keep_alive) = (connect.clone(), plan.keep_alive);
-                    tokio::task::spawn_local(async move {
-                        thread.drive(number, || TypedExchange::new(connect, user, keep_alive)).await;
-                    })
-                }
-                Requests::Scripted { begin, .. } => {
-                    let (begin, keep_alive) = (begin.clone(), plan.keep_alive);
-                    tokio::task::spawn_local(async move {
-                        thread.drive(number, || ScriptedExchange::new(begin(&user), &user, keep_alive)).await;
-                    })
+        let loops: Vec<_> = self.users.clone().zip(std::mem::take(exchanges)).map(drive).collect();
+        let all = async {
+            for user in loops {
+                match user.await {
+                    Ok(exchange) => exchanges.push(exchange),
+                    Err(error) => std::panic::resume_unwind(error.into_panic()),
                 }
             }
-        });
-        for user in loops.collect::<Vec<_>>() {
-            if let Err(error) = user.await {
-                std::panic::resume_unwind(error.into_panic());
-            }
+        };
+        tokio::select! {
+            () = all => Ok(thread.finish()),
+            error = clock.run() => Err(no_event_loop(error)),
+        }
+    }
+
+    fn user(&self, number: usize) -> User {
+        let sources = &self.plan.sources;
+        User {
+            number,
+            endpoint: self.endpoint.clone(),
+            source: sources.get(number % sources.len().max(1)).copied(),
+            timeout: self.plan.timeout,
         }
     }
 }
 
-fn no_event_loop(error: std::io::Error) -> Error {
+fn no_event_loop(error: io::Error) -> Error {
     Error::new(ErrorKind::Machine, "the driver has no event loop").because(error)
 }

@@ -175,6 +175,7 @@ impl Slot {
             users: self.users,
             server_cpu_share: self.server_cpu_share,
             server_rss_bytes: self.server_memory,
+            server_cpu_us_per_request: None,
         }
     }
 

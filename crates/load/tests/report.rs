@@ -5,7 +5,7 @@ mod support;
 
 use std::time::Duration;
 
-use castile_load::report::Results;
+use castile_load::report::{Interval, Results};
 use castile_load::{Bench, ErrorKind, Interrupt, Load, Pace, Placement, Plan, Progress, Stop, Target, Warmup};
 use serde_json::Value;
 use support::{Act, Server, case, pong, response};
@@ -150,4 +150,50 @@ fn the_report_is_written_where_it_is_asked_for() {
     assert!(std::fs::read_to_string(&files[1]).unwrap().starts_with("<!doctype html>"));
     let error = results.write(&files[0]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Report);
+}
+
+/// The results of the sample, whose two rows took turns in nine slices.
+fn taken_in_turns() -> Results {
+    let mut results: Results = serde_json::from_str(include_str!("data/results.json")).unwrap();
+    let times = [1.14, 1.10, 1.12, 1.13, 1.11, 9.0, 1.12, 1.15, 1.09];
+    for row in &mut results.suites[0].cases {
+        let slice = |times: &f64| Interval {
+            server_cpu_us_per_request: Some(if row.target == "floor" { 8.0 } else { 8.0 * times }),
+            ..Interval::default()
+        };
+        row.series = times.iter().map(slice).collect();
+    }
+    results.slice_s = Some(0.05);
+    results
+}
+
+#[test]
+fn every_form_of_the_report_says_how_sure_a_ratio_is() {
+    let results = taken_in_turns();
+    let page = results.page().unwrap();
+    for text in ["1.12 (1.10–1.15) × floor", "in slices of 50.0 ms", "a confidence of 95 %"] {
+        assert!(page.contains(text), "{text}");
+    }
+    let table = results.table();
+    assert!(table.contains("1.12 (1.10–1.15)"), "{table}");
+    let csv = results.csv();
+    let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let (names, first) = (lines.next().unwrap(), lines.next().unwrap());
+    let cell = |name: &str| first[names.iter().position(|known| *known == name).unwrap()].parse::<f64>().unwrap();
+    let figures = ["times_floor", "times_floor_low", "times_floor_high"].map(|name| (cell(name) * 1e6).round() / 1e6);
+    assert_eq!(figures, [1.12, 1.10, 1.15]);
+}
+
+#[test]
+fn targets_side_by_side_say_how_sure_their_ratios_are() {
+    let mut results = taken_in_turns();
+    for row in &mut results.suites[0].cases {
+        row.target = if row.target == "floor" { "castile".to_owned() } else { "other".to_owned() };
+    }
+    let markdown = results.markdown();
+    assert!(markdown.contains("1.12× (1.10–1.15)"), "{markdown}");
+    assert!(markdown.contains("in slices of 50 ms"), "{markdown}");
+    let (table, page) = (results.table(), results.page().unwrap());
+    assert!(table.contains("1.12× (1.10–1.15)"), "{table}");
+    assert!(page.contains("1.12× (1.10–1.15)"));
 }

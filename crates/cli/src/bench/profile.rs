@@ -24,6 +24,8 @@ struct Schedule {
     warmup: Duration,
     window: Duration,
     runs: usize,
+    /// The slices of a window in which targets take turns.
+    slice: Duration,
     /// Passes over a sequence, of which the first is discarded.
     sequences: usize,
     /// The window of a step where users think.
@@ -42,6 +44,7 @@ const QUICK: Schedule = Schedule {
     warmup: Duration::from_millis(150),
     window: Duration::from_millis(400),
     runs: 2,
+    slice: Duration::from_millis(50),
     sequences: 2,
     step: Duration::from_secs(1),
     growth: 2.0,
@@ -54,6 +57,7 @@ const STANDARD: Schedule = Schedule {
     warmup: Duration::from_millis(500),
     window: Duration::from_secs(2),
     runs: 3,
+    slice: Duration::from_millis(100),
     sequences: 6,
     step: Duration::from_secs(3),
     growth: std::f64::consts::SQRT_2,
@@ -141,7 +145,7 @@ fn without_floor(load: Load) -> Load {
 fn closed(schedule: &Schedule, suite: &Suite, method: &castile_suites::Method, spare: bool) -> Vec<Load> {
     let plan =
         Plan { warmup: schedule.warmup, stop: Stop::after(schedule.window), timeout: TIMEOUT, ..method.plan.clone() };
-    let load = |case: Case| Load { runs: schedule.runs, ..Load::new(case, plan.clone()) };
+    let load = |case: Case| Load { runs: schedule.runs, slice: Some(schedule.slice), ..Load::new(case, plan.clone()) };
     let mut loads = Vec::new();
     if method.client == Client::Typed {
         loads.extend((suite.typed)().into_iter().map(load).map(without_floor));
@@ -215,8 +219,9 @@ fn ramps(schedule: &Schedule, suite: &Suite, method: &castile_suites::Method, sp
         timeout: TIMEOUT,
         ..Plan::default()
     };
+    let (runs, slice) = (schedule.runs, Some(schedule.slice));
     let mut loads: Vec<Load> =
-        cases.iter().map(|case| Load { runs: schedule.runs, ..Load::new(case.clone(), compared.clone()) }).collect();
+        cases.iter().map(|case| Load { runs, slice, ..Load::new(case.clone(), compared.clone()) }).collect();
     let Start::PerSecond(published) = method.plan.start else { return loads };
     let rate = published * f64::from(schedule.faster);
     let plan = Plan {

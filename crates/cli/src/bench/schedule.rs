@@ -92,12 +92,13 @@ fn runs(load: &Load) -> String {
         (None, None) => "without end".to_owned(),
     };
     let run = if plan.warmup.is_zero() { window } else { format!("({} + {window})", time(plan.warmup)) };
+    let slices = load.slices().map(|each| format!(" in slices of {}", time(each))).unwrap_or_default();
     match (&load.search, load.discard) {
         (Some(search), _) => {
             format!("steps of {run}, each {:.2} times the last, at most {}", search.growth, search.steps())
         }
-        (None, 0) => format!("{} × {run}", load.runs),
-        (None, discard) => format!("{} × {run}, first {discard} discarded", load.runs),
+        (None, 0) => format!("{} × {run}{slices}", load.runs),
+        (None, discard) => format!("{} × {run}{slices}, first {discard} discarded", load.runs),
     }
 }
 

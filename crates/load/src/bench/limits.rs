@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use crate::Recorder;
 use crate::report::{Client, Latency, Results, Row};
-use crate::{Outcome, Recorder};
 
 /// Above this share of its cores, a side is at its limit.
 const BUSY: f64 = 0.9;
@@ -41,8 +41,8 @@ pub(super) fn limit_of(
 }
 
 /// Whether others took so much of the cores in a run that its figures are not those of server and driver alone.
-pub(super) fn is_disturbed(outcome: &Outcome) -> bool {
-    outcome.others.is_some_and(|share| share > DISTURBED)
+pub(super) fn is_disturbed(others: Option<f64>) -> bool {
+    others.is_some_and(|share| share > DISTURBED)
 }
 
 impl Results {

@@ -1,9 +1,11 @@
-//! Many runs: every case against every target, the targets taking turns, gathered into rows.
+//! Many runs: every case against every target, the targets taking turns, gathered into rows. `turns` decides who is next,
+//! `side` drives one target, `tally` adds up.
 
 mod limits;
 mod side;
 mod tally;
 mod target;
+mod turns;
 mod warm;
 
 use std::time::{Duration, SystemTime};
@@ -11,11 +13,13 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 
 use crate::exchange::ask;
-use crate::report::{Pass, Results, Row, Suite};
-use crate::{Case, End, Error, ErrorKind, Expected, Interrupt, Machine, Placement, Plan, Progress, Requests, Search};
+use crate::report::{Results, Row, Suite};
+use crate::{
+    Case, End, Error, ErrorKind, Interrupt, Machine, Pace, Placement, Plan, Progress, Requests, Search, Start,
+};
 
 use side::Side;
-use tally::Tally;
+use turns::Cut;
 
 pub use target::Target;
 pub use warm::Warmup;
@@ -30,7 +34,7 @@ pub struct Bench {
     /// Where server and driver run.
     pub placement: Placement,
     /// How many runs of each row may be repeated since other processes took the cores of server or driver meanwhile; what
-    /// stays disturbed is marked.
+    /// stays disturbed is marked. Runs that are cut into slices are not repeated: what disturbs them disturbs all targets alike.
     pub repeats: usize,
     /// The command that repeats all this, for the report.
     pub command: String,
@@ -49,6 +53,9 @@ pub struct Load {
     pub runs: usize,
     /// How many of them, from the first, are left out of the figures.
     pub discard: usize,
+    /// How long the slices of a run are at least, if targets are to take turns within one: where each connection sends as fast as
+    /// it is answered, for a given time. Connections stay open between slices. A slower case has longer slices.
+    pub slice: Option<Duration>,
     /// What is looked for, if the load is to be found. Each of its steps is one run; `runs` is of no meaning then.
     pub search: Option<Search>,
     /// Who drives it.
@@ -84,7 +91,7 @@ pub enum Driver {
 impl Load {
     /// A case that is driven once by the load kit, with the floor beside it.
     pub fn new(case: Case, plan: Plan) -> Self {
-        Load { case, plan, runs: 1, discard: 0, search: None, driver: Driver::Own, against: Against::All }
+        Load { case, plan, runs: 1, discard: 0, slice: None, search: None, driver: Driver::Own, against: Against::All }
     }
 
     /// How long it takes against one target, as far as it is planned.
@@ -94,6 +101,14 @@ impl Load {
             None => u32::try_from(self.runs).unwrap_or(u32::MAX),
         };
         self.plan.planned().saturating_mul(runs)
+    }
+
+    /// How long the slices of its runs are at least, if they are cut.
+    pub fn slices(&self) -> Option<Duration> {
+        let Plan { pace, start, stop, .. } = &self.plan;
+        let is_closed = *pace == Pace::Closed && *start == Start::Together;
+        let is_timed = stop.after.is_some() && stop.requests.is_none() && self.search.is_none();
+        self.slice.filter(|_| is_closed && is_timed && self.driver == Driver::Own)
     }
 }
 
@@ -188,11 +203,13 @@ impl Bench {
             warmup_s: seconds(usual.map(|load| load.plan.warmup)),
             duration_s: seconds(usual.and_then(|load| load.plan.stop.after)),
             runs: usual.map_or(1, |load| load.runs),
+            slice_s: usual.and_then(Load::slices).map(|time| time.as_secs_f64()),
             incomplete: false,
             warnings,
             targets: Vec::new(),
             suites,
         };
+        results.compare_with_floor();
         results.lacks(broken.into_iter().chain(lost));
         Ok(results)
     }
@@ -219,8 +236,7 @@ impl Bench {
         let mut sides = Vec::new();
         for target in targets {
             if let Some(endpoint) = target.endpoint(index, load) {
-                let expected = Expected::of(&load.case);
-                sides.push(Side { load, endpoint, target, placement, interrupt, expected, repeats: *repeats });
+                sides.push(Side::new(load, target, endpoint, placement, interrupt, *repeats));
             }
         }
         let mut rows = Vec::new();
@@ -232,34 +248,16 @@ impl Bench {
                 }
             }
             None => {
-                let mut tallies: Vec<Tally> = sides.iter().map(|_| Tally::default()).collect();
-                let mut passes = vec![Vec::new(); sides.len()];
-                'runs: for run in 0..load.runs {
-                    // Another one begins each time: who follows a busy one finds the machine warmer.
-                    for turn in 0..sides.len() {
-                        let next = (run + turn) % sides.len();
-                        let (side, tally) = (&mut sides[next], &mut tallies[next]);
-                        if side.target.is_lost() {
-                            continue;
-                        }
-                        let driven = side.drive(&load.plan, run + 1, tally, progress).await;
-                        let Some(driven) = side.target.survives(driven, &load.case.suite)? else { continue };
-                        let Some(outcome) = driven else { break 'runs };
-                        let discarded = run < load.discard;
-                        passes[next].push(Pass { requests_per_second: outcome.requests_per_second(), discarded });
-                        if discarded { tally.warm_up(outcome) } else { tally.add(outcome) }
+                for run in 0..load.runs {
+                    let goes_on = match load.slices() {
+                        Some(least) => turns::in_slices(&mut sides, Cut::of(least), run, progress).await?,
+                        None => turns::run_by_run(&mut sides, run, progress).await?,
+                    };
+                    if !goes_on {
+                        break;
                     }
                 }
-                for ((side, tally), passes) in sides.iter().zip(tallies).zip(passes) {
-                    // Of a target that was dropped, a row would have fewer runs than the others.
-                    if tally.is_empty() || side.target.is_lost() {
-                        continue;
-                    }
-                    let (whole, parts) = side.rows(tally, &load.plan);
-                    let passes = if load.discard > 0 { passes } else { Vec::new() };
-                    rows.push(Row { passes, ..whole });
-                    rows.extend(parts);
-                }
+                rows.extend(sides.iter_mut().flat_map(Side::rows));
             }
         }
         for row in &rows {

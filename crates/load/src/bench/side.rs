@@ -1,50 +1,90 @@
-//! One load against one target, run by run.
+//! One load against one target, run by run or slice by slice.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::limits::is_disturbed;
-use super::tally::Tally;
+use super::tally::{Driven, Slice, Tally};
 use super::{Driver, Load, Target};
-use crate::report::Row;
+use crate::report::{Pass, Row};
+use crate::run::Crew;
 use crate::search::Tried;
+use crate::usage::Usage;
 use crate::{
-    Axis, End, Endpoint, Error, Expected, Interrupt, Outcome, Placement, Plan, Progress, Run, Search, Start, ab, usage,
+    Axis, End, Endpoint, Error, Expected, Interrupt, Outcome, Placement, Plan, Progress, Run, Search, Start, Stop, ab,
+    usage,
 };
+
+/// Connections that rested for longer are opened anew: to some servers they are idle.
+const REST: Duration = Duration::from_secs(2);
+/// How long after the last answer the CPU time of a server is read: that of a thread counts in full when it rests.
+const SETTLE: Duration = Duration::from_millis(1);
 
 /// One load against one target.
 pub(super) struct Side<'a> {
     pub(super) load: &'a Load,
     pub(super) target: &'a mut Target,
-    pub(super) endpoint: Endpoint,
     pub(super) placement: &'a Placement,
-    pub(super) interrupt: &'a Interrupt,
-    pub(super) expected: Expected,
+    endpoint: Endpoint,
+    interrupt: &'a Interrupt,
+    expected: Expected,
     /// How many more runs may be repeated.
-    pub(super) repeats: usize,
+    repeats: usize,
+    tally: Tally,
+    passes: Vec<Pass>,
+    /// The users of a run that is cut, and when they had their last answer.
+    crew: Option<(Crew, Instant)>,
+    /// What the server had used at the end of the last slice.
+    used: Option<Duration>,
+    slice: Option<Slice>,
+    slices: Vec<Slice>,
 }
 
-impl Side<'_> {
+impl<'a> Side<'a> {
+    pub(super) fn new(
+        load: &'a Load,
+        target: &'a mut Target,
+        endpoint: Endpoint,
+        placement: &'a Placement,
+        interrupt: &'a Interrupt,
+        repeats: usize,
+    ) -> Self {
+        Side {
+            load,
+            target,
+            placement,
+            endpoint,
+            interrupt,
+            expected: Expected::of(&load.case),
+            repeats,
+            tally: Tally::default(),
+            passes: Vec::new(),
+            crew: None,
+            used: None,
+            slice: None,
+            slices: Vec::new(),
+        }
+    }
+
     /// One run, and another one where others took the cores meanwhile; `None` where an interruption left nothing that means
     /// anything.
     pub(super) async fn drive(
         &mut self,
         plan: &Plan,
         number: usize,
-        tally: &mut Tally,
         progress: &mut Progress,
-    ) -> Result<Option<Outcome>, Error> {
-        let Some(outcome) = self.run(plan, plan.planned(), number, tally, progress).await? else { return Ok(None) };
+    ) -> Result<Option<Driven>, Error> {
+        let Some(outcome) = self.run(plan, plan.planned(), number, progress).await? else { return Ok(None) };
         // A ramp may take an hour.
         let is_ramp = matches!(plan.start, Start::PerSecond(_));
-        if !is_disturbed(&outcome) || is_ramp || outcome.ended.is_some() || self.repeats == 0 {
-            return Ok(Some(outcome));
+        if !is_disturbed(outcome.others) || is_ramp || outcome.ended.is_some() || self.repeats == 0 {
+            return Ok(Some(Driven::whole(outcome)));
         }
         self.repeats -= 1;
-        let again = self.run(plan, Duration::ZERO, number, tally, progress).await?;
-        let Some(again) = again.filter(|again| again.ended.is_none()) else { return Ok(Some(outcome)) };
+        let again = self.run(plan, Duration::ZERO, number, progress).await?;
+        let Some(again) = again.filter(|again| again.ended.is_none()) else { return Ok(Some(Driven::whole(outcome))) };
         let (kept, left_out) = if again.others <= outcome.others { (again, outcome) } else { (outcome, again) };
-        tally.warm_up(left_out);
-        Ok(Some(kept))
+        self.tally.warm_up(left_out.record);
+        Ok(Some(Driven::whole(kept)))
     }
 
     async fn run(
@@ -52,15 +92,14 @@ impl Side<'_> {
         plan: &Plan,
         planned: Duration,
         number: usize,
-        tally: &mut Tally,
         progress: &mut Progress,
     ) -> Result<Option<Outcome>, Error> {
         let Load { case, driver, .. } = self.load;
         if self.interrupt.came() {
             return Ok(None);
         }
-        if let (1, Some(server)) = (number, &self.target.server) {
-            usage::forget_peak_memory(server.id());
+        if number == 1 {
+            self.forget_peak();
         }
         progress.begin(&case.suite, &case.name, &self.target.name, number);
         let server = self.target.process().map(|process| (process, self.placement));
@@ -82,8 +121,91 @@ impl Side<'_> {
         if let Some(server) = &mut self.target.server {
             server.check_running()?;
         }
-        tally.peak_memory = server.and_then(|(process, _)| usage::peak_memory(process));
+        self.tally.peak_memory = server.and_then(|(process, _)| usage::peak_memory(process));
         Ok(Some(outcome))
+    }
+
+    fn forget_peak(&self) {
+        if let Some(server) = &self.target.server {
+            usage::forget_peak_memory(server.id());
+        }
+    }
+
+    /// Begins a run that is cut, counted from 0.
+    pub(super) fn begin(&mut self, run: usize) {
+        if run == 0 {
+            self.forget_peak();
+        }
+        self.crew = None;
+        self.used = self.target.process().and_then(usage::cpu_time);
+    }
+
+    /// One slice of a run. All that the server uses counts from the end of its last slice, so that what it does while others
+    /// have their turns is not lost. Gives whether it was a whole one, which is not so after an interruption.
+    pub(super) async fn slice(&mut self, length: Duration, run: usize, progress: &mut Progress) -> Result<bool, Error> {
+        let Load { case, plan, .. } = self.load;
+        if self.interrupt.came() {
+            return Ok(false);
+        }
+        progress.begin(&case.suite, &case.name, &self.target.name, run + 1);
+        let crew = match self.crew.take().filter(|(_, since)| since.elapsed() < REST) {
+            Some((crew, _)) => crew,
+            None => Crew::start(case, &self.endpoint, plan, &self.expected)?,
+        };
+        let stop = Stop { after: Some(length), ..plan.stop };
+        let outcome = progress.watch(crew.run(Duration::ZERO, stop), length, self.interrupt).await?;
+        self.crew = Some((crew, Instant::now()));
+        if outcome.ended == Some(End::Interrupted) {
+            self.tally.warm_up(outcome.record);
+            return Ok(false);
+        }
+        if let Some(server) = &mut self.target.server {
+            server.check_running()?;
+        }
+        tokio::time::sleep(SETTLE).await;
+        let usage = self.target.process().and_then(Usage::of);
+        let before = std::mem::replace(&mut self.used, usage.map(|usage| usage.cpu));
+        let server_cpu = self.used.zip(before).map(|(used, before)| used.saturating_sub(before));
+        let memory = usage.and_then(|usage| usage.memory);
+        self.slice = Some(Slice { outcome: Outcome { server_cpu, ..outcome }, memory });
+        Ok(true)
+    }
+
+    /// The last slice was one of the warm-up. Gives how long after its end the last answer came.
+    pub(super) fn forget_slice(&mut self, length: Duration) -> Duration {
+        let Some(Slice { outcome, .. }) = self.slice.take() else { return Duration::ZERO };
+        let late = outcome.elapsed.saturating_sub(length);
+        self.tally.warm_up(outcome.record);
+        late
+    }
+
+    /// The last slice counts.
+    pub(super) fn keep_slice(&mut self) {
+        self.slices.extend(self.slice.take());
+    }
+
+    /// Ends a run that is cut.
+    pub(super) fn end(&mut self, run: usize, others: Option<f64>) {
+        self.crew = None;
+        if let Some(Slice { outcome, .. }) = self.slice.take() {
+            self.tally.warm_up(outcome.record);
+        }
+        let slices = std::mem::take(&mut self.slices);
+        if slices.is_empty() || self.target.is_lost() {
+            return;
+        }
+        self.tally.peak_memory = self.target.process().and_then(usage::peak_memory);
+        self.note(Driven::sliced(slices, self.placement.server_cores(), others), run);
+    }
+
+    /// Takes in a run, counted from 0, or leaves it out.
+    pub(super) fn note(&mut self, driven: Driven, run: usize) {
+        let discarded = run < self.load.discard;
+        self.passes.push(Pass { requests_per_second: driven.requests_per_second(), discarded });
+        match discarded {
+            true => driven.slices.into_iter().for_each(|slice| self.tally.warm_up(slice.record)),
+            false => self.tally.add(driven),
+        }
     }
 
     /// All steps of a search: the row of what was found, with the curve of all, and those of its parts; none if there was no
@@ -94,11 +216,10 @@ impl Side<'_> {
         let mut parts: Vec<Vec<Row>> = Vec::new();
         while let Some(load) = search.next(&tried) {
             let plan = search.plan(&self.load.plan, load);
-            let mut tally = Tally::default();
-            let outcome = self.drive(&plan, tried.len() + 1, &mut tally, progress).await?;
-            let Some(outcome) = outcome.filter(|outcome| outcome.ended != Some(End::Interrupted)) else { break };
-            tally.add(outcome);
-            let (row, its_parts) = self.rows(tally, &plan);
+            let driven = self.drive(&plan, tried.len() + 1, progress).await?;
+            let Some(driven) = driven.filter(|driven| !driven.is_interrupted()) else { break };
+            self.tally.add(driven);
+            let (row, its_parts) = self.rows_of(&plan);
             parts.push(its_parts);
             tried.push(Tried { load, good: search.is_good(&row, &rows) });
             rows.push(row);
@@ -123,7 +244,18 @@ impl Side<'_> {
         Ok(std::iter::once(whole).chain(parts.swap_remove(found)).collect())
     }
 
-    pub(super) fn rows(&self, tally: Tally, plan: &Plan) -> (Row, Vec<Row>) {
-        tally.rows(self.load, plan, self.target, self.placement)
+    /// The rows of all its runs; none where no run counted, nor of a target that was dropped: they would have fewer runs than
+    /// the others.
+    pub(super) fn rows(&mut self) -> Vec<Row> {
+        if self.tally.is_empty() || self.target.is_lost() {
+            return Vec::new();
+        }
+        let (whole, parts) = self.rows_of(&self.load.plan);
+        let passes = if self.load.discard > 0 { std::mem::take(&mut self.passes) } else { Vec::new() };
+        std::iter::once(Row { passes, ..whole }).chain(parts).collect()
+    }
+
+    fn rows_of(&mut self, plan: &Plan) -> (Row, Vec<Row>) {
+        std::mem::take(&mut self.tally).rows(self.load, plan, self.target, self.placement)
     }
 }

@@ -12,6 +12,76 @@ use crate::{Axis, End, Outcome, Pace, Placement, Plan, Recorder, Requests};
 /// Points of a distribution for each halving of what is left above them.
 const POINTS_PER_HALVING: u32 = 3;
 
+/// One stretch of a run in which targets took turns.
+#[derive(Debug)]
+pub(super) struct Slice {
+    pub(super) outcome: Outcome,
+    /// What the server had resident in the end.
+    pub(super) memory: Option<u64>,
+}
+
+/// One run: as a whole, or the slices that it was cut into.
+#[derive(Debug)]
+pub(super) struct Driven {
+    pub(super) slices: Vec<Outcome>,
+    /// What happened meanwhile, from the start of the run.
+    series: Vec<Interval>,
+    /// The share of their cores that neither server nor driver used.
+    others: Option<f64>,
+}
+
+impl Driven {
+    pub(super) fn whole(outcome: Outcome) -> Self {
+        Driven { series: outcome.timeline.series(), others: outcome.others, slices: vec![outcome] }
+    }
+
+    /// Of a server with so many cores.
+    pub(super) fn sliced(slices: Vec<Slice>, cores: usize, others: Option<f64>) -> Self {
+        let mut at = Duration::ZERO;
+        let mut interval = |Slice { outcome, memory }: &Slice| {
+            let Recorder { requests, errors, latency, .. } = &outcome.record;
+            let quantile = |quantile| (!latency.is_empty()).then(|| latency.value_at_quantile(quantile) as f64 / 1e3);
+            let cpu = outcome.server_cpu.map(|cpu| cpu.as_secs_f64());
+            let answered = (requests + errors) as f64;
+            at += outcome.elapsed;
+            Interval {
+                at_s: at.as_secs_f64(),
+                requests_per_second: outcome.requests_per_second(),
+                errors: *errors,
+                p50_us: quantile(0.5),
+                p99_us: quantile(0.99),
+                users: None,
+                server_cpu_share: cpu.map(|cpu| cpu / (outcome.elapsed.as_secs_f64() * cores.max(1) as f64)),
+                server_rss_bytes: *memory,
+                server_cpu_us_per_request: cpu.filter(|_| answered > 0.0).map(|cpu| cpu * 1e6 / answered),
+            }
+        };
+        Driven {
+            series: slices.iter().map(&mut interval).collect(),
+            slices: slices.into_iter().map(|slice| slice.outcome).collect(),
+            others,
+        }
+    }
+
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.slices.iter().any(|slice| slice.ended == Some(End::Interrupted))
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.slices.iter().map(|slice| slice.elapsed).sum()
+    }
+
+    /// Right answers per second.
+    pub(super) fn requests_per_second(&self) -> f64 {
+        self.per_second(|record| record.requests)
+    }
+
+    fn per_second(&self, count: impl Fn(&Recorder) -> u64) -> f64 {
+        let sum: u64 = self.slices.iter().map(|slice| count(&slice.record)).sum();
+        sum as f64 / self.elapsed().as_secs_f64().max(f64::MIN_POSITIVE)
+    }
+}
+
 #[derive(Default)]
 pub(super) struct Tally {
     record: Recorder,
@@ -34,40 +104,45 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Nothing of a run that is left out counts but its errors: a wrong answer is one whenever it comes.
-    pub(super) fn warm_up(&mut self, outcome: Outcome) {
-        let Recorder { errors, not_sent, messages, .. } = outcome.record;
+    /// Nothing of what is left out counts but its errors: a wrong answer is one whenever it comes.
+    pub(super) fn warm_up(&mut self, record: Recorder) {
+        let Recorder { errors, not_sent, messages, .. } = record;
         self.warmup_errors += errors;
         self.warmup_not_sent += not_sent;
         self.record.merge(Recorder { messages, ..Recorder::default() });
     }
 
-    pub(super) fn add(&mut self, outcome: Outcome) {
-        let elapsed = outcome.elapsed.as_secs_f64().max(f64::MIN_POSITIVE);
-        self.parts_per_second.resize(self.parts_per_second.len().max(outcome.record.parts.len()), Vec::new());
-        for (part, per_second) in outcome.record.parts.iter().zip(&mut self.parts_per_second) {
-            per_second.push(part.requests as f64 / elapsed);
+    /// Takes in a run.
+    pub(super) fn add(&mut self, driven: Driven) {
+        let parts = driven.slices.iter().map(|slice| slice.record.parts.len()).max().unwrap_or_default();
+        self.parts_per_second.resize(self.parts_per_second.len().max(parts), Vec::new());
+        for (number, per_second) in self.parts_per_second.iter_mut().enumerate().take(parts) {
+            per_second.push(driven.per_second(|record| record.parts.get(number).map_or(0, |part| part.requests)));
         }
-        self.per_second.push(outcome.requests_per_second());
-        self.missed.0 += outcome.unsent;
-        self.missed.1 += outcome.dropped;
+        self.per_second.push(driven.requests_per_second());
         let before = self.elapsed().as_secs_f64();
+        self.elapsed.push(driven.elapsed());
         let shifted = |interval: Interval| Interval { at_s: before + interval.at_s, ..interval };
-        self.series.extend(outcome.timeline.series().into_iter().map(shifted));
-        self.curve = outcome.timeline.curve();
-        self.elapsed.push(outcome.elapsed);
-        self.server_cpu = sum(self.server_cpu, outcome.server_cpu);
-        self.driver_cpu = sum(self.driver_cpu, outcome.driver_cpu);
-        if is_disturbed(&outcome) && outcome.others > self.disturbed {
-            self.disturbed = outcome.others;
+        self.series.extend(driven.series.into_iter().map(shifted));
+        if is_disturbed(driven.others) && driven.others > self.disturbed {
+            self.disturbed = driven.others;
         }
-        self.users = outcome.users;
-        self.exit_reason = outcome.ended.map(|end| match (end, &outcome.first_error) {
+        driven.slices.into_iter().for_each(|slice| self.add_slice(slice));
+    }
+
+    fn add_slice(&mut self, slice: Outcome) {
+        self.missed.0 += slice.unsent;
+        self.missed.1 += slice.dropped;
+        self.curve = slice.timeline.curve();
+        self.server_cpu = sum(self.server_cpu, slice.server_cpu);
+        self.driver_cpu = sum(self.driver_cpu, slice.driver_cpu);
+        self.users = slice.users;
+        self.exit_reason = slice.ended.map(|end| match (end, &slice.first_error) {
             // What a stranger's server says may have any length, and lines.
             (End::Errors(_), Some(error)) => format!("{end}: {}", error.lines().next().unwrap_or_default().trim_end()),
             _ => end.to_string(),
         });
-        self.record.merge(outcome.record);
+        self.record.merge(slice.record);
     }
 
     /// Whether no run counted.
@@ -154,6 +229,7 @@ impl Tally {
             bytes_out: per_run(record.bytes_out),
             bytes_in: per_run(record.bytes_in),
             server_cpu_us_per_request: per_request(self.server_cpu),
+            times_floor: None,
             server_peak_rss_bytes: self.peak_memory,
             server_cpu_share,
             driver_cpu_share,
@@ -190,6 +266,7 @@ fn part_of(whole: &Row, name: &str, record: Recorder, per_second: Vec<f64>) -> R
         curve: Vec::new(),
         failed: whole.failed.map(|_| record.errors),
         server_cpu_us_per_request: None,
+        times_floor: None,
         driver_cpu_us_per_request: None,
         request_bytes: mean(record.bytes_out, record.requests),
         response_bytes: mean(record.bytes_in, record.requests),

@@ -136,9 +136,9 @@ async fn drive_list(plan: &Plan, count: usize, usage: fn(Duration) -> f64, behav
             tasks.spawn_local(async move {
                 let connect = || {
                     server.connected.set(server.connected.get() + 1);
-                    SimulatedExchange { server, user, right: false }
+                    SimulatedExchange { server: server.clone(), user, right: false }
                 };
-                thread.drive(user, connect).await;
+                thread.drive(user, &mut None, connect).await;
             });
         }
         tasks.await;

@@ -6,7 +6,7 @@ use super::{Results, Row, Suite};
 /// A column: its name, which has the unit, and its text.
 type Column = (&'static str, fn(&Suite, &Row) -> String);
 
-const COLUMNS: [Column; 49] = [
+const COLUMNS: [Column; 52] = [
     ("suite", |suite, _| text(&suite.suite)),
     ("case", |_, row| text(&row.case)),
     ("target", |_, row| text(&row.target)),
@@ -43,6 +43,9 @@ const COLUMNS: [Column; 49] = [
     ("bytes_out", |_, row| integer(row.bytes_out)),
     ("bytes_in", |_, row| integer(row.bytes_in)),
     ("server_cpu_us_per_request", |_, row| number(row.server_cpu_us_per_request)),
+    ("times_floor", |suite, row| number(suite.times_floor(row).map(|times| times.ratio))),
+    ("times_floor_low", |suite, row| number(suite.times_floor(row).and_then(|times| Some(times.interval?[0])))),
+    ("times_floor_high", |suite, row| number(suite.times_floor(row).and_then(|times| Some(times.interval?[1])))),
     ("server_peak_rss_bytes", |_, row| integer(row.server_peak_rss_bytes)),
     ("server_cpu_share", |_, row| number(row.server_cpu_share)),
     ("driver_cpu_share", |_, row| number(row.driver_cpu_share)),

@@ -46,8 +46,10 @@ impl Results {
             (
                 "Runs",
                 format!(
-                    "{}{each} for each row unless it says otherwise, each after {} s of warm-up; the targets take turns",
-                    self.runs, self.warmup_s
+                    "{}{each} for each row unless it says otherwise, each after {} s of warm-up; the targets take turns{}",
+                    self.runs,
+                    self.warmup_s,
+                    self.turns()
                 ),
             ),
             ("Answers", self.answers()),
@@ -60,6 +62,17 @@ impl Results {
             text += &format!("- **Warning**: {}\n", escaped(warning));
         }
         text + "\n"
+    }
+
+    /// How long a turn is, and what that gives.
+    fn turns(&self) -> String {
+        self.slice_s.map_or_else(String::new, |time| {
+            format!(
+                " in slices of {} ms or, where the slowest takes long, more; a ratio is the median of those of paired slices, in \
+                 brackets its 95 % interval",
+                time * 1e3
+            )
+        })
     }
 
     fn answers(&self) -> String {

@@ -3,7 +3,7 @@
 //! `table` is for terminals, `page` for browsers (`block` is a suite's rows of one method, made of `material`: `bars`, `plot`
 //! and `axis` are its drawings, `detail` one case, `figures` the tables behind all, `stacks` those of targets side by side;
 //! `templates/` say what it looks like), `markdown` for documents, `csv` and `junit` for other programs. `versus` puts targets
-//! of a bench side by side, `compare` benches, with the intervals of `student`; `judge` decides what counts as failed. `label`
+//! of a bench side by side, with the ratios of `ratio`, `compare` benches, with the intervals of `student`; `judge` decides what counts as failed. `label`
 //! names rows by what tells them apart, `measure` has the figure that a method is about.
 
 mod clients;
@@ -16,6 +16,7 @@ pub(crate) mod label;
 mod markdown;
 mod measure;
 mod page;
+mod ratio;
 mod results;
 mod student;
 mod table;
@@ -27,6 +28,7 @@ use std::path::{Path, PathBuf};
 pub use clients::{Called, ClientRow, Clients};
 pub use compare::Comparison;
 pub use judge::Failed;
+pub use ratio::Ratio;
 pub use results::{
     Client, FLOOR, Interval, Lag, Latency, Method, Pass, Published, PublishedFigure, Quantile, Results, Row, Spread,
     Step, Suite, Target,

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Ratio;
 use crate::Machine;
 
 /// A whole bench.
@@ -21,8 +22,12 @@ pub struct Results {
     pub warmup_s: f64,
     /// Seconds each run was measured.
     pub duration_s: f64,
-    /// Runs of each row; the targets take turns run by run, so that what disturbs one disturbs the other.
+    /// Runs of each row; the targets take turns, so that what disturbs one disturbs the other.
     pub runs: usize,
+    /// Seconds of the slices of a run in which the targets took turns, where runs were cut into such; slower cases have
+    /// longer ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slice_s: Option<f64>,
     /// What a reader must know before believing the figures.
     pub warnings: Vec<String>,
     /// Whether not all was measured that was asked for; the first warnings say why.
@@ -159,7 +164,7 @@ pub struct Row {
     /// Latencies in microseconds at rising quantiles (0 to 1), from the first to the largest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub distribution: Vec<Quantile>,
-    /// What happened from second to second, warm-up excluded.
+    /// What happened from second to second, or from slice to slice where targets took turns in such; warm-up excluded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<Interval>,
     /// Each pass of a method that discards some.
@@ -194,6 +199,9 @@ pub struct Row {
     pub bytes_in: Option<u64>,
     /// User and system time of the server process per request; `None` where it can't be measured.
     pub server_cpu_us_per_request: Option<f64>,
+    /// The same as a multiple of what the floor took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times_floor: Option<Ratio>,
     /// The most memory the server process had resident while the row was measured.
     pub server_peak_rss_bytes: Option<u64>,
     /// Share of its cores that the server used; 1 is all of them.
@@ -296,6 +304,10 @@ pub struct Interval {
     pub server_cpu_share: Option<f64>,
     /// Memory of the server process at the end of the stretch.
     pub server_rss_bytes: Option<u64>,
+    /// User and system time of the server process per request, where the stretch was a slice: it is paired with that of the
+    /// other targets in the slice of the same number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_cpu_us_per_request: Option<f64>,
 }
 
 /// One pass over a case.
@@ -370,6 +382,7 @@ impl Results {
         self.incomplete |= later.incomplete;
         if self.duration_s == 0.0 {
             (self.warmup_s, self.duration_s, self.runs) = (later.warmup_s, later.duration_s, later.runs);
+            self.slice_s = later.slice_s;
         }
         self.suites.extend(later.suites);
         self.targets.extend(later.targets);
@@ -380,6 +393,16 @@ impl Results {
         let before = self.warnings.len();
         self.warnings.splice(0..0, what);
         self.incomplete |= self.warnings.len() > before;
+    }
+
+    /// Notes in each row how it compares with that of the floor.
+    pub(crate) fn compare_with_floor(&mut self) {
+        for suite in &mut self.suites {
+            let ratios: Vec<_> = suite.cases.iter().map(|row| suite.times_floor(row)).collect();
+            for (row, ratio) in suite.cases.iter_mut().zip(ratios) {
+                row.times_floor = ratio;
+            }
+        }
     }
 
     /// All rows of all suites.
@@ -406,6 +429,13 @@ impl Suite {
         let mut floors = self.cases.iter().filter(alike);
         let same = floors.clone().find(|other| other.case == row.case && other.style == row.style);
         same.or_else(|| floors.find(|other| size(other) == size(row)))
+    }
+}
+
+impl Suite {
+    /// How many times the floor's CPU time a request takes; `None` for the floor itself, and where there is none.
+    pub(crate) fn times_floor(&self, row: &Row) -> Option<Ratio> {
+        row.cpu_ratio(self.floor_of(row).filter(|_| row.target != FLOOR)?)
     }
 }
 
@@ -443,12 +473,6 @@ impl Row {
             Some((_, figure)) => Some(figure),
             None => self.distribution.iter().find(|point| point.quantile > quantile - 1e-9).map(|point| point.us),
         }
-    }
-
-    /// How many times the floor's CPU time a request takes; `None` where none was answered.
-    pub fn cpu_ratio(&self, floor: &Row) -> Option<f64> {
-        let floor = floor.server_cpu_us_per_request?;
-        Some(self.server_cpu_us_per_request? / floor).filter(|ratio| ratio.is_finite() && self.requests > 0)
     }
 }
 

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 
 use super::compare::{Comparison, in_percent, verdict};
-use super::format::{NONE, bytes, count, figure, percent, ratio};
+use super::format::{NONE, bytes, count, figure, percent};
 use super::label::{Labels, driven};
-use super::versus::{Versus, times};
+use super::versus::{Versus, sure, times};
 use super::{FLOOR, Latency, Method, Results, Row};
 
 /// Numbers in columns need no lines between them.
@@ -64,7 +64,9 @@ const COLUMNS: [Column; 29] = [
         format!("{marks}{}", optional(row.server_cpu_us_per_request, figure))
     }),
     beside_floor("floor\nµs", 3, |_, floor| optional(floor.and_then(|floor| floor.server_cpu_us_per_request), figure)),
-    beside_floor("×\nfloor", 0, |row, floor| optional(floor.and_then(|floor| row.cpu_ratio(floor)), ratio)),
+    beside_floor("×\nfloor", 0, |row, floor| {
+        floor.and_then(|floor| row.cpu_ratio(floor)).map_or(NONE.to_owned(), |ratio| ratio.to_string())
+    }),
     column("peak\nmemory", 2, ALL, |row, _| optional(row.server_peak_rss_bytes.map(|size| size as f64), bytes)),
     column("server\nbusy", 6, ALL, |row, _| optional(row.server_cpu_share, percent)),
     column("driver\nbusy", 2, ALL, |row, _| {
@@ -208,10 +210,10 @@ fn costs(versus: &Versus<'_>, rank: u8) -> Table {
     for line in versus.costs() {
         let cells = line.rows.iter().zip(&line.ratios).enumerate().map(|(place, (row, ratio))| {
             let cpu = row.and_then(|row| row.server_cpu_us_per_request).map(figure);
-            let multiple = ratio.filter(|_| !own(place)).map(times);
+            let multiple = ratio.filter(|_| !own(place));
             match (cpu, multiple) {
-                (Some(cpu), Some(multiple)) if rank > 0 => format!("{cpu} · {multiple}"),
-                (Some(_), Some(multiple)) => multiple,
+                (Some(cpu), Some(multiple)) if rank > 0 => format!("{cpu} · {}", sure(&multiple)),
+                (Some(_), Some(multiple)) => times(multiple.ratio),
                 (Some(cpu), None) if rank > 0 || own(place) => cpu,
                 _ => NONE.to_owned(),
             }

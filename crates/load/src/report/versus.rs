@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::format::figure;
 use super::label::{self, Labels};
-use super::{FLOOR, Method, Results, Row, Suite, Target};
+use super::{FLOOR, Method, Ratio, Results, Row, Suite, Target};
 
 /// The targets of one suite.
 #[derive(Debug)]
@@ -32,14 +32,19 @@ pub(super) struct Line<'a> {
     /// One for each target.
     pub(super) rows: Vec<Option<&'a Row>>,
     /// For each target its CPU time as a multiple of the subject's; `None` where one of the two is not known, or wrong.
-    pub(super) ratios: Vec<Option<f64>>,
+    pub(super) ratios: Vec<Option<Ratio>>,
 }
 
 impl Line<'_> {
+    /// The same without what tells how sure it is.
+    fn ratio(&self, place: usize) -> Option<f64> {
+        self.ratios[place].map(|ratio| ratio.ratio)
+    }
+
     /// The target that takes least CPU time, if there are several; the floor does no work and is none.
     pub(super) fn cheapest(&self, versus: &Versus<'_>) -> Option<usize> {
         let places = (0..self.rows.len()).filter(|place| versus.targets[*place] != FLOOR);
-        let known = places.filter_map(|place| Some((place, self.ratios[place]?)));
+        let known = places.filter_map(|place| Some((place, self.ratio(place)?)));
         let known: Vec<_> = known.collect();
         let best = known.iter().min_by(|(_, a), (_, b)| a.total_cmp(b))?;
         (known.len() > 1).then_some(best.0)
@@ -101,8 +106,16 @@ pub(super) fn title(target: &str) -> &str {
 
 /// How many times something is, with its sign: `0.64×`, `12.3×`.
 pub(super) fn times(ratio: f64) -> String {
-    let text = if ratio < 0.9995 { format!("{ratio:.2}") } else { figure(ratio) };
-    text + "×"
+    multiple(ratio) + "×"
+}
+
+/// The same with how sure it is: `1.59× (1.55–1.63)`.
+pub(super) fn sure(ratio: &Ratio) -> String {
+    ratio.written(multiple, "×")
+}
+
+fn multiple(ratio: f64) -> String {
+    if ratio < 0.9995 { format!("{ratio:.2}") } else { figure(ratio) }
 }
 
 impl Results {
@@ -192,7 +205,7 @@ impl<'a> Versus<'a> {
     }
 
     fn best_first(mut self) -> Self {
-        let mean = |place: usize| Mean::of(self.lines.iter().filter_map(|line| line.ratios[place]));
+        let mean = |place: usize| Mean::of(self.lines.iter().filter_map(|line| line.ratio(place)));
         let mut order: Vec<(usize, Option<Mean>)> = (0..self.targets.len()).map(|place| (place, mean(place))).collect();
         let rank = |(place, mean): &(usize, Option<Mean>)| {
             (self.targets[*place] == FLOOR, mean.map_or(f64::INFINITY, |mean| mean.ratio))
@@ -222,9 +235,9 @@ impl<'a> Versus<'a> {
         Some(format!("{} µs", figure(row.server_cpu_us_per_request?)))
     }
 
-    /// The same as a multiple of what it cost the subject: `1.59×`; `None` for the subject.
+    /// The same as a multiple of what it cost the subject: `1.59× (1.55–1.63)`; `None` for the subject.
     pub(super) fn multiple(&self, line: &Line<'a>, place: usize) -> Option<String> {
-        line.ratios[place].filter(|_| self.targets[place] != self.subject).map(times)
+        line.ratios[place].filter(|_| self.targets[place] != self.subject).map(|ratio| sure(&ratio))
     }
 
     /// The mean of a target beside the subject; `None` for the subject.
@@ -246,7 +259,7 @@ impl<'a> Versus<'a> {
         self.lines.iter().filter_map(|line| {
             let others = self.targets.iter().zip(&line.ratios);
             let others = others.filter(|(target, _)| **target != self.subject && **target != FLOOR);
-            let best = others.filter_map(|(target, ratio)| Some((*target, (*ratio)?)));
+            let best = others.filter_map(|(target, ratio)| Some((*target, ratio.as_ref()?.ratio)));
             let (name, ratio) = best.min_by(|(_, a), (_, b)| a.total_cmp(b))?;
             Some(Rival { case: format!("{} {}", self.suite, line.name), name, share: 1.0 / ratio })
         })
@@ -286,7 +299,7 @@ impl<'a> Overall<'a> {
             for (place, target) in versus.targets.iter().enumerate() {
                 if *target != versus.subject && *target != FLOOR {
                     let own = ratios.entry(target).or_default();
-                    own.extend(versus.lines.iter().filter_map(|line| line.ratios[place]));
+                    own.extend(versus.lines.iter().filter_map(|line| line.ratio(place)));
                 }
             }
         }
@@ -315,9 +328,9 @@ fn key(row: &Row) -> Key<'_> {
 }
 
 /// Nothing is said of what was answered wrongly.
-fn ratio(row: &Row, subject: &Row) -> Option<f64> {
+fn ratio(row: &Row, subject: &Row) -> Option<Ratio> {
     let right = [row, subject].iter().all(|row| row.wrong() == 0 && row.requests > 0);
-    row.cpu_ratio(subject).filter(|ratio| right && *ratio > 0.0)
+    row.cpu_ratio(subject).filter(|ratio| right && ratio.ratio > 0.0)
 }
 
 #[cfg(test)]

@@ -41,6 +41,7 @@ pub fn results_of(seed: u64) -> Results {
         warmup_s: 5.0,
         duration_s: 20.0,
         runs: 4,
+        slice_s: None,
         warnings: vec![
             "The driver, not the server, was the limit, so the server can do more than measured: echoVoid (castile), \
              echoInteger (castile)"
@@ -105,6 +106,7 @@ pub fn row(noise: &mut Noise, case: &str, target: &str, per_second: f64, cpu: f6
                 users: None,
                 server_cpu_share: Some(0.97 * noise.factor(0.02)),
                 server_rss_bytes: Some((14e6 + 1e5 * f64::from(second)) as u64),
+                server_cpu_us_per_request: None,
             })
             .collect(),
         passes: Vec::new(),
@@ -118,6 +120,7 @@ pub fn row(noise: &mut Noise, case: &str, target: &str, per_second: f64, cpu: f6
         bytes_out: None,
         bytes_in: None,
         server_cpu_us_per_request: Some(cpu),
+        times_floor: None,
         server_peak_rss_bytes: Some(16_100_000),
         server_cpu_share: Some(0.98),
         driver_cpu_share: Some(0.62),
@@ -298,6 +301,7 @@ fn styles(noise: &mut Noise) -> Suite {
                     users: Some(users * usize::from(second) / usize::from(seconds)),
                     server_cpu_share: Some(f64::from(second) / 100.0),
                     server_rss_bytes: Some(14_000_000 + u64::from(second) * 300_000),
+                    server_cpu_us_per_request: None,
                 }
             })
             .collect();

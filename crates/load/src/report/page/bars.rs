@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::axis::{Axis, Tick, plain, share, time};
 use super::material::{Case, Material};
-use crate::report::format::{figure, microseconds, percent, ratio};
+use crate::report::format::{figure, microseconds, percent};
 use crate::report::measure::{Figure, Measure};
 use crate::report::versus::title;
 use crate::report::{FLOOR, Latency, Row};
@@ -217,9 +217,8 @@ pub(super) fn cpu(material: &Material<'_>) -> Option<Chart> {
     let axis = Axis::linear(figures).rounded();
     let chart = rows(material, &axis, time, |series, row| {
         let Some(cpu) = row.server_cpu_us_per_request else { return Vec::new() };
-        let multiple =
-            material.suite.floor_of(row).filter(|_| row.target != FLOOR).and_then(|floor| row.cpu_ratio(floor));
-        let beside = multiple.map(|multiple| format!("{} × floor", ratio(multiple)));
+        let multiple = material.suite.times_floor(row);
+        let beside = multiple.map(|multiple| format!("{multiple} × floor"));
         vec![bar(material, series, row, Some(solid(&axis, (cpu, None))), format!("{} µs", figure(cpu)), beside)]
     });
     (!chart.groups.is_empty()).then_some(chart)

@@ -85,6 +85,9 @@ fn merged(intervals: &[Interval]) -> Vec<Interval> {
             users: last.users,
             server_cpu_share: mean(&mut chunk.iter().filter_map(|interval| interval.server_cpu_share)),
             server_rss_bytes: chunk.iter().filter_map(|interval| interval.server_rss_bytes).max(),
+            server_cpu_us_per_request: mean(
+                &mut chunk.iter().filter_map(|interval| interval.server_cpu_us_per_request),
+            ),
         })
     });
     chunks.collect()

@@ -91,7 +91,7 @@ fn cell(text: String) -> Option<Cell> {
 }
 
 /// All figures of a row. Where no row of a table has one, the table leaves it out.
-const FIGURES: [Figure; 40] = [
+const FIGURES: [Figure; 41] = [
     ("requests/s ± standard deviation", |row| cell(mean(&row.requests_per_second))),
     ("users at the peak", |row| cell(count(row.users_at_peak? as f64))),
     ("users at the exit", |row| cell(count(row.users_at_exit? as f64))),
@@ -110,6 +110,7 @@ const FIGURES: [Figure; 40] = [
     ("service time p99", |row| cell(microseconds(row.service_us.as_ref()?.p99))),
     ("service time max", |row| cell(microseconds(row.service_us.as_ref()?.max))),
     ("server CPU per request", |row| cell(format!("{} µs", figure(row.server_cpu_us_per_request?)))),
+    ("× floor’s CPU", |row| cell(row.times_floor?.to_string())),
     ("server peak memory", |row| cell(bytes(row.server_peak_rss_bytes? as f64))),
     ("server busy", |row| cell(percent(row.server_cpu_share?))),
     ("driver busy", |row| {
@@ -137,7 +138,7 @@ const FIGURES: [Figure; 40] = [
 ];
 
 /// How many of the figures stand in wide tables; the others are words.
-const NUMBERS: usize = 32;
+const NUMBERS: usize = 33;
 
 fn answered(row: &Row) -> Option<&Row> {
     (row.requests > 0).then_some(row)
@@ -272,6 +273,7 @@ pub(super) fn series_points(case: &str, series: &Series, intervals: &[Interval])
             ("p99", |interval| interval.p99_us.map(microseconds)),
             ("users", |interval| interval.users.map(|users| count(users as f64))),
             ("server busy", |interval| interval.server_cpu_share.map(percent)),
+            ("server CPU per request", |interval| interval.server_cpu_us_per_request.map(microseconds)),
             ("server memory", |interval| interval.server_rss_bytes.map(|size| bytes(size as f64))),
         ],
     )

@@ -89,7 +89,7 @@ impl Summary {
             errors_of_others: results.errors().saturating_sub(errors),
             driver_limited: own().filter(|row| row.driver_limited).count(),
             shares: range(pairs().filter_map(|(row, floor)| row.share_of(floor?))),
-            ratios: range(pairs().filter_map(|(row, floor)| row.cpu_ratio(floor?))),
+            ratios: range(pairs().filter_map(|(row, floor)| Some(row.cpu_ratio(floor?)?.ratio))),
             rivals: spread(&overall.rivals, overall.share),
             rival_cases: overall.rivals.len(),
             fastest: fastest(own()).map(|row| Fastest {
@@ -119,7 +119,7 @@ impl Glance {
             driver_limited: rows().filter(|row| row.driver_limited).count(),
             shares,
             strip: shares.map(|shares| shares.map(|share| axis.position(share))),
-            ratios: range(pairs(suite, versus.subject).filter_map(|(row, floor)| row.cpu_ratio(floor?))),
+            ratios: range(pairs(suite, versus.subject).filter_map(|(row, floor)| Some(row.cpu_ratio(floor?)?.ratio))),
             rivals: rivals(versus),
             most: fastest(rows()).map(|row| row.requests_per_second.mean),
             latency: medians.map(|[_, median, _]| [median, busy().map(|row| row.latency_us.p99).fold(0.0, f64::max)]),

@@ -1,0 +1,152 @@
+//! How targets take turns: run by run, or within a run in slices, so that whatever slows the machine for a while slows all of them.
+
+use std::time::Duration;
+
+use super::side::Side;
+use crate::others::Others;
+use crate::{Error, Progress};
+
+/// A window is cut into no more slices than these.
+const MOST_SLICES: u32 = 100;
+/// A slice is this many times as long as the last answers of a slow target come after its end: what is sent then is not as much
+/// as at other times.
+const TIMES_LATE: u32 = 4;
+
+/// How a run is cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Cut {
+    /// How long a slice is at least.
+    least: Duration,
+}
+
+impl Cut {
+    pub(super) fn of(least: Duration) -> Self {
+        Cut { least }
+    }
+
+    /// The slices of a window, all of one length, where the last answers came so late in those before.
+    fn slices(self, window: Duration, late: Duration) -> (u32, Duration) {
+        let length = self.least.max(late * TIMES_LATE);
+        let count = window.as_secs_f64() / length.as_secs_f64().max(f64::MIN_POSITIVE);
+        let count = (count.round() as u32).clamp(1, MOST_SLICES);
+        (count, window / count)
+    }
+}
+
+/// The order of a round: another one begins each time, since who follows a busy one finds the machine warmer, and so that what
+/// changes steadily changes nothing between them.
+fn order(round: usize, targets: usize) -> impl Iterator<Item = usize> {
+    (0..targets).map(move |turn| (round + turn) % targets)
+}
+
+/// One run against each target, one after the other. Gives whether the bench goes on.
+pub(super) async fn run_by_run(sides: &mut [Side<'_>], run: usize, progress: &mut Progress) -> Result<bool, Error> {
+    for next in order(run, sides.len()) {
+        let side = &mut sides[next];
+        if side.target.is_lost() {
+            continue;
+        }
+        let driven = side.drive(&side.load.plan, run + 1, progress).await;
+        let Some(driven) = side.target.survives(driven, &side.load.case.suite)? else { continue };
+        let Some(driven) = driven else { return Ok(false) };
+        side.note(driven, run);
+    }
+    Ok(true)
+}
+
+/// One run against all targets at once, cut into slices: first those that warm them, then those that count. Gives whether the
+/// bench goes on.
+pub(super) async fn in_slices(
+    sides: &mut [Side<'_>],
+    cut: Cut,
+    run: usize,
+    progress: &mut Progress,
+) -> Result<bool, Error> {
+    let Some(Side { load, placement, .. }) = sides.first() else { return Ok(true) };
+    let (plan, placement) = (&load.plan, *placement);
+    sides.iter_mut().for_each(|side| side.begin(run));
+    let mut late: Option<Duration> = None;
+    let mut left = plan.warmup;
+    let mut number = run;
+    while !left.is_zero() {
+        let (_, length) = cut.slices(left, late.unwrap_or_default());
+        if !round(sides, number, length, run, progress).await? {
+            return Ok(false);
+        }
+        // What is slow is slow each time; what others delay is not.
+        let latest = sides.iter_mut().map(|side| side.forget_slice(length)).max().unwrap_or_default();
+        late = Some(late.map_or(latest, |late| late.min(latest)));
+        left = left.saturating_sub(length);
+        number += 1;
+    }
+    let servers = sides.iter().filter_map(|side| side.target.process()).collect();
+    let others = Others::beside(servers, true, placement);
+    let before = others.look();
+    let (count, length) = cut.slices(plan.stop.after.unwrap_or_default(), late.unwrap_or_default());
+    let mut goes_on = true;
+    for _ in 0..count {
+        goes_on = round(sides, number, length, run, progress).await?;
+        if !goes_on {
+            break;
+        }
+        sides.iter_mut().for_each(Side::keep_slice);
+        number += 1;
+    }
+    let others = others.share_since(&before);
+    sides.iter_mut().for_each(|side| side.end(run, others));
+    Ok(goes_on)
+}
+
+/// A slice of each target. Gives whether all had theirs: what an interruption leaves of a round is no pair.
+async fn round(
+    sides: &mut [Side<'_>],
+    number: usize,
+    length: Duration,
+    run: usize,
+    progress: &mut Progress,
+) -> Result<bool, Error> {
+    for next in order(number, sides.len()) {
+        let side = &mut sides[next];
+        if side.target.is_lost() {
+            continue;
+        }
+        let driven = side.slice(length, run, progress).await;
+        if side.target.survives(driven, &side.load.case.suite)? == Some(false) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_target_begins_each_round() {
+        let orders: Vec<Vec<usize>> = (0..4).map(|round| order(round, 3).collect()).collect();
+        assert_eq!(orders, [[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 1, 2]]);
+        let pair: Vec<usize> = (0..4).flat_map(|round| order(round, 2)).collect();
+        assert_eq!(pair, [0, 1, 1, 0, 0, 1, 1, 0], "each follows the other as often");
+        assert_eq!(order(5, 0).count(), 0);
+    }
+
+    #[test]
+    fn a_window_is_cut_evenly_and_a_slow_one_into_less() {
+        let cut = Cut::of(Duration::from_millis(50));
+        let table = [
+            (400, 0, 8, 50),
+            (400, 5, 8, 50),
+            (410, 0, 8, 51),
+            (400, 25, 4, 100),
+            (400, 800, 1, 400),
+            (30, 0, 1, 30),
+            (60_000, 0, 100, 600),
+        ];
+        for (window, late, count, length) in table {
+            let [window, late] = [window, late].map(Duration::from_millis);
+            let (slices, each) = cut.slices(window, late);
+            assert_eq!((slices, each.as_millis()), (count, length), "{window:?}, {late:?}");
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! What one target takes beside another, and how sure that is: targets take turns in short slices, and slices are compared in
+//! pairs, so that what disturbs one disturbs the other.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::Row;
+use super::student::CONFIDENCE;
+
+/// How many times as much one takes as another.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ratio {
+    /// The median of the pairs; where there are none, the ratio of the means of all runs.
+    pub ratio: f64,
+    /// Between these two the true median lies, with a confidence of 95 % at least, whatever the pairs are distributed like;
+    /// `None` of fewer than six pairs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<[f64; 2]>,
+    /// How many pairs of slices there are.
+    #[serde(default)]
+    pub pairs: usize,
+}
+
+impl Ratio {
+    /// That of two means, of which nothing tells how sure it is.
+    fn of_means(ratio: f64) -> Self {
+        Ratio { ratio, interval: None, pairs: 0 }
+    }
+
+    /// Nothing of no pairs.
+    fn of_pairs(mut pairs: Vec<f64>) -> Option<Self> {
+        pairs.sort_by(f64::total_cmp);
+        let count = pairs.len();
+        let (lower, upper) = (pairs.get(count.checked_sub(1)? / 2)?, pairs.get(count / 2)?);
+        let interval = left_out(count).map(|left_out| [pairs[left_out], pairs[count - 1 - left_out]]);
+        Some(Ratio { ratio: (lower + upper) / 2.0, interval, pairs: count })
+    }
+
+    /// With a sign, and its interval if it has one: `1.12× (1.10–1.15)`.
+    pub(super) fn written(&self, write: impl Fn(f64) -> String, sign: &str) -> String {
+        let ratio = write(self.ratio);
+        match self.interval {
+            Some([low, high]) => format!("{ratio}{sign} ({}–{})", write(low), write(high)),
+            None => ratio + sign,
+        }
+    }
+}
+
+/// `1.12 (1.10–1.15)`
+impl fmt::Display for Ratio {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.written(super::format::ratio, ""))
+    }
+}
+
+impl Row {
+    /// How many times another row's CPU time of the server a request takes; `None` where none was answered.
+    pub fn cpu_ratio(&self, other: &Row) -> Option<Ratio> {
+        if self.requests == 0 {
+            return None;
+        }
+        let of_pairs = || Ratio::of_pairs(self.pairs(other).filter(|ratio| ratio.is_finite()).collect());
+        let of_means = || {
+            let ratio = self.server_cpu_us_per_request? / other.server_cpu_us_per_request?;
+            Some(Ratio::of_means(ratio)).filter(|_| ratio.is_finite())
+        };
+        of_pairs().or_else(of_means)
+    }
+
+    /// The ratios of the slices in which two rows took turns; none where they did not.
+    fn pairs(&self, other: &Row) -> impl Iterator<Item = f64> {
+        let load = |row: &Row| (row.client, row.method, row.connections, row.keep_alive, row.series.len());
+        let is_same = (&self.case, &self.style) == (&other.case, &other.style) && load(self) == load(other);
+        let slices = self.series.iter().zip(&other.series).filter(move |_| is_same);
+        slices.filter_map(|(own, other)| Some(own.server_cpu_us_per_request? / other.server_cpu_us_per_request?))
+    }
+}
+
+/// How many of so many values an interval of their median leaves out at each end (the k-th values from both ends are a
+/// confidence interval of the median, by the binomial distribution: each value is above it or below it as a coin falls).
+/// `None` where even the smallest and the largest are too near.
+fn left_out(count: usize) -> Option<usize> {
+    let outside = (1.0 - CONFIDENCE) / 2.0;
+    // That k values are below the median, k = 0, 1, …: their logarithms, since there may be thousands of values.
+    let mut term = -(count as f64) * std::f64::consts::LN_2;
+    let mut below = term.exp();
+    let mut left_out = None;
+    for k in 0..count / 2 {
+        if below > outside {
+            break;
+        }
+        left_out = Some(k);
+        term += ((count - k) as f64).ln() - ((k + 1) as f64).ln();
+        below += term.exp();
+    }
+    left_out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{Interval, Results};
+
+    /// Beside tables of the sign test: so many values, and the rank of the one where the interval begins, from 1.
+    #[test]
+    fn ranks_are_those_of_the_tables() {
+        let table = [(6, 1), (8, 1), (9, 2), (12, 3), (15, 4), (16, 4), (20, 6), (25, 8), (50, 18), (100, 40)];
+        for (count, rank) in table {
+            assert_eq!(left_out(count), Some(rank - 1), "{count}");
+        }
+        assert_eq!([0, 1, 5].map(left_out), [None; 3]);
+        let many = left_out(10_000).unwrap();
+        assert!((4_895..=4_905).contains(&many), "{many}");
+    }
+
+    #[test]
+    fn a_ratio_is_the_median_of_its_pairs() {
+        let of = |pairs: &[f64]| Ratio::of_pairs(pairs.to_vec()).unwrap();
+        assert_eq!(Ratio::of_pairs(vec![]), None);
+        assert_eq!(of(&[1.5]), Ratio { ratio: 1.5, interval: None, pairs: 1 });
+        assert_eq!(of(&[3.0, 1.0, 2.0]).ratio, 2.0);
+        // One slice that somebody disturbed moves nothing.
+        let nine = of(&[1.14, 1.10, 1.12, 1.13, 1.11, 9.0, 1.12, 1.15, 1.09]);
+        assert_eq!(nine, Ratio { ratio: 1.12, interval: Some([1.10, 1.15]), pairs: 9 });
+        assert_eq!(nine.to_string(), "1.12 (1.10–1.15)");
+        assert_eq!(of(&[1.0, 2.0]).to_string(), "1.50");
+    }
+
+    fn row(slices: &[f64]) -> Row {
+        let results: Results = serde_json::from_str(include_str!("../../tests/data/results.json")).unwrap();
+        let slice = |cpu: &f64| Interval { server_cpu_us_per_request: Some(*cpu), ..Interval::default() };
+        Row { series: slices.iter().map(slice).collect(), ..results.suites[0].cases[0].clone() }
+    }
+
+    #[test]
+    fn slices_of_one_load_are_pairs() {
+        let (own, other) = (row(&[2.0, 30.0, 6.0]), row(&[1.0, 10.0, 3.0]));
+        assert_eq!(own.cpu_ratio(&other), Some(Ratio { ratio: 2.0, interval: None, pairs: 3 }));
+        let means = Some(Ratio::of_means(1.0));
+        for elsewhere in [
+            row(&[1.0, 10.0]),
+            Row { case: "another".to_owned(), ..other.clone() },
+            Row { keep_alive: !other.keep_alive, ..other.clone() },
+        ] {
+            assert_eq!(own.cpu_ratio(&elsewhere), means, "the means, which are the same here");
+        }
+        assert_eq!(Row { requests: 0, ..own.clone() }.cpu_ratio(&other), None);
+        let idle = Row { server_cpu_us_per_request: Some(0.0), ..row(&[]) };
+        assert_eq!(own.cpu_ratio(&idle), None);
+    }
+}

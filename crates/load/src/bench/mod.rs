@@ -34,7 +34,8 @@ pub struct Bench {
     /// Where server and driver run.
     pub placement: Placement,
     /// How many runs of each row may be repeated since other processes took the cores of server or driver meanwhile; what
-    /// stays disturbed is marked. Runs that are cut into slices are not repeated: what disturbs them disturbs all targets alike.
+    /// stays disturbed is marked. A run that is cut into slices isn't replaced but lengthened: what disturbs it disturbs all
+    /// targets alike, and more pairs see through that.
     pub repeats: usize,
     /// The command that repeats all this, for the report.
     pub command: String,

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::limits::is_disturbed;
 use super::tally::{Driven, Slice, Tally};
+use super::turns::Turn;
 use super::{Driver, Load, Target};
 use crate::report::{Pass, Row};
 use crate::run::Crew;
@@ -76,10 +77,9 @@ impl<'a> Side<'a> {
         let Some(outcome) = self.run(plan, plan.planned(), number, progress).await? else { return Ok(None) };
         // A ramp may take an hour.
         let is_ramp = matches!(plan.start, Start::PerSecond(_));
-        if !is_disturbed(outcome.others) || is_ramp || outcome.ended.is_some() || self.repeats == 0 {
+        if !is_disturbed(outcome.others) || is_ramp || outcome.ended.is_some() || !self.repeats() {
             return Ok(Some(Driven::whole(outcome)));
         }
-        self.repeats -= 1;
         let again = self.run(plan, Duration::ZERO, number, progress).await?;
         let Some(again) = again.filter(|again| again.ended.is_none()) else { return Ok(Some(Driven::whole(outcome))) };
         let (kept, left_out) = if again.others <= outcome.others { (again, outcome) } else { (outcome, again) };
@@ -142,18 +142,18 @@ impl<'a> Side<'a> {
 
     /// One slice of a run. All that the server uses counts from the end of its last slice, so that what it does while others
     /// have their turns is not lost. Gives whether it was a whole one, which is not so after an interruption.
-    pub(super) async fn slice(&mut self, length: Duration, run: usize, progress: &mut Progress) -> Result<bool, Error> {
+    pub(super) async fn slice(&mut self, turn: Turn, progress: &mut Progress) -> Result<bool, Error> {
         let Load { case, plan, .. } = self.load;
         if self.interrupt.came() {
             return Ok(false);
         }
-        progress.begin(&case.suite, &case.name, &self.target.name, run + 1);
+        progress.begin(&case.suite, &case.name, &self.target.name, turn.run + 1);
         let crew = match self.crew.take().filter(|(_, since)| since.elapsed() < REST) {
             Some((crew, _)) => crew,
             None => Crew::start(case, &self.endpoint, plan, &self.expected)?,
         };
-        let stop = Stop { after: Some(length), ..plan.stop };
-        let outcome = progress.watch(crew.run(Duration::ZERO, stop), length, self.interrupt).await?;
+        let stop = Stop { after: Some(turn.length), ..plan.stop };
+        let outcome = progress.watch(crew.run(Duration::ZERO, stop), turn.planned, self.interrupt).await?;
         self.crew = Some((crew, Instant::now()));
         if outcome.ended == Some(End::Interrupted) {
             self.tally.warm_up(outcome.record);
@@ -182,6 +182,13 @@ impl<'a> Side<'a> {
     /// The last slice counts.
     pub(super) fn keep_slice(&mut self) {
         self.slices.extend(self.slice.take());
+    }
+
+    /// Whether there may be one more repetition, which there is then.
+    pub(super) fn repeats(&mut self) -> bool {
+        let more = self.repeats > 0;
+        self.repeats = self.repeats.saturating_sub(1);
+        more
     }
 
     /// Ends a run that is cut.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::limits::is_disturbed;
 use super::side::Side;
 use crate::others::Others;
 use crate::{Error, Progress};
@@ -31,6 +32,16 @@ impl Cut {
         let count = (count.round() as u32).clamp(1, MOST_SLICES);
         (count, window / count)
     }
+}
+
+/// What is the same for all targets in a round.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Turn {
+    /// The run that it is of, counted from 0.
+    pub(super) run: usize,
+    pub(super) length: Duration,
+    /// How much of it was planned: nothing of a repetition.
+    pub(super) planned: Duration,
 }
 
 /// The order of a round: another one begins each time, since who follows a busy one finds the machine warmer, and so that what
@@ -70,7 +81,7 @@ pub(super) async fn in_slices(
     let mut number = run;
     while !left.is_zero() {
         let (_, length) = cut.slices(left, late.unwrap_or_default());
-        if !round(sides, number, length, run, progress).await? {
+        if !round(sides, number, Turn { run, length, planned: length }, progress).await? {
             return Ok(false);
         }
         // What is slow is slow each time; what others delay is not.
@@ -83,34 +94,46 @@ pub(super) async fn in_slices(
     let others = Others::beside(servers, true, placement);
     let before = others.look();
     let (count, length) = cut.slices(plan.stop.after.unwrap_or_default(), late.unwrap_or_default());
-    let mut goes_on = true;
-    for _ in 0..count {
-        goes_on = round(sides, number, length, run, progress).await?;
-        if !goes_on {
-            break;
+    let mut turn = Turn { run, length, planned: length };
+    let (goes_on, others) = loop {
+        let goes_on = rounds(sides, &mut number, count, turn, progress).await?;
+        let others = others.share_since(&before);
+        // The more others disturb, the more pairs it takes to see through that.
+        if !goes_on || !is_disturbed(others) || !sides.iter_mut().fold(true, |all, side| side.repeats() && all) {
+            break (goes_on, others);
         }
-        sides.iter_mut().for_each(Side::keep_slice);
-        number += 1;
-    }
-    let others = others.share_since(&before);
+        turn.planned = Duration::ZERO;
+    };
     sides.iter_mut().for_each(|side| side.end(run, others));
     Ok(goes_on)
 }
 
-/// A slice of each target. Gives whether all had theirs: what an interruption leaves of a round is no pair.
-async fn round(
+/// So many rounds that count. Gives whether the bench goes on.
+async fn rounds(
     sides: &mut [Side<'_>],
-    number: usize,
-    length: Duration,
-    run: usize,
+    number: &mut usize,
+    count: u32,
+    turn: Turn,
     progress: &mut Progress,
 ) -> Result<bool, Error> {
+    for _ in 0..count {
+        if !round(sides, *number, turn, progress).await? {
+            return Ok(false);
+        }
+        sides.iter_mut().for_each(Side::keep_slice);
+        *number += 1;
+    }
+    Ok(true)
+}
+
+/// A slice of each target. Gives whether all had theirs: what an interruption leaves of a round is no pair.
+async fn round(sides: &mut [Side<'_>], number: usize, turn: Turn, progress: &mut Progress) -> Result<bool, Error> {
     for next in order(number, sides.len()) {
         let side = &mut sides[next];
         if side.target.is_lost() {
             continue;
         }
-        let driven = side.slice(length, run, progress).await;
+        let driven = side.slice(turn, progress).await;
         if side.target.survives(driven, &side.load.case.suite)? == Some(false) {
             return Ok(false);
         }

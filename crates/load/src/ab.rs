@@ -42,7 +42,7 @@ pub(crate) async fn run(
     command.arg(format!("http://{}{}", endpoint.authority, endpoint.path));
     let cpu_time = || server.and_then(|(process, _)| usage::cpu_time(process));
     let before = cpu_time();
-    let others = server.map(|(process, placement)| Others::beside(vec![process], false, placement));
+    let others = server.map(|(process, placement)| Others::beside(process, false, placement));
     let look = others.as_ref().map(Others::look);
     let output = tokio::task::spawn_blocking(move || command.output());
     let output = output.await.map_err(|error| Error::new(ErrorKind::Machine, "ab can't be run").because(error))?;

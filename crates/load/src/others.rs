@@ -8,13 +8,13 @@ use crate::{Placement, usage};
 const SHORTEST: Duration = Duration::from_millis(200);
 
 /// The cores of one side, and what it has used itself.
-struct Side<'a> {
-    cores: &'a [usize],
-    used: Box<dyn Fn() -> Option<Duration> + 'a>,
+struct Side {
+    cores: Vec<usize>,
+    used: Box<dyn Fn() -> Option<Duration>>,
 }
 
 /// Looks at the cores of server and driver.
-pub(crate) struct Others<'a>(Vec<Side<'a>>);
+pub(crate) struct Others(Vec<Side>);
 
 /// What was seen at one time: for each side the time in which its cores had nothing to do, and what it used itself.
 #[derive(Debug)]
@@ -23,20 +23,26 @@ pub(crate) struct Look {
     sides: Vec<Option<(Duration, Duration)>>,
 }
 
-impl<'a> Others<'a> {
-    /// Beside the processes of servers, with all that they started, and beside this process if that is the driver.
-    pub(crate) fn beside(servers: Vec<u32>, is_driver: bool, placement: &'a Placement) -> Self {
-        let Placement::Apart { server, driver: drivers } = placement else { return Others(Vec::new()) };
-        let used = move || servers.iter().map(|process| usage::cpu_time(*process)).sum();
-        let mut sides = vec![Side { cores: server, used: Box::new(used) }];
+impl Others {
+    /// Beside a server's process, with all that it started, and beside this process if that is the driver.
+    pub(crate) fn beside(server: u32, is_driver: bool, placement: &Placement) -> Self {
+        let Placement::Apart { server: servers, driver: drivers } = placement else { return Others(Vec::new()) };
+        let mut sides = vec![Side { cores: servers.clone(), used: Box::new(move || usage::cpu_time(server)) }];
         if is_driver {
-            sides.push(Side { cores: drivers, used: Box::new(usage::own_cpu_time) });
+            sides.push(Side { cores: drivers.clone(), used: Box::new(usage::own_cpu_time) });
         }
         Others(sides)
     }
 
+    /// Beside the processes of several servers and this one, which use each other's cores.
+    pub(crate) fn among(servers: Vec<u32>, placement: &Placement) -> Self {
+        let Placement::Apart { server, driver } = placement else { return Others(Vec::new()) };
+        let used = move || servers.iter().map(|process| usage::cpu_time(*process)).chain([usage::own_cpu_time()]).sum();
+        Others(vec![Side { cores: [&server[..], driver].concat(), used: Box::new(used) }])
+    }
+
     pub(crate) fn look(&self) -> Look {
-        let of = |side: &Side| usage::idle_time(side.cores).zip((side.used)());
+        let of = |side: &Side| usage::idle_time(&side.cores).zip((side.used)());
         Look { at: Instant::now(), sides: self.0.iter().map(of).collect() }
     }
 
@@ -78,7 +84,7 @@ mod tests {
         let idle = start("exec sleep 60");
         let busy = start("taskset -cp \"$1\" $$ >/dev/null && while :; do :; done");
         let share_beside = |process: &crate::Process| {
-            let others = Others::beside(vec![process.id()], false, &placement);
+            let others = Others::beside(process.id(), false, &placement);
             let before = others.look();
             std::thread::sleep(SHORTEST * 3);
             others.share_since(&before).unwrap()
@@ -86,7 +92,7 @@ mod tests {
         // Whoever else runs here takes some of it from one and gives it to the other.
         assert!(share_beside(&idle) > 0.8);
         assert!(share_beside(&busy) < share_beside(&idle) - 0.1);
-        let others = Others::beside(vec![idle.id()], false, &placement);
+        let others = Others::beside(idle.id(), false, &placement);
         assert_eq!(others.share_since(&others.look()), None, "too short");
     }
 }

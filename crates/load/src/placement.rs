@@ -3,6 +3,7 @@
 //! Where there are few, the two would take turns on the same core, and the scheduler's luck would be measured.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::{Error, ErrorKind};
 
@@ -77,6 +78,14 @@ impl Placement {
         }
     }
 
+    /// The cores of server and driver, where each has its own.
+    pub(crate) fn sides(&self) -> Option<[Cores; 2]> {
+        match self {
+            Placement::Apart { server, driver } => Some([server, driver].map(|cores| Cores(cores.as_slice().into()))),
+            Placement::Free { .. } => None,
+        }
+    }
+
     /// From now on this thread, and what it starts, runs where the server belongs.
     pub(crate) fn enter_server(&self) -> Result<(), Error> {
         match self {
@@ -98,7 +107,8 @@ impl fmt::Display for Placement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Placement::Apart { server, driver } => {
-                write!(f, "server on {}, driver on {}", Cores(server), Cores(driver))
+                let [server, driver] = [server, driver].map(|cores| Cores(cores.as_slice().into()));
+                write!(f, "server on {server}, driver on {driver}")
             }
             Placement::Free { cores, reason } => {
                 write!(f, "server and driver share {cores} cores, not pinned ({reason})")
@@ -107,9 +117,18 @@ impl fmt::Display for Placement {
     }
 }
 
-struct Cores<'a>(&'a [usize]);
+/// Some cores.
+#[derive(Clone, Debug)]
+pub(crate) struct Cores(Arc<[usize]>);
 
-impl fmt::Display for Cores<'_> {
+impl Cores {
+    /// From now on this thread, and what it starts, runs on them.
+    pub(crate) fn enter(&self) -> Result<(), Error> {
+        pin_this_thread(&self.0)
+    }
+}
+
+impl fmt::Display for Cores {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.0.len() == 1 { "core " } else { "cores " })?;
         for (index, core) in self.0.iter().enumerate() {
@@ -142,7 +161,7 @@ fn pin_this_thread(cores: &[usize]) -> Result<(), Error> {
         .iter()
         .try_for_each(|core| set.set(*core))
         .and_then(|()| sched_setaffinity(Pid::from_raw(0), &set))
-        .map_err(|error| Error::new(ErrorKind::Machine, format!("can't pin to {}", Cores(cores))).because(error))
+        .map_err(|error| Error::new(ErrorKind::Machine, format!("can't pin to {}", Cores(cores.into()))).because(error))
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -152,7 +171,7 @@ fn allowed_cores() -> Option<Vec<usize>> {
 
 #[cfg(not(target_os = "linux"))]
 fn pin_this_thread(cores: &[usize]) -> Result<(), Error> {
-    Err(Error::new(ErrorKind::Machine, format!("this system can't pin to {}", Cores(cores))))
+    Err(Error::new(ErrorKind::Machine, format!("this system can't pin to {}", Cores(cores.into()))))
 }
 
 #[cfg(test)]

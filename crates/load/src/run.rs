@@ -14,6 +14,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::drive::Thread;
 use crate::exchange::{Exchange, RawExchange, RawRequests, ScriptedExchange, TypedExchange};
 use crate::others::Others;
+use crate::placement::Cores;
 use crate::schedule::Schedule;
 use crate::timeline::{self, Timeline};
 use crate::typed::User;
@@ -67,7 +68,7 @@ pub struct Run {
 impl Run {
     /// Starts to drive `case` against `endpoint`.
     pub fn start(case: &Case, endpoint: &Endpoint, plan: &Plan, expected: &Expected) -> Result<Run, Error> {
-        Ok(Crew::start(case, endpoint, plan, expected)?.run(plan.warmup, plan.stop))
+        Ok(Crew::start(case, endpoint, plan, expected)?.run(plan.warmup, plan.stop, None))
     }
 
     /// Measures what the server's process uses of its cores while the run goes on, and what others use of them.
@@ -84,7 +85,7 @@ impl Run {
     pub async fn finish(mut self) -> Result<Outcome, Error> {
         let server = self.server.take();
         let process = server.as_ref().map(|(process, _)| *process);
-        let others = server.as_ref().map(|(process, placement)| Others::beside(vec![*process], true, placement));
+        let others = server.as_ref().map(|(process, placement)| Others::beside(*process, true, placement));
         let before = Cell::new(None);
         let measured = self.schedule.measured;
         let look = async {
@@ -263,8 +264,9 @@ impl Crew {
         Ok(crew)
     }
 
-    /// Starts a run, which must be over before the next one begins. It goes on also without the crew.
-    pub(crate) fn run(&self, warmup: Duration, stop: Stop) -> Run {
+    /// Starts a run, which must be over before the next one begins, on these cores; where none are named, on those of whoever
+    /// started the crew. It goes on also without the crew.
+    pub(crate) fn run(&self, warmup: Duration, stop: Stop, cores: Option<Cores>) -> Run {
         let plan = Plan { warmup, stop, ..self.plan.clone() };
         let schedule = Arc::new(Schedule::new(&plan, Instant::now()));
         let timeline = Arc::new(Timeline::new(stop.after));
@@ -273,7 +275,7 @@ impl Crew {
             let (done, result) = oneshot::channel();
             let (schedule, timeline) = (schedule.clone(), timeline.clone());
             // Where the thread is gone, nobody answers, and the run fails.
-            let _ = thread.send(Job { plan: plan.clone(), schedule, timeline, done });
+            let _ = thread.send(Job { plan: plan.clone(), schedule, timeline, cores: cores.clone(), done });
             workers.push(result);
         }
         Run { schedule, timeline, workers, server: None }
@@ -285,6 +287,7 @@ struct Job {
     plan: Plan,
     schedule: Arc<Schedule>,
     timeline: Arc<Timeline>,
+    cores: Option<Cores>,
     done: oneshot::Sender<Result<Recorder, Error>>,
 }
 
@@ -322,7 +325,10 @@ impl Worker {
         let mut exchanges: Vec<Option<E>> = self.users.clone().map(|_| None).collect();
         while let Ok(job) = self.jobs.recv() {
             let result = match &runtime {
-                Ok(runtime) => local.block_on(runtime, self.work(&job, &mut exchanges, &connect)),
+                Ok(runtime) => job.cores.as_ref().map_or(Ok(()), Cores::enter).and_then(|()| {
+                    let work = self.work(&job, &mut exchanges, &connect);
+                    local.block_on(runtime, work)
+                }),
                 Err(error) => Err(no_event_loop(io::Error::new(error.kind(), error.to_string()))),
             };
             // Nobody listens any more when the run was dropped.

@@ -6,6 +6,7 @@ use super::limits::is_disturbed;
 use super::tally::{Driven, Slice, Tally};
 use super::turns::Turn;
 use super::{Driver, Load, Target};
+use crate::placement::Cores;
 use crate::report::{Pass, Row};
 use crate::run::Crew;
 use crate::search::Tried;
@@ -34,8 +35,6 @@ pub(super) struct Side<'a> {
     passes: Vec<Pass>,
     /// The users of a run that is cut, and when they had their last answer.
     crew: Option<(Crew, Instant)>,
-    /// What the server had used at the end of the last slice.
-    used: Option<Duration>,
     slice: Option<Slice>,
     slices: Vec<Slice>,
 }
@@ -60,7 +59,6 @@ impl<'a> Side<'a> {
             tally: Tally::default(),
             passes: Vec::new(),
             crew: None,
-            used: None,
             slice: None,
             slices: Vec::new(),
         }
@@ -137,11 +135,13 @@ impl<'a> Side<'a> {
             self.forget_peak();
         }
         self.crew = None;
-        self.used = self.target.process().and_then(usage::cpu_time);
     }
 
-    /// One slice of a run. All that the server uses counts from the end of its last slice, so that what it does while others
-    /// have their turns is not lost. Gives whether it was a whole one, which is not so after an interruption.
+    /// One slice of a run. Gives whether it was a whole one, which is not so after an interruption.
+    ///
+    /// Where the driver has cores of its own, it is beside the server for the second half. What a request costs the server
+    /// depends on how many it finds at a time, and that on which of the two is faster, which changes from second to
+    /// second. On one core they alternate: all connections send, and the server finds them all.
     pub(super) async fn slice(&mut self, turn: Turn, progress: &mut Progress) -> Result<bool, Error> {
         let Load { case, plan, .. } = self.load;
         if self.interrupt.came() {
@@ -152,30 +152,55 @@ impl<'a> Side<'a> {
             Some((crew, _)) => crew,
             None => Crew::start(case, &self.endpoint, plan, &self.expected)?,
         };
-        let stop = Stop { after: Some(turn.length), ..plan.stop };
-        let outcome = progress.watch(crew.run(Duration::ZERO, stop), turn.planned, self.interrupt).await?;
+        let [server, driver] = self.placement.sides().map_or([None, None], |sides| sides.map(Some));
+        let parts = if turn.is_shared { 2 } else { 1 };
+        let (length, planned) = (turn.length / parts, turn.planned / parts);
+        let Some(apart) = self.stretch(&crew, length, planned, driver, progress).await? else { return Ok(false) };
+        let shared = match turn.is_shared {
+            true => match self.stretch(&crew, length, planned, server, progress).await? {
+                None => return Ok(false),
+                shared => shared,
+            },
+            false => None,
+        };
         self.crew = Some((crew, Instant::now()));
+        let memory = self.target.process().and_then(Usage::of).and_then(|usage| usage.memory);
+        let late =
+            [Some(&apart), shared.as_ref()].into_iter().flatten().map(|part| part.elapsed.saturating_sub(length)).sum();
+        self.slice = Some(Slice { apart, shared, memory, late });
+        Ok(true)
+    }
+
+    /// A stretch of a slice; nothing of one that was interrupted.
+    async fn stretch(
+        &mut self,
+        crew: &Crew,
+        length: Duration,
+        planned: Duration,
+        cores: Option<Cores>,
+        progress: &mut Progress,
+    ) -> Result<Option<Outcome>, Error> {
+        let stop = Stop { after: Some(length), ..self.load.plan.stop };
+        let cpu = |side: &Self| side.target.process().and_then(usage::cpu_time);
+        let before = cpu(self);
+        let outcome = progress.watch(crew.run(Duration::ZERO, stop, cores), planned, self.interrupt).await?;
         if outcome.ended == Some(End::Interrupted) {
             self.tally.warm_up(outcome.record);
-            return Ok(false);
+            return Ok(None);
         }
         if let Some(server) = &mut self.target.server {
             server.check_running()?;
         }
         tokio::time::sleep(SETTLE).await;
-        let usage = self.target.process().and_then(Usage::of);
-        let before = std::mem::replace(&mut self.used, usage.map(|usage| usage.cpu));
-        let server_cpu = self.used.zip(before).map(|(used, before)| used.saturating_sub(before));
-        let memory = usage.and_then(|usage| usage.memory);
-        self.slice = Some(Slice { outcome: Outcome { server_cpu, ..outcome }, memory });
-        Ok(true)
+        let server_cpu = cpu(self).zip(before).map(|(after, before)| after.saturating_sub(before));
+        Ok(Some(Outcome { server_cpu, ..outcome }))
     }
 
-    /// The last slice was one of the warm-up. Gives how long after its end the last answer came.
-    pub(super) fn forget_slice(&mut self, length: Duration) -> Duration {
-        let Some(Slice { outcome, .. }) = self.slice.take() else { return Duration::ZERO };
-        let late = outcome.elapsed.saturating_sub(length);
-        self.tally.warm_up(outcome.record);
+    /// The last slice was one of the warm-up. Gives how long after its end the last answers came.
+    pub(super) fn forget_slice(&mut self) -> Duration {
+        let Some(slice) = self.slice.take() else { return Duration::ZERO };
+        let late = slice.late;
+        slice.into_outcomes().for_each(|outcome| self.tally.warm_up(outcome.record));
         late
     }
 
@@ -194,9 +219,7 @@ impl<'a> Side<'a> {
     /// Ends a run that is cut.
     pub(super) fn end(&mut self, run: usize, others: Option<f64>) {
         self.crew = None;
-        if let Some(Slice { outcome, .. }) = self.slice.take() {
-            self.tally.warm_up(outcome.record);
-        }
+        self.forget_slice();
         let slices = std::mem::take(&mut self.slices);
         if slices.is_empty() || self.target.is_lost() {
             return;
@@ -210,7 +233,7 @@ impl<'a> Side<'a> {
         let discarded = run < self.load.discard;
         self.passes.push(Pass { requests_per_second: driven.requests_per_second(), discarded });
         match discarded {
-            true => driven.slices.into_iter().for_each(|slice| self.tally.warm_up(slice.record)),
+            true => driven.into_outcomes().for_each(|outcome| self.tally.warm_up(outcome.record)),
             false => self.tally.add(driven),
         }
     }

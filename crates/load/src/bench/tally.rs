@@ -12,18 +12,74 @@ use crate::{Axis, End, Outcome, Pace, Placement, Plan, Recorder, Requests};
 /// Points of a distribution for each halving of what is left above them.
 const POINTS_PER_HALVING: u32 = 3;
 
-/// One stretch of a run in which targets took turns.
+/// One turn of a target in a run that is cut.
 #[derive(Debug)]
 pub(super) struct Slice {
-    pub(super) outcome: Outcome,
+    /// With the driver on its own cores: how fast the server is.
+    pub(super) apart: Outcome,
+    /// With the driver on those of the server: what a request costs it.
+    pub(super) shared: Option<Outcome>,
     /// What the server had resident in the end.
     pub(super) memory: Option<u64>,
+    /// How long after the end the last answers came.
+    pub(super) late: Duration,
+}
+
+impl Slice {
+    pub(super) fn into_outcomes(self) -> impl Iterator<Item = Outcome> {
+        std::iter::once(self.apart).chain(self.shared)
+    }
+
+    /// How it is told, where it ended at a time of its run, on a server with so many cores.
+    fn interval(&self, at: Duration, cores: usize) -> Interval {
+        let Outcome { record, elapsed, server_cpu, .. } = &self.apart;
+        let quantile =
+            |quantile| (!record.latency.is_empty()).then(|| record.latency.value_at_quantile(quantile) as f64 / 1e3);
+        let share = |cpu: Duration| cpu.as_secs_f64() / (elapsed.as_secs_f64() * cores.max(1) as f64);
+        let mut cost = Cost::default();
+        cost.add(self.shared.as_ref().unwrap_or(&self.apart));
+        Interval {
+            at_s: at.as_secs_f64(),
+            requests_per_second: self.apart.requests_per_second(),
+            errors: record.errors,
+            p50_us: quantile(0.5),
+            p99_us: quantile(0.99),
+            users: None,
+            server_cpu_share: server_cpu.map(share),
+            server_rss_bytes: self.memory,
+            server_cpu_us_per_request: cost.per_request(),
+        }
+    }
+}
+
+/// CPU time of a server, and for how many answers.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cost {
+    cpu: Option<Duration>,
+    answered: u64,
+}
+
+impl Cost {
+    fn add(&mut self, outcome: &Outcome) {
+        let Recorder { requests, errors, warmup_errors, .. } = outcome.record;
+        self.cpu = sum(self.cpu, outcome.server_cpu);
+        // CPU time is that of the measured time alone.
+        self.answered += requests + errors - warmup_errors;
+    }
+
+    /// In microseconds; nothing where nothing was answered.
+    fn per_request(self) -> Option<f64> {
+        let cpu = self.cpu.filter(|_| self.answered > 0)?;
+        Some(cpu.as_secs_f64() * 1e6 / self.answered as f64)
+    }
 }
 
 /// One run: as a whole, or the slices that it was cut into.
 #[derive(Debug)]
 pub(super) struct Driven {
-    pub(super) slices: Vec<Outcome>,
+    slices: Vec<Outcome>,
+    /// Those in which server and driver shared the cores; none of a whole run.
+    shared: Vec<Outcome>,
     /// What happened meanwhile, from the start of the run.
     series: Vec<Interval>,
     /// The share of their cores that neither server nor driver used.
@@ -32,35 +88,25 @@ pub(super) struct Driven {
 
 impl Driven {
     pub(super) fn whole(outcome: Outcome) -> Self {
-        Driven { series: outcome.timeline.series(), others: outcome.others, slices: vec![outcome] }
+        let (series, others) = (outcome.timeline.series(), outcome.others);
+        Driven { series, others, slices: vec![outcome], shared: Vec::new() }
     }
 
     /// Of a server with so many cores.
     pub(super) fn sliced(slices: Vec<Slice>, cores: usize, others: Option<f64>) -> Self {
+        let mut driven = Driven { slices: Vec::new(), shared: Vec::new(), series: Vec::new(), others };
         let mut at = Duration::ZERO;
-        let mut interval = |Slice { outcome, memory }: &Slice| {
-            let Recorder { requests, errors, latency, .. } = &outcome.record;
-            let quantile = |quantile| (!latency.is_empty()).then(|| latency.value_at_quantile(quantile) as f64 / 1e3);
-            let cpu = outcome.server_cpu.map(|cpu| cpu.as_secs_f64());
-            let answered = (requests + errors) as f64;
-            at += outcome.elapsed;
-            Interval {
-                at_s: at.as_secs_f64(),
-                requests_per_second: outcome.requests_per_second(),
-                errors: *errors,
-                p50_us: quantile(0.5),
-                p99_us: quantile(0.99),
-                users: None,
-                server_cpu_share: cpu.map(|cpu| cpu / (outcome.elapsed.as_secs_f64() * cores.max(1) as f64)),
-                server_rss_bytes: *memory,
-                server_cpu_us_per_request: cpu.filter(|_| answered > 0.0).map(|cpu| cpu * 1e6 / answered),
-            }
-        };
-        Driven {
-            series: slices.iter().map(&mut interval).collect(),
-            slices: slices.into_iter().map(|slice| slice.outcome).collect(),
-            others,
+        for slice in slices {
+            at += slice.apart.elapsed;
+            driven.series.push(slice.interval(at, cores));
+            driven.slices.push(slice.apart);
+            driven.shared.extend(slice.shared);
         }
+        driven
+    }
+
+    pub(super) fn into_outcomes(self) -> impl Iterator<Item = Outcome> {
+        self.slices.into_iter().chain(self.shared)
     }
 
     pub(super) fn is_interrupted(&self) -> bool {
@@ -94,6 +140,7 @@ pub(super) struct Tally {
     elapsed: Vec<Duration>,
     server_cpu: Option<Duration>,
     driver_cpu: Option<Duration>,
+    cost: Cost,
     series: Vec<Interval>,
     curve: Vec<Step>,
     /// Of the last run: how many users began, and why it ended.
@@ -127,7 +174,10 @@ impl Tally {
         if is_disturbed(driven.others) && driven.others > self.disturbed {
             self.disturbed = driven.others;
         }
+        let costs = if driven.shared.is_empty() { &driven.slices } else { &driven.shared };
+        costs.iter().for_each(|outcome| self.cost.add(outcome));
         driven.slices.into_iter().for_each(|slice| self.add_slice(slice));
+        driven.shared.into_iter().for_each(|outcome| self.warm_up(outcome.record));
     }
 
     fn add_slice(&mut self, slice: Outcome) {
@@ -228,7 +278,7 @@ impl Tally {
             elapsed_s: is_sequence.then_some(elapsed / runs as f64),
             bytes_out: per_run(record.bytes_out),
             bytes_in: per_run(record.bytes_in),
-            server_cpu_us_per_request: per_request(self.server_cpu),
+            server_cpu_us_per_request: self.cost.per_request(),
             times_floor: None,
             server_peak_rss_bytes: self.peak_memory,
             server_cpu_share,

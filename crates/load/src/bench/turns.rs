@@ -42,6 +42,8 @@ pub(super) struct Turn {
     pub(super) length: Duration,
     /// How much of it was planned: nothing of a repetition.
     pub(super) planned: Duration,
+    /// Whether the driver is beside the server for half of it.
+    pub(super) is_shared: bool,
 }
 
 /// The order of a round: another one begins each time, since who follows a busy one finds the machine warmer, and so that what
@@ -76,25 +78,26 @@ pub(super) async fn in_slices(
     let Some(Side { load, placement, .. }) = sides.first() else { return Ok(true) };
     let (plan, placement) = (&load.plan, *placement);
     sides.iter_mut().for_each(|side| side.begin(run));
+    let is_shared = placement.sides().is_some() && sides.iter().all(|side| side.target.process().is_some());
     let mut late: Option<Duration> = None;
     let mut left = plan.warmup;
     let mut number = run;
     while !left.is_zero() {
         let (_, length) = cut.slices(left, late.unwrap_or_default());
-        if !round(sides, number, Turn { run, length, planned: length }, progress).await? {
+        if !round(sides, number, Turn { run, length, planned: length, is_shared }, progress).await? {
             return Ok(false);
         }
         // What is slow is slow each time; what others delay is not.
-        let latest = sides.iter_mut().map(|side| side.forget_slice(length)).max().unwrap_or_default();
+        let latest = sides.iter_mut().map(|side| side.forget_slice()).max().unwrap_or_default();
         late = Some(late.map_or(latest, |late| late.min(latest)));
         left = left.saturating_sub(length);
         number += 1;
     }
     let servers = sides.iter().filter_map(|side| side.target.process()).collect();
-    let others = Others::beside(servers, true, placement);
+    let others = Others::among(servers, placement);
     let before = others.look();
     let (count, length) = cut.slices(plan.stop.after.unwrap_or_default(), late.unwrap_or_default());
-    let mut turn = Turn { run, length, planned: length };
+    let mut turn = Turn { run, length, planned: length, is_shared };
     let (goes_on, others) = loop {
         let goes_on = rounds(sides, &mut number, count, turn, progress).await?;
         let others = others.share_since(&before);

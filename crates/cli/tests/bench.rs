@@ -87,6 +87,31 @@ fn one_case_with_its_own_way_of_driving() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn server_and_floor_take_turns_in_slices_that_are_pairs() {
+    let directory = tempfile::tempdir().unwrap();
+    let output = bench(&["wstest", "--op", "EchoVoid", "--method", "closed", "--duration", "0.6"], directory.path());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let results = results(directory.path());
+    assert_eq!(results["slice_s"], 0.05);
+    let rows = rows(&results, "wstest");
+    let of = |target: &str| rows.iter().find(|row| row["target"] == target && row["client"] == "raw").unwrap();
+    let slices = |row: &Value| row["series"].as_array().unwrap().clone();
+    let (own, floor) = (of("castile"), of("floor"));
+    assert_eq!(slices(own).len(), slices(floor).len());
+    for slice in slices(own).iter().chain(&slices(floor)) {
+        assert!(slice["requests_per_second"].is_f64(), "{slice}");
+    }
+    let times = &own["times_floor"];
+    assert!(times["ratio"].as_f64() > Some(0.0) && times["pairs"].as_u64() > Some(0), "{times}");
+    assert!(times["pairs"].as_u64() <= Some(slices(own).len() as u64), "{times}");
+    assert_eq!(times["interval"].is_array(), times["pairs"].as_u64() >= Some(6), "{times}");
+    assert!(floor["times_floor"].is_null(), "{floor}");
+    let page = std::fs::read_to_string(directory.path().join("index.html")).unwrap();
+    assert!(page.contains("× floor") && page.contains("a confidence of 95 %"));
+}
+
+#[test]
 fn several_methods_have_rows_each() {
     let directory = tempfile::tempdir().unwrap();
     let cases = ["wstest", "seismic", "--op", "EchoVoid", "--op", ".01x200", "--client", "raw", "--no-floor"];

@@ -68,8 +68,9 @@ impl Results {
     fn turns(&self) -> String {
         self.slice_s.map_or_else(String::new, |time| {
             format!(
-                " in slices of {} ms or, where the slowest takes long, more; a ratio is the median of those of paired slices, in \
-                 brackets its 95 % interval",
+                " in slices of {} ms or, where the slowest takes long, more, half of \
+                 each with the driver on the server's cores, where both have their own, for the CPU time; a ratio is the median of \
+                 those of paired slices, in brackets its 95 % interval",
                 time * 1e3
             )
         })

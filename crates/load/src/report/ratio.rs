@@ -8,16 +8,19 @@ use serde::{Deserialize, Serialize};
 use super::Row;
 use super::student::CONFIDENCE;
 
+/// With fewer pairs, half of them would have no interval.
+const HALVED: usize = 12;
+
 /// How many times as much one takes as another.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ratio {
-    /// The median of the pairs; where there are none, the ratio of the means of all runs.
+    /// The median of the pairs, of many that of their quieter half; where there are none, the ratio of the means of all runs.
     pub ratio: f64,
     /// Between these two the true median lies, with a confidence of 95 % at least, whatever the pairs are distributed like;
     /// `None` of fewer than six pairs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<[f64; 2]>,
-    /// How many pairs of slices there are.
+    /// How many pairs of slices it is the median of.
     #[serde(default)]
     pub pairs: usize,
 }
@@ -60,7 +63,7 @@ impl Row {
         if self.requests == 0 {
             return None;
         }
-        let of_pairs = || Ratio::of_pairs(self.pairs(other).filter(|ratio| ratio.is_finite()).collect());
+        let of_pairs = || Ratio::of_pairs(quieter_half(self.pairs(other).collect()));
         let of_means = || {
             let ratio = self.server_cpu_us_per_request? / other.server_cpu_us_per_request?;
             Some(Ratio::of_means(ratio)).filter(|_| ratio.is_finite())
@@ -68,13 +71,26 @@ impl Row {
         of_pairs().or_else(of_means)
     }
 
-    /// The ratios of the slices in which two rows took turns; none where they did not.
-    fn pairs(&self, other: &Row) -> impl Iterator<Item = f64> {
+    /// The slices in which two rows took turns; none where they did not.
+    fn pairs(&self, other: &Row) -> impl Iterator<Item = [f64; 2]> {
         let load = |row: &Row| (row.client, row.method, row.connections, row.keep_alive, row.series.len());
         let is_same = (&self.case, &self.style) == (&other.case, &other.style) && load(self) == load(other);
         let slices = self.series.iter().zip(&other.series).filter(move |_| is_same);
-        slices.filter_map(|(own, other)| Some(own.server_cpu_us_per_request? / other.server_cpu_us_per_request?))
+        let times =
+            slices.filter_map(|(own, other)| Some([own.server_cpu_us_per_request?, other.server_cpu_us_per_request?]));
+        times.filter(|times| times.iter().all(|time| time.is_finite() && *time > 0.0))
     }
+}
+
+/// The ratios of the half of the pairs in which both together took least: others that use the same caches make both take more, and
+/// whom by more depends on what they do. Which of the two took less has no part in the choice.
+fn quieter_half(mut pairs: Vec<[f64; 2]>) -> Vec<f64> {
+    if pairs.len() >= HALVED {
+        let both = |[own, other]: &[f64; 2]| own.ln() + other.ln();
+        pairs.sort_by(|a, b| both(a).total_cmp(&both(b)));
+        pairs.truncate(pairs.len().div_ceil(2));
+    }
+    pairs.into_iter().map(|[own, other]| own / other).collect()
 }
 
 /// How many of so many values an interval of their median leaves out at each end (the k-th values from both ends are a
@@ -125,6 +141,15 @@ mod tests {
         assert_eq!(nine, Ratio { ratio: 1.12, interval: Some([1.10, 1.15]), pairs: 9 });
         assert_eq!(nine.to_string(), "1.12 (1.10–1.15)");
         assert_eq!(of(&[1.0, 2.0]).to_string(), "1.50");
+    }
+
+    #[test]
+    fn what_others_disturb_is_left_out_whomever_it_disturbs() {
+        let quiet = [[11.0, 10.0], [11.1, 10.0], [10.9, 10.0], [11.0, 9.9], [11.0, 10.1], [11.2, 10.0]];
+        let disturbed = [[20.0, 10.0], [19.0, 11.0], [12.0, 20.0], [30.0, 25.0], [18.0, 10.0], [21.0, 9.0]];
+        let all = Ratio::of_pairs(quieter_half([disturbed, quiet].concat())).unwrap();
+        assert_eq!((all.pairs, all.ratio > 1.095 && all.ratio < 1.115), (6, true), "{all:?}");
+        assert_eq!(quieter_half(disturbed.to_vec()).len(), 6, "of few, all count");
     }
 
     fn row(slices: &[f64]) -> Row {

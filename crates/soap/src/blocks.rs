@@ -135,13 +135,7 @@ pub(crate) fn read_as<H: Header>(
     if !H::HOLDS || envelope.header.is_empty() {
         return Ok((header, Deviations::default()));
     }
-    let length = envelope.header.last().map_or(0, |block| block.bytes.end);
-    let allowance = allowance(charge, length)?;
-    let mut reader = Reader::decoded(text, limits, &mut Memory::default())?;
-    // Envelope and header.
-    next_start(&mut reader)?;
-    next_start(&mut reader)?;
-    let mut decoder = if is_lenient { Decoder::lenient(reader) } else { Decoder::new(reader) }.within(allowance);
+    let mut decoder = decoder(envelope, text, limits, charge, is_lenient)?;
     let mut was_read = vec![false; H::ELEMENTS.len()];
     for block in &envelope.header {
         match H::ELEMENTS.iter().position(|element| element.is(&block.namespace, &block.local)) {
@@ -162,6 +156,24 @@ pub(crate) fn read_as<H: Header>(
         }
     }
     Ok((header, decoder.take_deviations()))
+}
+
+/// A decoder of a message, whose envelope was read before off `text`, right behind the start tag of its header.
+pub(crate) fn decoder<'a>(
+    envelope: &Envelope,
+    text: &'a str,
+    limits: Limits,
+    charge: Charge<'_>,
+    is_lenient: bool,
+) -> Result<Decoder<'a>, Error> {
+    let length = envelope.header.last().map_or(0, |block| block.bytes.end);
+    let allowance = allowance(charge, length)?;
+    let mut reader = Reader::decoded(text, limits, &mut Memory::default())?;
+    // Envelope and header.
+    next_start(&mut reader)?;
+    next_start(&mut reader)?;
+    let decoder = if is_lenient { Decoder::lenient(reader) } else { Decoder::new(reader) };
+    Ok(decoder.within(allowance))
 }
 
 /// Reads on to the next start tag, which is there: it was read before.

@@ -285,7 +285,10 @@ impl<'a> Decoder<'a> {
     }
 
     /// Reads the rest of an element whose start tag was read, and keeps it as it stands.
-    fn raw(&mut self, tag: StartTag<'a>) -> Result<Any, Error> {
+    ///
+    /// # Errors
+    /// That it is not well-formed, or that there is no room for it.
+    pub fn raw(&mut self, tag: StartTag<'a>) -> Result<Any, Error> {
         let element = kept::Element::rest(&mut self.reader, tag)?;
         // It takes three times its length at most, once as a text of the document.
         self.charge(2 * (self.reader.offset() - tag.offset) + 2 * BLOCK)?;

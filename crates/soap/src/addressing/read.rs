@@ -1,11 +1,13 @@
 //! Properties from header blocks (1.0 Core §3.2, SOAP Binding §3; submission §3.1).
 
-use castile_databinding::{Any, AnyType};
-use castile_xml::Limits;
+use std::borrow::Cow;
+
+use castile_databinding::{Any, AnyType, Decoder};
+use castile_xml::{Limits, StartTag, Token};
 
 use super::{EndpointReference, FaultKind, Problem, Properties, Refusal, RelatesTo, Version};
 use crate::charge::Charge;
-use crate::{AnyHeader, Envelope, Error, HeaderBlock, blocks};
+use crate::{AnyHeader, Envelope, Error, ErrorKind, HeaderBlock, blocks};
 
 /// What the header of a message says: as far as it could be read, with the first thing that is wrong.
 #[derive(Debug)]
@@ -20,17 +22,13 @@ pub(crate) fn read(envelope: &Envelope, text: &str, limits: Limits, charge: Char
     let is_ours = |block: &&HeaderBlock| block.is_for_recipient(envelope.version);
     let version = envelope.header.iter().filter(is_ours).find_map(|block| Version::of_namespace(&block.namespace));
     let Some(version) = version else { return Ok(None) };
-    let found: Vec<AnyHeader> = blocks::read(envelope, text, limits, charge)?;
+    let mut decoder = blocks::decoder(envelope, text, limits, charge, false)?;
     let mut read = Read { properties: Properties { version, ..Properties::default() }, error: None };
-    for (block, AnyHeader { block: any, .. }) in envelope.header.iter().zip(found).filter(|(block, _)| is_ours(block)) {
-        if block.namespace == version.namespace() {
-            let taken = read.properties.take(&any);
-            if let (Err((kind, why)), None) = (taken, &read.error) {
-                let problem = HEADERS.iter().find(|local| **local == block.local).map(|local| Problem::Header(local));
-                read.error = Some(Error::of_addressing(block.bytes.start, Refusal { version, kind, problem }, why));
-            }
-        } else if version == Version::Recommendation && is_reference_parameter(&any) {
-            read.properties.reference_parameters.push(any);
+    for header in envelope.header.iter().filter(is_ours) {
+        match (Block { version, header, decoder: &mut decoder }).read(&mut read.properties) {
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::Addressing => read.error = read.error.or(Some(error)),
+            Err(error) => return Err(error),
         }
     }
     Ok(Some(read))
@@ -52,98 +50,157 @@ const HEADERS: [&str; 7] = ["Action", "MessageID", "RelatesTo", "To", "From", "R
 /// How many reference parameters an address may have: every reply has them as header blocks.
 const MOST_REFERENCE_PARAMETERS: usize = 64;
 
-/// What is wrong with a block, and why in words.
-type Wrong = (FaultKind, String);
+/// A block that is read as it stands in the message: it may be large, and only what is said is kept.
+struct Block<'r, 'a> {
+    version: Version,
+    header: &'r HeaderBlock,
+    decoder: &'r mut Decoder<'a>,
+}
 
-impl Properties {
-    /// Takes what a block says.
-    fn take(&mut self, block: &Any) -> Result<(), Wrong> {
-        let (version, local) = (self.version, block.name().local.as_str());
+impl<'a> Block<'_, 'a> {
+    /// Takes what the block says.
+    fn read(mut self, properties: &mut Properties) -> Result<(), Error> {
+        let (version, local) = (self.version, self.header.local.as_str());
+        let reader = self.decoder.reader();
+        // Of the block before there may be some left.
+        while reader.depth() > DEPTH {
+            reader.leave_for(self.header.bytes.start);
+        }
+        reader.go_to(self.header.bytes.start);
+        let Token::StartTag(tag) = reader.next()? else { return Ok(()) };
+        if self.header.namespace != version.namespace() {
+            if version == Version::Recommendation && self.is_reference_parameter() {
+                properties.reference_parameters.push(self.decoder.raw(tag)?);
+            }
+            return Ok(());
+        }
         match local {
-            "Action" => once(&mut self.action, local, text(block)?),
-            "MessageID" => once(&mut self.message_id, local, text(block)?),
-            "To" => once(&mut self.to, local, text(block)?),
+            "Action" => self.once(&mut properties.action, |block| block.text(local)),
+            "MessageID" => self.once(&mut properties.message_id, |block| block.text(local)),
+            "To" => self.once(&mut properties.to, |block| block.text(local)),
             "RelatesTo" => {
-                let relationship = attribute(block, "", "RelationshipType");
-                self.relates_to.push(RelatesTo { relationship, message_id: text(block)? });
+                let relationship = self.attribute("", "RelationshipType");
+                properties.relates_to.push(RelatesTo { relationship, message_id: self.text(local)? });
                 Ok(())
             }
-            "From" => once(&mut self.from, local, endpoint(version, block)?),
-            "ReplyTo" => once(&mut self.reply_to, local, endpoint(version, block)?),
-            "FaultTo" => once(&mut self.fault_to, local, endpoint(version, block)?),
+            "From" => self.once(&mut properties.from, Self::endpoint),
+            "ReplyTo" => self.once(&mut properties.reply_to, Self::endpoint),
+            "FaultTo" => self.once(&mut properties.fault_to, Self::endpoint),
             // FaultDetail, and what others add.
             _ => Ok(()),
         }
     }
-}
 
-fn once<T>(slot: &mut Option<T>, local: &str, value: T) -> Result<(), Wrong> {
-    if slot.is_some() {
-        return Err((FaultKind::InvalidCardinality, format!("a second <{local}>, where one was expected")));
-    }
-    *slot = Some(value);
-    Ok(())
-}
-
-/// The text of an element that has only text: a URI.
-fn text(element: &Any) -> Result<String, Wrong> {
-    let local = &element.name().local;
-    let invalid =
-        |found: &str| (FaultKind::InvalidAddressingHeader, format!("<{local}> {found}, where a URI was expected"));
-    let content = content(element)?;
-    if let Some(child) = content.elements().next() {
-        return Err(invalid(&format!("holds <{}>", child.name().local)));
-    }
-    match content.text().trim() {
-        "" => Err(invalid("is empty")),
-        text => Ok(text.to_owned()),
-    }
-}
-
-/// An endpoint reference (1.0 Core §2.2; submission §2.2). Its address is checked when something is to be sent there.
-fn endpoint(version: Version, element: &Any) -> Result<EndpointReference, Wrong> {
-    let content = content(element)?;
-    let ours = || content.elements().filter(|child| *child.name().namespace == *version.namespace());
-    let mut addresses = ours().filter(|child| child.name().local == "Address");
-    let invalid = |found: &str| (FaultKind::InvalidEpr, format!("<{}> has {found}", element.name().local));
-    let address = match (addresses.next(), addresses.next()) {
-        (Some(address), None) => text(&address)?,
-        (Some(_), Some(_)) => return Err(invalid("two addresses, where one was expected")),
-        (None, _) => {
-            let why = format!("<{}> has no <Address>", element.name().local);
-            return Err((FaultKind::MissingAddressInEpr, why));
+    fn once<T>(&mut self, slot: &mut Option<T>, read: impl FnOnce(&mut Self) -> Result<T, Error>) -> Result<(), Error> {
+        let value = read(self)?;
+        if slot.is_some() {
+            let why = format!("a second <{}>, where one was expected", self.header.local);
+            return Err(self.wrong(FaultKind::InvalidCardinality, why));
         }
-    };
-    let holders = ours().filter(|child| match child.name().local.as_str() {
-        "ReferenceParameters" => true,
-        "ReferenceProperties" => version == Version::Submission,
-        _ => false,
-    });
-    let mut reference_parameters = Vec::new();
-    for holder in holders {
-        reference_parameters.extend(self::content(&holder)?.elements());
+        *slot = Some(value);
+        Ok(())
     }
-    if reference_parameters.len() > MOST_REFERENCE_PARAMETERS {
-        return Err(invalid(&format!(
-            "more than {MOST_REFERENCE_PARAMETERS} reference parameters, which is the limit"
-        )));
+
+    /// The text of the element `local`, whose start tag was read, and which has only text: a URI.
+    fn text(&mut self, local: &str) -> Result<String, Error> {
+        let reader = self.decoder.reader();
+        let inside = reader.depth();
+        let mut text = Cow::from("");
+        let mut found = None;
+        while found.is_none() && reader.depth() >= inside {
+            match reader.next()? {
+                Token::StartTag(child) => found = Some(format!("holds <{}>", child.name.local())),
+                Token::Text(piece) if text.is_empty() => text = piece,
+                Token::Text(piece) => text.to_mut().push_str(&piece),
+                _ => {}
+            }
+        }
+        let found = match (found, text.trim()) {
+            (None, "") => "is empty".to_owned(),
+            (None, text) => return Ok(text.to_owned()),
+            (Some(found), _) => found,
+        };
+        let why = format!("<{local}> {found}, where a URI was expected");
+        Err(self.wrong(FaultKind::InvalidAddressingHeader, why))
     }
-    Ok(EndpointReference { address, reference_parameters })
+
+    /// An endpoint reference (1.0 Core §2.2; submission §2.2). Its address is checked when something is to be sent there.
+    fn endpoint(&mut self) -> Result<EndpointReference, Error> {
+        let inside = self.decoder.reader().depth();
+        let (mut address, mut reference_parameters) = (None, Vec::new());
+        while let Some(child) = self.next_child(inside)? {
+            let reader = self.decoder.reader();
+            let is_ours = reader.namespace(child.namespace) == self.version.namespace();
+            match child.name.local() {
+                "Address" if is_ours && address.is_some() => {
+                    return Err(self.invalid("two addresses, where one was expected"));
+                }
+                "Address" if is_ours => address = Some(self.text("Address")?),
+                "ReferenceParameters" if is_ours => self.add_parameters(&mut reference_parameters)?,
+                "ReferenceProperties" if is_ours && self.version == Version::Submission => {
+                    self.add_parameters(&mut reference_parameters)?;
+                }
+                _ => reader.skip_element()?,
+            }
+        }
+        let Some(address) = address else {
+            let why = format!("<{}> has no <Address>", self.header.local);
+            return Err(self.wrong(FaultKind::MissingAddressInEpr, why));
+        };
+        Ok(EndpointReference { address, reference_parameters })
+    }
+
+    /// Adds the children of an element whose start tag was read, unless they are too many.
+    fn add_parameters(&mut self, parameters: &mut Vec<Any>) -> Result<(), Error> {
+        let inside = self.decoder.reader().depth();
+        while let Some(child) = self.next_child(inside)? {
+            if parameters.len() == MOST_REFERENCE_PARAMETERS {
+                let found = format!("more than {MOST_REFERENCE_PARAMETERS} reference parameters, which is the limit");
+                return Err(self.invalid(&found));
+            }
+            parameters.push(self.decoder.raw(child)?);
+        }
+        Ok(())
+    }
+
+    /// The start tag of the next child of the element at this depth, unless that ends.
+    fn next_child(&mut self, depth: usize) -> Result<Option<StartTag<'a>>, Error> {
+        let reader = self.decoder.reader();
+        while reader.depth() >= depth {
+            if let Token::StartTag(child) = reader.next()? {
+                return Ok(Some(child));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether the block, whose start tag was read, says that it was a parameter of the address that the message was sent to.
+    fn is_reference_parameter(&mut self) -> bool {
+        let namespace = Version::Recommendation.namespace();
+        let value = self.attribute(namespace, IS_REFERENCE_PARAMETER);
+        value.is_some_and(|value| matches!(value.trim(), "1" | "true"))
+    }
+
+    /// An attribute of the start tag that was read last.
+    fn attribute(&mut self, namespace: &str, local: &str) -> Option<String> {
+        let mut attributes = self.decoder.reader().attributes();
+        let found = attributes.find(|attribute| attribute.namespace == namespace && attribute.name.local() == local);
+        found.map(|attribute| attribute.value.to_owned())
+    }
+
+    fn invalid(&self, found: &str) -> Error {
+        self.wrong(FaultKind::InvalidEpr, format!("<{}> has {found}", self.header.local))
+    }
+
+    /// What is wrong with the block, and why in words.
+    fn wrong(&self, kind: FaultKind, why: String) -> Error {
+        let problem = HEADERS.iter().find(|local| **local == self.header.local).map(|local| Problem::Header(local));
+        Error::of_addressing(self.header.bytes.start, Refusal { version: self.version, kind, problem }, why)
+    }
 }
 
-fn content(element: &Any) -> Result<AnyType, Wrong> {
-    element.read().map_err(|error| (FaultKind::InvalidAddressingHeader, error.to_string()))
-}
-
-/// Whether a block says that it was a parameter of the address that the message was sent to.
-fn is_reference_parameter(block: &Any) -> bool {
-    let namespace = Version::Recommendation.namespace();
-    attribute(block, namespace, IS_REFERENCE_PARAMETER).is_some_and(|value| matches!(value.trim(), "1" | "true"))
-}
+/// How many elements are open where blocks stand: envelope and header.
+const DEPTH: usize = 2;
 
 /// The attribute that says so (1.0 SOAP Binding §3.4).
 pub(super) const IS_REFERENCE_PARAMETER: &str = "IsReferenceParameter";
-
-fn attribute(element: &Any, namespace: &str, local: &str) -> Option<String> {
-    blocks::attribute(&element.xml(), namespace, local)
-}

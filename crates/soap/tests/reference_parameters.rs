@@ -1,0 +1,58 @@
+//! An address with more reference parameters than are allowed takes no more memory than one with as many as are allowed.
+//!
+//! Allocations of the whole process are counted, so there is no test harness, whose own thread allocates when it likes.
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
+
+mod common;
+
+use castile_soap::{Options, Request, Service, Version};
+use common::{ENVELOPE, Notes, text};
+use futures_util::FutureExt;
+
+#[global_allocator]
+static ALLOCATOR: dhat::Alloc = dhat::Alloc;
+
+/// A message with such content of an address.
+fn message(content: &str) -> String {
+    format!(
+        "<e:Envelope xmlns:e=\"{ENVELOPE}\" xmlns:w=\"http://www.w3.org/2005/08/addressing\"><e:Header>\
+         <w:MessageID>urn:a</w:MessageID><w:Action>x</w:Action>\
+         <w:From><w:Address>http://x</w:Address>{content}</w:From></e:Header>\
+         <e:Body><echo xmlns=\"urn:n\"><text>a</text></echo></e:Body></e:Envelope>"
+    )
+}
+
+/// How many blocks and bytes are allocated to answer a message that is refused for `why`.
+fn allocated(message: String, why: &str) -> (u64, u64) {
+    let before = dhat::HeapStats::get();
+    let request = Request::new(Version::Soap11, message);
+    let reply = Notes.call(request, &Options::default()).now_or_never().unwrap();
+    let after = dhat::HeapStats::get();
+    let answer = text(&reply.message);
+    assert!(answer.contains(why), "{answer}");
+    (after.total_blocks - before.total_blocks, after.total_bytes - before.total_bytes)
+}
+
+fn main() {
+    let _profiler = dhat::Profiler::builder().testing().build();
+    let within = |content: &str| format!("<w:ReferenceParameters>{content}</w:ReferenceParameters>");
+    let most = message(&within(&"<a/>".repeat(64)));
+    let not_known = "ActionNotSupported";
+    // What is made once.
+    allocated(most.clone(), not_known);
+    let (blocks, bytes) = allocated(most, not_known);
+    for (content, why) in [
+        (within(&"<a/>".repeat(60_000)), "more than 64 reference parameters"),
+        (within("<a/>").repeat(4_000), "more than 64 reference parameters"),
+        // What is not kept is not copied.
+        (format!("<w:Metadata>{}</w:Metadata>", "<a/>".repeat(60_000)), not_known),
+    ] {
+        let (more_blocks, more_bytes) = allocated(message(&content), why);
+        assert!(more_blocks < 2 * blocks, "{more_blocks} blocks, where {blocks} were enough: {content:.60}");
+        assert!(more_bytes < 2 * bytes, "{more_bytes} bytes, where {bytes} were enough: {content:.60}");
+    }
+    // What is kept is copied once for each time that the message is read: for its operation, and to be refused.
+    let long = within(&format!("<a>{}</a>", "x".repeat(250_000)));
+    let (_, more_bytes) = allocated(message(&long), not_known);
+    assert!(more_bytes < 4 * 250_000, "{more_bytes} bytes for one parameter of 250 KB");
+}

@@ -242,7 +242,7 @@ impl Decoder<'_> {
                     };
                     self.check_item(item, ranks, array, element, offset)?;
                 }
-                (SOAP11, "offset") => first = Some((text.to_owned(), offset)),
+                (SOAP11, "offset") => first = Some((text, offset)),
                 (SOAP12, "itemType") => self.check_item(text.trim(), array.ranks, array, element, offset)?,
                 (SOAP12, "arraySize") => {
                     let invalid = || {
@@ -259,7 +259,7 @@ impl Decoder<'_> {
         }
         self.check_sizes(&mut shape, rank, element)?;
         if let Some((text, offset)) = first {
-            shape.first = self.place(&text, &shape, array, offset)?;
+            shape.first = self.place(text, &shape, array, offset)?;
         }
         Ok(shape)
     }
@@ -341,7 +341,9 @@ impl Decoder<'_> {
     /// A place in an array: `[3]` or `[1,2]`.
     fn place(&self, text: &str, shape: &Shape, array: &ArrayType, offset: usize) -> Result<usize, Error> {
         let numbers = text.trim().strip_prefix('[').and_then(|text| text.strip_suffix(']'));
-        let numbers: Option<Vec<usize>> = numbers.and_then(|text| text.split(',').map(number).collect());
+        // One more than it may have tells that it has too many.
+        let numbers: Option<Vec<usize>> =
+            numbers.and_then(|text| text.split(',').take(array.rank + 1).map(number).collect());
         let fail = |message: &str| {
             let message = format!("{} is no place in this array: {message}", quoted(text));
             Error::new(ErrorKind::Lexical, offset, message)

@@ -1,0 +1,79 @@
+//! What is refused was not taken before: neither what a budget has no room for, nor what no value has.
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
+
+use std::sync::Arc;
+
+use castile_budget::{Allowance, Budget};
+use castile_databinding::encoded::ArrayType;
+use castile_databinding::schema::{Attributes, Element, TypeName};
+use castile_databinding::{Decoder, Error, ErrorKind, FromXml};
+use castile_xml::{Limits, Reader, Token};
+
+#[global_allocator]
+static ALLOCATOR: dhat::Alloc = dhat::Alloc;
+
+static CALL: Element = Element::new("", "c", 1_000);
+static ARRAY: ArrayType = ArrayType {
+    item: Element::new("", "i", 1_001),
+    item_type: TypeName::new("http://www.w3.org/2001/XMLSchema", "int"),
+    ranks: "",
+    rank: 1,
+};
+
+/// An array of SOAP encoding.
+struct Encoded;
+
+impl FromXml for Encoded {
+    const ATTRIBUTES: &'static Attributes = &Attributes::ANY;
+
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+        decoder.items::<i32>(element, &ARRAY).map(|_| Encoded)
+    }
+}
+
+/// How many bytes may be charged.
+const BUDGET: usize = 256 << 10;
+/// What isn't charged: buffers of readers.
+const CONSTANT: usize = 64 << 10;
+
+/// A call, and what stands behind it.
+fn envelope(call: &str, behind: &str) -> String {
+    format!(
+        "<e xmlns:e='http://schemas.xmlsoap.org/soap/encoding/' xmlns:r='http://www.w3.org/2003/05/soap-encoding' \
+        xmlns:x='http://www.w3.org/2001/XMLSchema'><b>{call}{behind}</b></e>"
+    )
+}
+
+/// How reading an array ends within the budget, and the most bytes that it took meanwhile.
+fn read(document: &str) -> (Option<ErrorKind>, usize) {
+    let budget = Budget::new(BUDGET);
+    let reservation = Arc::new(budget.reserve(0).unwrap());
+    let _profiler = dhat::Profiler::builder().testing().build();
+    let before = dhat::HeapStats::get().curr_bytes;
+    let mut reader = Reader::new(document.as_bytes(), Limits::default()).unwrap();
+    for _ in 0..3 {
+        assert!(matches!(reader.next().unwrap(), Token::StartTag(_)));
+    }
+    let mut decoder = Decoder::new(reader).within(Allowance::of(reservation, 0));
+    let value = Encoded::content(&mut decoder, &CALL);
+    (value.err().map(|error| error.kind()), dhat::HeapStats::get().max_bytes - before)
+}
+
+#[test]
+fn what_is_refused_was_not_taken_before() {
+    let ones = "1,".repeat(500_000);
+    let lexical = Some(ErrorKind::Lexical);
+    let cases = [
+        // Numbers that no value has.
+        ("a position", envelope(&format!("<c><i e:position='[{ones}1]'>1</i></c>"), ""), lexical),
+        ("an offset", envelope(&format!("<c e:arrayType='x:int[9]' e:offset='[{ones}1]'/>"), ""), lexical),
+    ];
+    let mut wrong = Vec::new();
+    for (name, document, expected) in cases {
+        let (found, peak) = read(&document);
+        if found != expected || peak > BUDGET + CONSTANT {
+            wrong.push(format!("{name}: {found:?} for {expected:?}, {peak} bytes"));
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}

@@ -61,9 +61,23 @@ fn read(document: &str) -> (Option<ErrorKind>, usize) {
 
 #[test]
 fn what_is_refused_was_not_taken_before() {
+    let one = "<c><i href='#q'/></c>";
+    let many = |item: &str| item.repeat(100_000);
+    let ordered: String = (0..100_000).map(|number| format!("<m id='q{number}'>1</m>")).collect();
+    let references: String = (0..100_000).map(|number| format!("<i href='#q{number}'/>")).collect();
     let ones = "1,".repeat(500_000);
-    let lexical = Some(ErrorKind::Lexical);
+    let (exhausted, lexical) = (Some(ErrorKind::Exhausted), Some(ErrorKind::Lexical));
     let cases = [
+        ("one reference", envelope(one, "<m id='q'>1</m>"), None),
+        ("one reference and a comment", envelope(one, "<!-- --><m id='q'>1</m>"), None),
+        ("100 ids", envelope(one, &("<m id='a'/>".repeat(100) + "<!-- --><m id='q'>1</m>")), None),
+        ("100 ids of SOAP 1.2", envelope(one, &("<m r:id='a'/>".repeat(100) + "<!-- --><m id='q'>1</m>")), None),
+        // Each stage of the index.
+        ("what may be ids", envelope(one, &("<!-- -->".to_owned() + &many("<m id='a'/>"))), exhausted),
+        ("ids found by their tags", envelope(one, &(many("<m id='a!'/>") + "<m id='q'>1</m>")), exhausted),
+        ("ids found by a reader", envelope(one, &(many("<m\nid='&#97;'/>") + "<m id='q'>1</m>")), exhausted),
+        ("elements around ids", envelope(one, &many("<n><m id='&#97;'/></n>")), exhausted),
+        ("elements behind the call", envelope(&format!("<c>{references}</c>"), &ordered), exhausted),
         // Numbers that no value has.
         ("a position", envelope(&format!("<c><i e:position='[{ones}1]'>1</i></c>"), ""), lexical),
         ("an offset", envelope(&format!("<c e:arrayType='x:int[9]' e:offset='[{ones}1]'/>"), ""), lexical),

@@ -56,12 +56,8 @@ impl Decoder<'_> {
 
     /// Makes room for `more` values.
     pub(super) fn reserve<T>(&mut self, values: &mut Vec<T>, more: usize) -> Result<(), Error> {
-        let capacity = values.capacity();
-        if more <= capacity - values.len() {
-            return Ok(());
-        }
-        let wanted = next_capacity(values.len().saturating_add(more), capacity, size_of::<T>());
-        match self.charge((wanted - capacity).saturating_mul(size_of::<T>())) {
+        let Some(wanted) = grown(values, more) else { return Ok(()) };
+        match self.charge((wanted - values.capacity()).saturating_mul(size_of::<T>())) {
             Ok(()) => {
                 values.reserve_exact(wanted - values.len());
                 Ok(())
@@ -91,6 +87,13 @@ impl Decoder<'_> {
     pub(super) fn exhausted(&self, exhausted: Exhausted) -> Error {
         Error::new(ErrorKind::Exhausted, self.reader.offset(), format!("there is too little memory: {exhausted}"))
     }
+}
+
+/// How many values a vector has room for once `more` fit; `None` if they fit now.
+#[inline]
+pub(super) fn grown<T>(values: &Vec<T>, more: usize) -> Option<usize> {
+    let (length, capacity) = (values.len(), values.capacity());
+    (more > capacity - length).then(|| next_capacity(length.saturating_add(more), capacity, size_of::<T>()))
 }
 
 /// How many values of this size a vector has room for next: as many as vectors take by themselves.

@@ -8,6 +8,7 @@
 mod behind;
 mod ids;
 mod index;
+mod room;
 mod tag;
 
 use std::any::{Any, TypeId};
@@ -15,6 +16,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 
+use castile_budget::Allowance;
 use castile_xml::{Alike, Memory, Reader, Token};
 
 use crate::datatypes::quoted;
@@ -22,7 +24,8 @@ use crate::error::{Error, ErrorKind};
 use crate::from_xml::Decoder;
 use crate::schema::Element;
 
-use index::{Extent, Index, Target};
+use index::{Extent, Index, Stop, Target};
+use room::{Charges, Room};
 use tag::{find, is_plain};
 
 /// How many references may lead to each other before a value comes.
@@ -47,8 +50,8 @@ pub(in crate::from_xml) struct Graph<'a> {
     identified: Option<usize>,
     /// The reference that was followed last to its end: where its element and its attribute begin, and what it says.
     last: Option<(usize, usize, &'a str)>,
-    /// For how many elements the index was charged.
-    charged: usize,
+    /// What was charged for the index.
+    charges: Charges,
     /// How many bytes may still be read by way of references, or made room for.
     room: usize,
 }
@@ -72,9 +75,6 @@ pub(super) struct Again<'a> {
     element: usize,
     attribute: usize,
 }
-
-/// What an element takes in the index, in bytes, about: its place, and that of its id.
-const PER_ELEMENT: usize = size_of::<Extent<'static>>() + 64;
 
 /// The longest value that is looked at so.
 const LONGEST_VALUE: usize = 64;
@@ -116,7 +116,7 @@ impl<'a> Graph<'a> {
             shared: HashMap::new(),
             identified: None,
             last: None,
-            charged: 0,
+            charges: Charges::default(),
             room: reader.input().len().saturating_add(reader.limits().encoding_expansion),
         })
     }
@@ -148,13 +148,14 @@ impl<'a> Graph<'a> {
     }
 
     /// What an id is the id of.
-    fn target(&mut self, id: &str) -> Result<Target<'a>, Error> {
+    fn target(&mut self, id: &str, allowance: &mut Allowance) -> Result<Target<'a>, Stop> {
+        let room = &mut Room::new(allowance, &mut self.charges);
         loop {
             let Some(index) = &mut self.index else { unreachable!("it was made for the first reference") };
-            if let Some(target) = index.find(id) {
+            if let Some(target) = index.find(id, room) {
                 return Ok(target);
             }
-            let elements = index.complete()?;
+            let elements = index.complete(room)?;
             self.open.iter_mut().for_each(|step| step.place = elements.number(step.place));
             self.spare.iter_mut().for_each(|(parent, _)| *parent = elements.number(*parent));
             self.alike.iter_mut().flatten().for_each(|((parent, _), _)| *parent = elements.number(*parent));
@@ -188,32 +189,47 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Charges the index, if it has grown.
-    #[inline]
-    fn charge_index(&mut self) -> Result<(), Error> {
-        let graph = self.graph();
-        let count = graph.index.as_ref().map_or(0, |index| index.elements.capacity());
-        if count <= graph.charged {
-            return Ok(());
+    /// Makes the index.
+    #[cold]
+    fn begin_index(&mut self) -> Result<(), Error> {
+        let (text, limits) = (self.reader.input(), self.reader.limits());
+        let (reader, allowance) = (&mut self.reader, &mut self.allowance);
+        let graph = self.graph.get_or_insert_with(|| Graph::new(reader));
+        let room = &mut Room::new(allowance, &mut graph.charges);
+        match Index::new(text, limits, reader.open_offsets(), room) {
+            Ok(index) => {
+                graph.index = Some(index);
+                Ok(())
+            }
+            Err(stop) => Err(self.without_index(stop)),
         }
-        let more = count - graph.charged;
-        graph.charged = count;
-        self.charge(more.saturating_mul(PER_ELEMENT))
+    }
+
+    #[cold]
+    fn without_index(&self, stop: Stop) -> Error {
+        match stop {
+            Stop::Xml(error) => error.into(),
+            Stop::Exhausted(exhausted) => self.exhausted(exhausted),
+        }
     }
 
     /// The number of the element that a reference leads to.
     pub(super) fn find(&mut self, reference: &Reference<'a>) -> Result<u32, Error> {
         if self.graph().index.is_none() {
-            let index = Index::new(self.reader.input(), self.reader.limits(), self.reader.open_offsets())?;
-            self.graph().index = Some(index);
+            self.begin_index()?;
         }
         let fail = |kind, message: String| Error::new(kind, reference.attribute, message);
         let mut to = Cow::Borrowed(&*reference.to);
         for _ in 0..MOST_STEPS {
             let id = index::trim(&to);
             let id = id.strip_prefix('#').unwrap_or(id);
-            match self.graph().target(id)? {
-                Target::Element(number) => return self.charge_index().map(|()| number),
+            let Some(graph) = &mut self.graph else { unreachable!("it has the index") };
+            let target = match graph.target(id, &mut self.allowance) {
+                Ok(target) => target,
+                Err(stop) => return Err(self.without_index(stop)),
+            };
+            match target {
+                Target::Element(number) => return Ok(number),
                 Target::Reference(next) => {
                     self.take_room(next.len(), reference.attribute)?;
                     to = next;

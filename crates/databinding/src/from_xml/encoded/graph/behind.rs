@@ -12,6 +12,7 @@ use memchr::{memchr, memchr2};
 
 use super::ids::{Found, Ids};
 use super::index::Extent;
+use super::room::{Refused, Room};
 use super::tag::{Shapes, Tag, find, is_plain};
 
 /// The elements around and behind the one that the first reference is in.
@@ -40,18 +41,26 @@ struct Candidate {
 const AROUND: u32 = 1;
 const CALL: u32 = 2;
 
-/// That it takes a look at the whole document.
+/// That it takes a look at the whole document, or more room than there is.
 pub(super) struct Unsure;
+
+impl From<Refused> for Unsure {
+    fn from(_: Refused) -> Self {
+        Unsure
+    }
+}
 
 impl<'a> Behind<'a> {
     /// What is known when the first reference is met in the third of the `open` elements, whose offsets these are, or
-    /// further inside. `elements` are filled.
+    /// further inside, and these elements.
     pub(super) fn new(
         text: &'a str,
         open: impl Iterator<Item = usize>,
-        elements: &mut Vec<Extent<'a>>,
-    ) -> Result<Self, Unsure> {
-        let ids = candidates(text)?;
+        room: &mut Room<'_>,
+    ) -> Result<(Self, Vec<Extent<'a>>), Unsure> {
+        let ids = candidates(text, room)?;
+        let mut elements = Vec::new();
+        room.reserve(&mut elements, CALL as usize + 1 + ids.len().min(64))?;
         elements.extend(
             open.take(CALL as usize + 1).enumerate().map(|(number, start)| Extent {
                 parent: number.saturating_sub(1) as u32,
@@ -61,8 +70,8 @@ impl<'a> Behind<'a> {
         if elements.len() <= CALL as usize {
             return Err(Unsure);
         }
-        elements.reserve(ids.len().min(64));
-        Ok(Behind { ids: Ids::new(ids), ends: Ends::default() })
+        let ids = Ids::new(ids, |candidate| candidate.value);
+        Ok((Behind { ids, ends: Ends::default() }, elements))
     }
 
     /// The number of the element that has an id; `None` if there is none with that id anywhere.
@@ -73,6 +82,7 @@ impl<'a> Behind<'a> {
         text: &'a str,
         elements: &mut Vec<Extent<'a>>,
         shapes: &mut Shapes<'a>,
+        room: &mut Room<'_>,
     ) -> Result<Option<u32>, Unsure> {
         let candidate = match self.ids.find(id) {
             Found::None => return Ok(None),
@@ -80,7 +90,7 @@ impl<'a> Behind<'a> {
             Found::One(candidate) => candidate,
         };
         if candidate.element.is_none() {
-            candidate.element = Some(self.ends.locate(candidate.value, text, elements, shapes)?);
+            candidate.element = Some(self.ends.locate(candidate.value, text, elements, shapes, room)?);
         }
         Ok(candidate.element)
     }
@@ -94,6 +104,7 @@ impl<'a> Ends<'a> {
         text: &'a str,
         elements: &mut Vec<Extent<'a>>,
         shapes: &mut Shapes<'a>,
+        room: &mut Room<'_>,
     ) -> Result<u32, Unsure> {
         if let Some(last) = elements.last()
             && value < last.start
@@ -116,7 +127,7 @@ impl<'a> Ends<'a> {
             if value < end {
                 return Err(Unsure);
             }
-            elements.push(next_element(text, end as usize, shapes).ok_or(Unsure)?);
+            room.push(elements, next_element(text, end as usize, shapes).ok_or(Unsure)?)?;
         }
     }
 
@@ -186,7 +197,7 @@ fn next_element<'a>(text: &'a str, at: usize, shapes: &mut Shapes<'a>) -> Option
 
 /// All that may be an attribute `id`, with or without a prefix: each that is one is among them. Where a value must be
 /// normalised before it is compared they aren't known.
-fn candidates(text: &str) -> Result<Vec<(Cow<'_, str>, Candidate)>, Unsure> {
+fn candidates<'a>(text: &'a str, room: &mut Room<'_>) -> Result<Vec<(Cow<'a, str>, Candidate)>, Unsure> {
     static ID: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("id"));
     static ID_IS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("id="));
     let bytes = text.as_bytes();
@@ -210,9 +221,9 @@ fn candidates(text: &str) -> Result<Vec<(Cow<'_, str>, Candidate)>, Unsure> {
         let id = text.get(start..end).filter(|id| is_plain(id)).ok_or(Unsure)?;
         if found.is_empty() {
             // As many as there is room for, if others are like it, and not too many.
-            found.reserve((bytes.len() / (at + 1)).min(64));
+            room.reserve(&mut found, (bytes.len() / (at + 1)).min(64))?;
         }
-        found.push((Cow::Borrowed(id), Candidate { value: start as u32, element: None }));
+        room.push(&mut found, (Cow::Borrowed(id), Candidate { value: start as u32, element: None }))?;
     }
     Ok(found)
 }

@@ -22,10 +22,12 @@ pub(super) enum Found<'i, T> {
 }
 
 impl<'a, T> Ids<'a, T> {
-    /// `ids` are in the order of the document.
-    pub(super) fn new(mut ids: Vec<(Cow<'a, str>, T)>) -> Self {
-        // Stable, and one pass over what has that order already.
-        ids.sort_by(|(one, _), (other, _)| by_length(one, other));
+    /// `place` tells the order of the document.
+    pub(super) fn new(mut ids: Vec<(Cow<'a, str>, T)>, place: impl Fn(&T) -> u32) -> Self {
+        // One pass over what has that order already. It takes no memory, as a stable sort does.
+        ids.sort_unstable_by(|(one, first), (other, second)| {
+            by_length(one, other).then_with(|| place(first).cmp(&place(second)))
+        });
         let has_duplicates = ids.windows(2).any(|pair| pair[0].0 == pair[1].0);
         Ids { ids, has_duplicates, guess: 0 }
     }
@@ -73,7 +75,8 @@ mod tests {
     #[test]
     fn ids_are_found_in_any_order() {
         let names = ["id9", "id10", "a", "id11", "a", "id9"];
-        let mut ids = Ids::new(names.iter().enumerate().map(|(number, name)| (Cow::from(*name), number)).collect());
+        let named = names.iter().zip(0..).map(|(name, number)| (Cow::from(*name), number));
+        let mut ids = Ids::new(named.collect(), |number| *number);
         for (id, expected) in [
             ("id10", vec![1]),
             ("id11", vec![3]),

@@ -2,13 +2,15 @@
 
 use std::borrow::Cow;
 
+use castile_budget::Exhausted;
 use castile_xml::{Limits, Memory, Reader, Token};
 
 use super::behind::{Behind, Unsure};
 use super::ids::{Found, Ids};
+use super::room::{Refused, Room};
 use super::tag::{Shapes, find};
 use crate::encoded::SOAP12;
-use crate::error::Error;
+use crate::from_xml::charges::BLOCK;
 
 /// The elements that references lead to, as far as they are known, and those around them.
 pub(super) struct Index<'a> {
@@ -75,6 +77,26 @@ impl<'a> Extent<'a> {
     }
 }
 
+/// Why there is no index.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// The document is not well-formed.
+    Xml(castile_xml::Error),
+    Exhausted(Exhausted),
+}
+
+impl From<castile_xml::Error> for Stop {
+    fn from(error: castile_xml::Error) -> Self {
+        Stop::Xml(error)
+    }
+}
+
+impl From<Exhausted> for Stop {
+    fn from(exhausted: Exhausted) -> Self {
+        Stop::Exhausted(exhausted)
+    }
+}
+
 /// The numbers that elements had before, to those that they have.
 pub(super) struct Renumbered(Vec<u32>);
 
@@ -98,30 +120,44 @@ impl<'a> Index<'a> {
     /// first.
     ///
     /// # Errors
-    /// That the document is not well-formed. That may also come out later, when what is wrong is read.
-    pub(super) fn new(text: &'a str, limits: Limits, open: impl Iterator<Item = usize>) -> Result<Self, Error> {
-        let mut elements = Vec::new();
-        match Behind::new(text, open, &mut elements) {
-            Ok(behind) => Ok(Index { text, limits, elements, shapes: Shapes::default(), ids: Known::Behind(behind) }),
-            Err(Unsure) => Index::whole(text, limits, Shapes::default()),
+    /// That the document is not well-formed, which may also come out later, when what is wrong is read. That there is too
+    /// little room.
+    pub(super) fn new(
+        text: &'a str,
+        limits: Limits,
+        open: impl Iterator<Item = usize>,
+        room: &mut Room<'_>,
+    ) -> Result<Self, Stop> {
+        let shapes = Shapes::default();
+        match Behind::new(text, open, room) {
+            Ok((behind, elements)) => Ok(Index { text, limits, elements, shapes, ids: Known::Behind(behind) }),
+            Err(Unsure) => Index::whole(text, limits, shapes, room),
         }
     }
 
-    /// The index of a document with all elements that have an id.
-    fn whole(text: &'a str, limits: Limits, mut shapes: Shapes<'a>) -> Result<Self, Error> {
-        let Elements { elements, ids } = match Elements::glanced(text, limits.depth, &mut shapes) {
+    /// The index of a document with all elements that have an id. There is no other one.
+    fn whole(text: &'a str, limits: Limits, mut shapes: Shapes<'a>, room: &mut Room<'_>) -> Result<Self, Stop> {
+        room.is_granted()?;
+        room.begin();
+        let Elements { elements, ids } = match Elements::glanced(text, limits.depth, &mut shapes, room) {
             Some(found) => found,
-            None => Elements::read(text, limits)?,
+            None => {
+                room.is_granted()?;
+                room.begin();
+                Elements::read(text, limits, room)?
+            }
         };
-        Ok(Index { text, limits, elements, shapes, ids: Known::All(Ids::new(ids)) })
+        let ids = Ids::new(ids, |found| found.element);
+        Ok(Index { text, limits, elements, shapes, ids: Known::All(ids) })
     }
 
-    /// What `id` is the id of. `None` if that takes a look at the [whole document](Self::complete).
+    /// What `id` is the id of. `None` if that takes a look at the [whole document](Self::complete), which also tells if it
+    /// takes more room than there is.
     #[inline]
-    pub(super) fn find(&mut self, id: &str) -> Option<Target<'a>> {
+    pub(super) fn find(&mut self, id: &str, room: &mut Room<'_>) -> Option<Target<'a>> {
         let ids = match &mut self.ids {
             Known::Behind(behind) => {
-                return match behind.find(id, self.text, &mut self.elements, &mut self.shapes) {
+                return match behind.find(id, self.text, &mut self.elements, &mut self.shapes, room) {
                     Ok(Some(number)) => Some(Target::Element(number)),
                     Ok(None) => Some(Target::None),
                     Err(Unsure) => None,
@@ -143,13 +179,17 @@ impl<'a> Index<'a> {
     /// # Errors
     /// As for [`new`](Self::new).
     #[cold]
-    pub(super) fn complete(&mut self) -> Result<Renumbered, Error> {
-        let whole = Index::whole(self.text, self.limits, std::mem::take(&mut self.shapes))?;
-        let before = std::mem::replace(self, whole);
-        let renumbered = before.elements.iter().map(|was| {
-            let Some(number) = self.number_at(was.start as usize) else { return u32::MAX };
+    pub(super) fn complete(&mut self, room: &mut Room<'_>) -> Result<Renumbered, Stop> {
+        // What is known goes before the other comes, but for a few bytes of each element.
+        self.ids = Known::All(Ids::new(Vec::new(), |found| found.element));
+        let before = std::mem::take(&mut self.elements);
+        let mut before: Vec<_> = before.into_iter().map(|was| (was.start, was.is_read.then_some(was.end))).collect();
+        before.shrink_to_fit();
+        *self = Index::whole(self.text, self.limits, std::mem::take(&mut self.shapes), room)?;
+        let renumbered = before.iter().map(|&(start, read_end)| {
+            let Some(number) = self.number_at(start as usize) else { return u32::MAX };
             let is = &mut self.elements[number];
-            (is.is_read, is.end) = (was.is_read, if was.is_read { was.end } else { is.end });
+            (is.is_read, is.end) = (read_end.is_some(), read_end.unwrap_or(is.end));
             number as u32
         });
         Ok(Renumbered(renumbered.collect()))
@@ -172,8 +212,8 @@ struct Elements<'a> {
 impl<'a> Elements<'a> {
     /// What is found by looking at tags alone: a fraction of the work of a reader, which checks it all when it comes to
     /// read it. `None` for a document in which more than tags and plain ids must be understood, and for one that is not
-    /// well-formed as far as that was noticed, or nests more than `depth` deep.
-    fn glanced(text: &'a str, depth: usize, shapes: &mut Shapes<'a>) -> Option<Self> {
+    /// well-formed as far as that was noticed, or nests more than `depth` deep, or takes more room than there is.
+    fn glanced(text: &'a str, depth: usize, shapes: &mut Shapes<'a>, room: &mut Room<'_>) -> Option<Self> {
         let bytes = text.as_bytes();
         let mut found = Elements::default();
         let mut open: Vec<Open> = Vec::new();
@@ -201,7 +241,7 @@ impl<'a> Elements<'a> {
                     }
                     open.push(Open { start: at, tag: tag.end - at, number: None });
                     if let Some(id) = tag.id {
-                        found.add(&mut open, id.into(), tag.href.map(Cow::from));
+                        found.add(&mut open, id.into(), tag.href.map(Cow::from), room).ok()?;
                         if let Some(extent) = found.elements.last_mut() {
                             (extent.shape, extent.prefix) = (tag.shape, tag.prefix);
                         }
@@ -220,7 +260,7 @@ impl<'a> Elements<'a> {
     }
 
     /// The same, found by a reader.
-    fn read(text: &'a str, limits: Limits) -> Result<Self, Error> {
+    fn read(text: &'a str, limits: Limits, room: &mut Room<'_>) -> Result<Self, Stop> {
         let mut found = Elements::default();
         let mut reader = Reader::decoded(text, limits, &mut Memory::default())?;
         let mut open: Vec<Open> = Vec::new();
@@ -238,7 +278,12 @@ impl<'a> Elements<'a> {
                     }
                     let value = |number: Option<usize>| Some(trimmed(reader.kept_attribute_value(number?)?.0));
                     if let Some(id) = value(id) {
-                        found.add(&mut open, id, value(to));
+                        let to = value(to);
+                        // Texts take no more than the document, but each that is not in it is a block.
+                        let is_block = |text: &Cow<'_, str>| matches!(text, Cow::Owned(_));
+                        let blocks = usize::from(is_block(&id)) + usize::from(to.as_ref().is_some_and(is_block));
+                        let added = room.take(blocks * BLOCK).and_then(|()| found.add(&mut open, id, to, room));
+                        added.or_else(|Refused| room.is_granted())?;
                     }
                 }
                 Token::EndTag(_) => {
@@ -254,19 +299,26 @@ impl<'a> Elements<'a> {
     }
 
     /// Adds the element that was opened last, and those around it, outermost first.
-    fn add(&mut self, open: &mut [Open], id: Cow<'a, str>, to: Option<Cow<'a, str>>) {
+    fn add(
+        &mut self,
+        open: &mut [Open],
+        id: Cow<'a, str>,
+        to: Option<Cow<'a, str>>,
+        room: &mut Room<'_>,
+    ) -> Result<(), Refused> {
         // Those around one that is there are there too.
         let known = open.iter().rposition(|open| open.number.is_some());
         let mut parent = known.and_then(|known| open.get(known)?.number);
         for open in &mut open[known.map_or(0, |known| known + 1)..] {
             let number = self.elements.len() as u32;
             let (tag, parent_number) = (open.tag as u32, parent.unwrap_or(number));
-            self.elements.push(Extent { tag, parent: parent_number, ..Extent::starting_at(open.start) });
+            let extent = Extent { tag, parent: parent_number, ..Extent::starting_at(open.start) };
+            room.push(&mut self.elements, extent)?;
             open.number = Some(number);
             parent = Some(number);
         }
-        let Some(element) = parent else { return };
-        self.ids.push((id, Identified { element, to }));
+        let Some(element) = parent else { return Ok(()) };
+        room.push(&mut self.ids, (id, Identified { element, to }))
     }
 }
 
@@ -287,7 +339,17 @@ fn trimmed(value: Cow<'_, str>) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
+    use castile_budget::Allowance;
+
     use super::*;
+    use crate::from_xml::encoded::graph::room::Charges;
+
+    /// Room for anything.
+    macro_rules! room {
+        () => {
+            &mut Room::new(&mut Allowance::unlimited(), &mut Charges::default())
+        };
+    }
 
     /// What is found in a document, to be compared.
     fn shown(found: &Elements<'_>) -> Vec<String> {
@@ -302,7 +364,7 @@ mod tests {
     }
 
     fn glanced(text: &str) -> Option<Elements<'_>> {
-        Elements::glanced(text, Limits::default().depth, &mut Shapes::default())
+        Elements::glanced(text, Limits::default().depth, &mut Shapes::default(), room!())
     }
 
     #[test]
@@ -323,15 +385,15 @@ mod tests {
             ("<a id='1\t2'/>", false),
             ("<a xmlns:e='http://www.w3.org/2003/05/soap-encoding'><b e:id='1'/><c e:id='2' e:ref='1'/></a>", false),
         ] {
-            let read = Elements::read(text, Limits::default()).map(|found| shown(&found));
-            let read = read.unwrap_or_else(|error| panic!("{text}: {error}"));
+            let read = Elements::read(text, Limits::default(), room!()).map(|found| shown(&found));
+            let read = read.unwrap_or_else(|error| panic!("{text}: {error:?}"));
             let glanced = glanced(text).map(|found| shown(&found));
             assert_eq!(glanced, is_enough.then_some(read), "{text}");
         }
         for broken in ["<a>", "</a>", "<a", "<a x", "<a x=", "<a x='", "<a x=1>", "<a/", "<a/x>", "<", "<a></a", "<a><"]
         {
             assert!(glanced(broken).is_none(), "{broken}");
-            assert!(Index::whole(broken, Limits::default(), Shapes::default()).is_err(), "{broken}");
+            assert!(Index::whole(broken, Limits::default(), Shapes::default(), room!()).is_err(), "{broken}");
         }
     }
 
@@ -339,23 +401,23 @@ mod tests {
     fn behind(text: &str) -> Index<'_> {
         let tags = text.match_indices('<').filter(|(at, _)| !text[at + 1..].starts_with(['?', '!', '/']));
         let open: Vec<usize> = tags.map(|(at, _)| at).take(3).collect();
-        Index::new(text, Limits::default(), open.into_iter()).unwrap()
+        Index::new(text, Limits::default(), open.into_iter(), room!()).unwrap()
     }
 
     /// Asks for all ids, each twice, and compares what is found behind the call with what is found in the whole document. Tells
     /// how many were found behind the call.
     fn compare(text: &str, order: impl Fn(&mut Vec<String>)) -> usize {
-        let Ok(mut whole) = Index::whole(text, Limits::default(), Shapes::default()) else { return 0 };
+        let Ok(mut whole) = Index::whole(text, Limits::default(), Shapes::default(), room!()) else { return 0 };
         let Known::All(all) = &whole.ids else { panic!("all are known") };
         let mut ids: Vec<String> = all.iter().map(|(id, _)| id.clone().into_owned()).collect();
         order(&mut ids);
         let mut index = behind(text);
         let mut count = 0;
         for id in ids.iter().chain(&ids) {
-            let Some(expected) = whole.find(id) else { panic!("all are known") };
+            let Some(expected) = whole.find(id, room!()) else { panic!("all are known") };
             let is_behind = matches!(index.ids, Known::Behind(_));
-            let Some(found) = index.find(id) else {
-                let numbers = index.complete().unwrap();
+            let Some(found) = index.find(id, room!()) else {
+                let numbers = index.complete(room!()).unwrap();
                 assert!(numbers.0.iter().all(|&number| number == u32::MAX || index.elements.len() > number as usize));
                 continue;
             };
@@ -407,9 +469,9 @@ mod tests {
         assert_eq!(compare("<a><b id='1'/></a>", |_| {}), 0, "there is nothing behind it");
         // Two letters that are no attribute.
         let mut index = behind("<?xml version='1.0' id='2'?><e><b><c> id='3'</c><m id='1'> id='4'</m><m/></b></e>");
-        assert!(matches!(index.find("1"), Some(Target::Element(_))));
-        assert!(["2", "3", "4"].iter().all(|id| index.find(id).is_none()));
-        assert!(matches!(index.find("5"), Some(Target::None)));
+        assert!(matches!(index.find("1", room!()), Some(Target::Element(_))));
+        assert!(["2", "3", "4"].iter().all(|id| index.find(id, room!()).is_none()));
+        assert!(matches!(index.find("5", room!()), Some(Target::None)));
     }
 
     /// Runs `search` on a thread of its own and panics if it does not end: one that hangs must not hang the tests.
@@ -432,8 +494,8 @@ mod tests {
         ] {
             ends(text, |text| {
                 let mut index = behind(text);
-                assert!(index.find("1").is_none(), "{text}: a glance is not enough");
-                assert!(index.complete().is_err(), "{text} is not well-formed");
+                assert!(index.find("1", room!()).is_none(), "{text}: a glance is not enough");
+                assert!(index.complete(room!()).is_err(), "{text} is not well-formed");
             });
         }
     }
@@ -446,7 +508,7 @@ mod tests {
             [tag(1, "ns9"), tag(2, "ns10"), tag(3, "a"), tag(4, "ns-1.2"), tag(5, "1"), tag(6, "y"), tag(7, "é")];
         let text = format!("<e xmlns:x='x'><b><c><r/></c>{}</b></e>", tags.concat());
         let mut index = behind(&text);
-        let found = [1, 2, 3, 4, 5, 6, 7].map(|id| match index.find(&id.to_string()) {
+        let found = [1, 2, 3, 4, 5, 6, 7].map(|id| match index.find(&id.to_string(), room!()) {
             Some(Target::Element(number)) => {
                 let extent = index.elements[number as usize];
                 (extent.shape, extent.prefix)
@@ -459,7 +521,7 @@ mod tests {
         // What declares a prefix called `type` says no type.
         let text = "<e><b><c><r/></c><m id='1' xmlns:type='urn:t' xmlns:urn='u'>1</m></b></e>";
         let mut index = behind(text);
-        let Some(Target::Element(number)) = index.find("1") else { panic!("it is there") };
+        let Some(Target::Element(number)) = index.find("1", room!()) else { panic!("it is there") };
         assert_eq!(index.elements[number as usize].prefix, "");
     }
 }

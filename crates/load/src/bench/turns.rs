@@ -102,12 +102,7 @@ pub(super) async fn in_slices(
         let goes_on = rounds(sides, &mut number, count, turn, progress).await?;
         let others = others.share_since(&before);
         // The more others disturb, the more pairs it takes to see through that.
-        if !goes_on || !is_disturbed(others) {
-            break (goes_on, others);
-        }
-        // Each side counts how often it repeats.
-        let repeats: Vec<bool> = sides.iter_mut().map(|side| side.repeats()).collect();
-        if repeats.contains(&false) {
+        if !goes_on || !is_disturbed(others) || !sides.iter_mut().all(Side::repeats) {
             break (goes_on, others);
         }
         turn.planned = Duration::ZERO;

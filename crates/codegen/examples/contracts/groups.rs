@@ -192,6 +192,11 @@ pub(crate) fn group(contracts: &[Contract], files: &Files, out: &Path) -> Result
     let mut known = HashSet::new();
     for contract in contracts {
         let Ok(generated) = &contract.result else { continue };
+        // What is generated of a contract that is broken in parts can't be told from its documents. `tests/defects` has such.
+        let (_, problems) = castile_wsdl::read(&contract.path.to_string_lossy(), files);
+        if problems.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
+            continue;
+        }
         // The file's own name stands in the comment at the top, and in those of the documents that are included.
         let file = contract.path.file_name().unwrap_or_default().to_string_lossy();
         let mut source = generated.source.replace(&*file, "");

@@ -52,7 +52,7 @@ pub use self::shutdown::{CutOff, Shutdown};
 const MAX_HEAD: usize = 64 << 10;
 
 /// The most bytes that a connection reads ahead: a head, and what comes with it. Each connection keeps as much memory while it is
-/// busy, beside the budget; hyper's own limit is six times that.
+/// busy, beside the budget; hyper's own limit is five times that.
 const MAX_BUFFER: usize = MAX_HEAD + (16 << 10);
 
 /// How many connections are accepted after the order to stop, if they wait already. It is more than systems let wait.

@@ -78,7 +78,7 @@ impl Allowance {
         };
         let missing = bytes - self.left;
         let step = missing.max(STEP).max(reservation.bytes() / 8);
-        let granted = match reservation.grow(step) {
+        let granted = match reservation.try_grow(step) {
             Ok(()) => step,
             // The last bytes of a budget are less than a step.
             Err(_) => reservation.grow(missing).map(|()| missing)?,

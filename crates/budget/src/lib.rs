@@ -41,7 +41,7 @@ use std::sync::{Arc, OnceLock};
 
 pub use allowance::{Allowance, STEP};
 pub use exhausted::Exhausted;
-pub use reservation::Reservation;
+pub use reservation::{Reservation, Share};
 pub use size::{InvalidSize, Size};
 
 /// How many bytes may be in use at a time, and how many are.
@@ -75,6 +75,11 @@ impl Budget {
     /// The most bytes that may be in use at a time; `usize::MAX` when everything is granted.
     pub fn limit(&self) -> usize {
         self.pool.limit
+    }
+
+    /// Whether this is a clone of `other`.
+    pub fn is(&self, other: &Budget) -> bool {
+        Arc::ptr_eq(&self.pool, &other.pool)
     }
 
     /// How many bytes are in use now: what all reservations hold together.

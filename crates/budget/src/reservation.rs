@@ -1,3 +1,4 @@
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::{Budget, Exhausted};
@@ -9,12 +10,13 @@ use crate::{Budget, Exhausted};
 pub struct Reservation {
     budget: Budget,
     held: AtomicUsize,
+    refused: AtomicUsize,
 }
 
 impl Reservation {
     /// `bytes` are taken already.
     pub(crate) fn holding(budget: Budget, bytes: usize) -> Self {
-        Reservation { budget, held: AtomicUsize::new(bytes) }
+        Reservation { budget, held: AtomicUsize::new(bytes), refused: AtomicUsize::new(0) }
     }
 
     /// Takes `bytes` more out of the budget.
@@ -23,9 +25,37 @@ impl Reservation {
     ///
     /// When less than `bytes` is left. What was held before is still held.
     pub fn grow(&self, bytes: usize) -> Result<(), Exhausted> {
+        self.try_grow(bytes).inspect_err(|_| self.note_refused(bytes))
+    }
+
+    /// Takes `bytes` more, of which less would do as well: to be refused is not noted.
+    pub(crate) fn try_grow(&self, bytes: usize) -> Result<(), Exhausted> {
         self.budget.pool.take(bytes)?;
         self.held.fetch_add(bytes, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// Takes `bytes` out of the same budget for what may outlive this reservation.
+    ///
+    /// # Errors
+    ///
+    /// When less than `bytes` is left. Nothing is taken then.
+    pub fn another(&self, bytes: usize) -> Result<Reservation, Exhausted> {
+        self.budget.reserve(bytes).inspect_err(|_| self.note_refused(bytes))
+    }
+
+    /// The most bytes that were asked for in vain, by [`grow`](Self::grow) or [`another`](Self::another), since this was
+    /// asked last; 0 if all was granted.
+    pub fn take_refused(&self) -> usize {
+        match self.refused.load(Ordering::Relaxed) {
+            0 => 0,
+            _ => self.refused.swap(0, Ordering::Relaxed),
+        }
+    }
+
+    #[cold]
+    fn note_refused(&self, bytes: usize) {
+        self.refused.fetch_max(bytes, Ordering::Relaxed);
     }
 
     /// Gives `bytes` back, or everything if less is held.
@@ -55,9 +85,66 @@ impl Drop for Reservation {
     }
 }
 
+/// Bytes of a [`Reservation`] that are given back before it ends, when this is dropped.
+///
+/// ```
+/// use castile_budget::{Budget, Share};
+/// use std::sync::Arc;
+///
+/// let request = Arc::new(Budget::new(1_000).reserve(100)?);
+/// let mut share = Share::of(request.clone());
+/// share.grow(200)?;
+/// assert_eq!(request.bytes(), 300);
+///
+/// drop(share);
+/// assert_eq!(request.bytes(), 100);
+/// # Ok::<(), castile_budget::Exhausted>(())
+/// ```
+#[derive(Debug)]
+pub struct Share {
+    of: Arc<Reservation>,
+    held: usize,
+}
+
+impl Share {
+    /// A share of nothing yet.
+    pub fn of(reservation: Arc<Reservation>) -> Self {
+        Share { of: reservation, held: 0 }
+    }
+
+    /// Takes `bytes` more, which the reservation holds too.
+    ///
+    /// # Errors
+    ///
+    /// When the reservation can't grow by that much. What was held before is still held.
+    pub fn grow(&mut self, bytes: usize) -> Result<(), Exhausted> {
+        self.of.grow(bytes)?;
+        self.held += bytes;
+        Ok(())
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.of.shrink(self.held);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_refused_is_known_once() {
+        let budget = Budget::new(100);
+        let reservation = Arc::new(budget.reserve(60).unwrap());
+        assert_eq!(reservation.take_refused(), 0);
+        reservation.grow(50).unwrap_err();
+        reservation.another(70).unwrap_err();
+        Share::of(reservation.clone()).grow(60).unwrap_err();
+        reservation.grow(10).unwrap();
+        assert_eq!((reservation.take_refused(), reservation.take_refused()), (70, 0));
+    }
 
     #[test]
     fn shrinking_by_more_than_is_held_gives_back_what_is_held() {

@@ -8,6 +8,7 @@ mod connections;
 mod endpoint;
 mod exchange;
 mod head;
+mod holdings;
 mod listener;
 mod receiving;
 mod refusal;
@@ -200,9 +201,9 @@ impl Server {
     }
 
     /// The memory that the requests to its [`Endpoint`]s share: messages that come, what is made of them, and answers that are
-    /// not sent yet. [`Budget::process`] by default: half of what the machine or the container has. When it runs short the
-    /// slowest of the requests that hold much of what comes is answered 408, and what still finds no room is answered 503
-    /// with Retry-After.
+    /// not sent yet. [`Budget::process`] by default: half of what the machine or the container has. When it runs short, those
+    /// who hold much of it and wait for their peer make way, the slowest first: requests that come slowly are answered 408,
+    /// and connections whose answer is read slowly are closed. What still finds no room is answered 503 with Retry-After.
     pub fn budget(mut self, budget: Budget) -> Self {
         self.budget = budget;
         self
@@ -210,7 +211,7 @@ impl Server {
 
     /// The room on the disk that the parts of packages share that must wait, beside what waits in memory
     /// ([`castile_mime::Limits::memory`]). [1 GiB](castile_mime::DISK) for all of the process by default. What finds no room
-    /// is answered 503 with Retry-After.
+    /// is answered 503 with Retry-After, and the slowest of those that hold much make way for the next one.
     pub fn disk_budget(mut self, budget: Budget) -> Self {
         self.disk_budget = budget;
         self

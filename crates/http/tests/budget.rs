@@ -7,7 +7,7 @@ use std::time::Duration;
 use castile_budget::Budget;
 use castile_http::server::Server;
 use support::{Client, Host, echo, echo_with};
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 const KILOBYTE: usize = 1_000;
 
@@ -103,6 +103,118 @@ async fn however_a_request_ends_its_memory_is_given_back() {
     assert!(client.response().await.0.starts_with("http/1.1 408 "));
     sleep(milliseconds(1)).await;
     assert_eq!(budget.used(), 0);
+}
+
+/// A package whose root part is so long and there, and whose attachment has only begun. A handler waits for it.
+async fn package_at_work(host: &Host, root: usize) -> Client {
+    let mut client = host.connect();
+    client.send(package("attachment", 1_000 * KILOBYTE)).await;
+    let root = "x".repeat(root);
+    client.send(format!("--b\r\n\r\n{root}\r\n--b\r\ncontent-id: <named@part>\r\n\r\n")).await;
+    sleep(milliseconds(1)).await;
+    client
+}
+
+fn package(action: &str, length: usize) -> String {
+    let content_type = "multipart/related; type=\"text/xml\"; boundary=b";
+    format!(
+        "POST / HTTP/1.1\r\nhost: h\r\ncontent-type: {content_type}\r\nsoapaction: {action}\r\ncontent-length: {length}\r\n\r\n"
+    )
+}
+
+async fn is_answered(host: &Host, message: &str) -> bool {
+    let mut client = host.connect();
+    client.post("", message).await;
+    client.response().await.0.starts_with("http/1.1 200 ")
+}
+
+/// They held the budget for minutes, and others were answered 503.
+#[tokio::test(start_paused = true)]
+async fn packages_at_work_that_trickle_make_way() {
+    let budget = Budget::new(200 * KILOBYTE);
+    let host = Host::start(Server::new().budget(budget.clone()), echo());
+    let mut slow = Vec::new();
+    for _ in 0..4 {
+        slow.push(package_at_work(&host, 45 * KILOBYTE).await);
+    }
+    assert!(budget.used() > 170 * KILOBYTE);
+    sleep(milliseconds(500)).await;
+    slow[3].send("y".repeat(10 * KILOBYTE)).await;
+    assert!(is_answered(&host, &"y".repeat(100 * KILOBYTE)).await);
+    // The fastest of them was left alone.
+    sleep(milliseconds(10)).await;
+    assert!(budget.used() > 45 * KILOBYTE);
+    for (number, client) in slow.iter_mut().enumerate() {
+        let answer = timeout(milliseconds(1), client.next_response()).await;
+        assert_eq!(answer.is_ok(), number < 2, "{number}");
+    }
+}
+
+/// What the root part had earned was theirs, too.
+#[tokio::test(start_paused = true)]
+async fn a_large_root_part_earns_no_time_for_its_attachments() {
+    let host = Host::start(Server::new(), echo());
+    let mut client = package_at_work(&host, 900 * KILOBYTE).await;
+    let began = Instant::now();
+    while timeout(milliseconds(500), client.next_response()).await.is_err() {
+        client.send("x").await;
+    }
+    assert!((10..20).contains(&began.elapsed().as_secs()), "{:?}", began.elapsed());
+}
+
+/// They held the budget as long as a client may read nothing.
+#[tokio::test(start_paused = true)]
+async fn answers_that_nobody_reads_make_way() {
+    let budget = Budget::new(200 * KILOBYTE);
+    let host = Host::start(Server::new().budget(budget.clone()), echo());
+    let mut readers = Vec::new();
+    for _ in 0..3 {
+        let mut client = host.connect();
+        client.post("soapaction: charged\r\n", &"x".repeat(60 * KILOBYTE)).await;
+        readers.push(client);
+    }
+    sleep(milliseconds(500)).await;
+    assert!(budget.used() > 150 * KILOBYTE);
+    // Each has a second, and whoever reads has more.
+    assert!(!is_answered(&host, &"y".repeat(40 * KILOBYTE)).await);
+    for _ in 0..20 {
+        sleep(milliseconds(100)).await;
+        assert_eq!(readers[0].read(500).await.len(), 500);
+    }
+    assert!(is_answered(&host, &"y".repeat(100 * KILOBYTE)).await);
+    let mut lengths = Vec::new();
+    for mut client in readers {
+        lengths.push(client.rest().await.len());
+    }
+    lengths.sort_unstable();
+    assert!(lengths[0] < 30 * KILOBYTE && lengths[2] > 50 * KILOBYTE - 1, "{lengths:?}");
+}
+
+/// The disk was theirs for as long as the budget of memory was.
+#[tokio::test(start_paused = true)]
+async fn packages_that_wait_on_the_disk_make_way() {
+    let disk = Budget::new(1_000 * KILOBYTE);
+    let endpoint = echo_with(|options| options.attachments.memory = 0);
+    let host = Host::start(Server::new().disk_budget(disk.clone()), endpoint);
+    let waits = "x".repeat(600 * KILOBYTE);
+    let begin = format!("--b\r\n\r\n<a/>\r\n--b\r\n\r\n{waits}\r\n--b\r\ncontent-id: <named@part>\r\n\r\n");
+    let end = "named\r\n--b--\r\n";
+    let head = package("by name", begin.len() + end.len());
+    let mut slow = host.connect();
+    slow.send(format!("{head}{begin}")).await;
+    sleep(milliseconds(500)).await;
+    assert!(disk.used() >= 600 * KILOBYTE);
+    let mut statuses = Vec::new();
+    for _ in 0..2 {
+        let mut client = host.connect();
+        let _ = client.try_send(format!("{head}{begin}{end}")).await;
+        statuses.push(client.response().await.0[9..12].to_owned());
+        sleep(milliseconds(100)).await;
+    }
+    assert_eq!(statuses, ["500", "200"]);
+    assert!(slow.response().await.0.starts_with("http/1.1 500 "));
+    sleep(milliseconds(10)).await;
+    assert_eq!(disk.used(), 0);
 }
 
 /// The budget of an endpoint comes before that of the server.

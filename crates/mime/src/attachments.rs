@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use bytes::{Bytes, BytesMut};
-use castile_budget::Reservation;
+use castile_budget::Share;
 use futures_util::Stream;
 use http_body::{Body, Frame, SizeHint};
 
@@ -211,35 +211,35 @@ impl Attachment {
     /// [`ErrorKind::Limit`] if it has more than `limit` bytes, [`ErrorKind::Exhausted`] if there is no memory for them, or as
     /// for [`data`](Self::data).
     pub async fn collect(self, limit: usize) -> Result<Bytes, Error> {
-        let (content, reservation) = self.collect_with(limit).await?;
-        Ok(charged(content, reservation))
+        let (content, share) = self.collect_with(limit).await?;
+        Ok(charged(content, share))
     }
 
     /// All of the content, in memory, and what it is charged to, for whoever makes of it what is charged otherwise.
     ///
     /// # Errors
     /// As for [`collect`](Self::collect).
-    pub async fn collect_with(mut self, limit: usize) -> Result<(Bytes, Option<Reservation>), Error> {
+    pub async fn collect_with(mut self, limit: usize) -> Result<(Bytes, Option<Share>), Error> {
         let part = self.head.number();
         let too_long = || {
             let message = format!("an attachment has more bytes than the {limit} that are left for it");
             Error::new(ErrorKind::Limit, message).in_part(part)
         };
         if let Content::Kept(kept) = &mut self.content
-            && let Some((content, reservation)) = kept.whole()
+            && let Some((content, share)) = kept.whole()
         {
-            return if content.len() > limit { Err(too_long()) } else { Ok((content, reservation)) };
+            return if content.len() > limit { Err(too_long()) } else { Ok((content, share)) };
         }
-        let reservation = begin(self.charges.as_ref());
+        let mut share = begin(self.charges.as_ref());
         let mut content = Gathered::default();
         while let Some(data) = self.data().await? {
             if data.len() > limit - content.length() {
                 return Err(too_long());
             }
-            grow(reservation.as_ref(), data.len()).map_err(|error| error.in_part(part))?;
+            grow(&mut share, data.len()).map_err(|error| error.in_part(part))?;
             content.push(data);
         }
-        Ok((content.into_bytes(), reservation))
+        Ok((content.into_bytes(), share))
     }
 
     fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Error>> {

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
-use castile_budget::{Budget, Reservation};
+use castile_budget::{Budget, Reservation, Share};
 
 use crate::{Error, ErrorKind};
 
@@ -20,41 +20,41 @@ pub fn disk() -> Budget {
 /// What a package is charged to.
 #[derive(Clone, Debug)]
 pub struct Charges {
-    /// For what is in memory until the request ends: the root part. Parts that wait, and what is
-    /// [collected](crate::Attachment::collect), are charged to its budget for as long as they are kept.
+    /// For what is in memory: the root part until the request ends, and parts that wait or are
+    /// [collected](crate::Attachment::collect) for as long as they are kept.
     pub memory: Arc<Reservation>,
     /// For what waits in a temporary file.
-    pub disk: Budget,
+    pub disk: Arc<Reservation>,
 }
 
 /// Charges memory that is about to be taken until the request ends, if there is anybody to charge it to.
 pub(crate) fn charge(charges: Option<&Charges>, bytes: usize) -> Result<(), Error> {
-    grow(charges.map(|charges| &*charges.memory), bytes)
+    let charged = charges.map_or(Ok(()), |charges| charges.memory.grow(bytes));
+    charged.map_err(|exhausted| refused("memory", exhausted))
 }
 
 /// What content is charged to that may be dropped before the request ends.
-pub(crate) fn begin(charges: Option<&Charges>) -> Option<Reservation> {
-    // Nothing is always granted.
-    charges.and_then(|charges| charges.memory.budget().reserve(0).ok())
+pub(crate) fn begin(charges: Option<&Charges>) -> Option<Share> {
+    charges.map(|charges| Share::of(charges.memory.clone()))
 }
 
 /// Charges memory that is about to be taken.
-pub(crate) fn grow(reservation: Option<&Reservation>, bytes: usize) -> Result<(), Error> {
-    let grown = reservation.map_or(Ok(()), |reservation| reservation.grow(bytes));
+pub(crate) fn grow(share: &mut Option<Share>, bytes: usize) -> Result<(), Error> {
+    let grown = share.as_mut().map_or(Ok(()), |share| share.grow(bytes));
     grown.map_err(|exhausted| refused("memory", exhausted))
 }
 
 /// Content that is charged until the last of it is dropped.
-pub(crate) fn charged(content: Bytes, reservation: Option<Reservation>) -> Bytes {
-    match reservation {
-        Some(reservation) if !content.is_empty() => Bytes::from_owner(Charged { content, _reservation: reservation }),
+pub(crate) fn charged(content: Bytes, share: Option<Share>) -> Bytes {
+    match share {
+        Some(share) if !content.is_empty() => Bytes::from_owner(Charged { content, _share: share }),
         _ => content,
     }
 }
 
 struct Charged {
     content: Bytes,
-    _reservation: Reservation,
+    _share: Share,
 }
 
 impl AsRef<[u8]> for Charged {

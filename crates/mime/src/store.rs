@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use castile_budget::Reservation;
+use castile_budget::{Reservation, Share};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use tokio::runtime::Handle;
@@ -36,14 +36,14 @@ pub(crate) struct Store {
 #[derive(Debug)]
 struct Temporary {
     file: Mutex<File>,
-    disk: Option<Reservation>,
+    _disk: Option<Arc<Reservation>>,
 }
 
 /// Content that is being kept.
 #[derive(Debug, Default)]
 pub(crate) struct Keeping {
     memory: Vec<u8>,
-    charge: Option<Reservation>,
+    charge: Option<Share>,
     start: u64,
     /// What waits to be written to the file.
     block: Vec<u8>,
@@ -53,7 +53,7 @@ pub(crate) struct Keeping {
 pub(crate) struct Kept {
     memory: Bytes,
     /// What is charged for the memory.
-    charge: Option<Reservation>,
+    charge: Option<Share>,
     file: Option<Arc<Temporary>>,
     start: u64,
     end: u64,
@@ -84,7 +84,7 @@ impl Store {
         let is_in_file = self.end > keeping.start || !keeping.block.is_empty();
         let fits = if is_in_file { 0 } else { data.len().min(self.limits.memory - self.memory) };
         let (to_memory, to_file) = data.split_at(fits);
-        grow(keeping.charge.as_ref(), fits)?;
+        grow(&mut keeping.charge, fits)?;
         self.memory += fits;
         keeping.memory.extend_from_slice(to_memory);
         keeping.block.extend_from_slice(to_file);
@@ -104,13 +104,9 @@ impl Store {
         let block = std::mem::take(&mut keeping.block);
         let length = block.len() as u64;
         let (file, end) = (self.file.clone(), self.end);
-        let mut disk = None;
-        if let Some(Charges { disk: budget, .. }) = self.charges() {
-            let charged = match &file {
-                None => budget.reserve(block.len()).map(|reservation| disk = Some(reservation)),
-                Some(file) => file.disk.as_ref().map_or(Ok(()), |disk| disk.grow(block.len())),
-            };
-            charged.map_err(|exhausted| refused("room on the disk", exhausted))?;
+        let disk = self.charges().map(|charges| charges.disk.clone());
+        if let Some(disk) = &disk {
+            disk.grow(block.len()).map_err(|exhausted| refused("room on the disk", exhausted))?;
             if file.is_none() {
                 // What is written and read at a time.
                 charge(self.charges(), BLOCK)?;
@@ -119,7 +115,7 @@ impl Store {
         let written = off_the_loop(move || {
             let file = match file {
                 Some(file) => file,
-                None => Arc::new(Temporary { file: Mutex::new(tempfile::tempfile()?), disk }),
+                None => Arc::new(Temporary { file: Mutex::new(tempfile::tempfile()?), _disk: disk }),
             };
             let mut locked = file.file.lock().unwrap_or_else(PoisonError::into_inner);
             locked.seek(SeekFrom::Start(end))?;
@@ -140,7 +136,7 @@ impl Kept {
     }
 
     /// All that is left, and what it is charged to, if it is in memory.
-    pub(crate) fn whole(&mut self) -> Option<(Bytes, Option<Reservation>)> {
+    pub(crate) fn whole(&mut self) -> Option<(Bytes, Option<Share>)> {
         (self.start == self.end).then(|| (std::mem::take(&mut self.memory), self.charge.take()))
     }
 

@@ -324,7 +324,8 @@ fn what_is_collected_is_charged_once_and_given_back() {
     for before in [0, 3] {
         let (related, body) = package(3, before, LENGTH);
         let (memory, disk) = (Budget::new(4 * LENGTH - 50_000), Budget::new(0));
-        let charges = Charges { memory: Arc::new(memory.reserve(0).unwrap()), disk };
+        let [of_memory, of_disk] = [&memory, &disk].map(|budget| Arc::new(budget.reserve(0).unwrap()));
+        let charges = Charges { memory: of_memory, disk: of_disk };
         let mut limits = Limits::default();
         limits.memory = 3 * LENGTH;
         let body = pieces(&body, 7_000, false);
@@ -359,7 +360,8 @@ fn what_waits_is_charged_and_given_back() {
     let (related, body) = package(3, 2, MEGABYTE);
     let read = |memory: usize, disk: usize| {
         let (memory, disk) = (Budget::new(memory), Budget::new(disk));
-        let charges = Charges { memory: Arc::new(memory.reserve(0).unwrap()), disk: disk.clone() };
+        let [of_memory, of_disk] = [&memory, &disk].map(|budget| Arc::new(budget.reserve(0).unwrap()));
+        let charges = Charges { memory: of_memory, disk: of_disk };
         let body = pieces(&body, 70_000, false);
         let message = run(Message::read_charged(&related, body, Limits::default(), Some(charges)));
         (message, memory, disk)

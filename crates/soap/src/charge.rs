@@ -28,7 +28,7 @@ pub(crate) fn held(charge: Charge<'_>) -> usize {
 
 /// Takes so many bytes until what is returned is dropped.
 pub(crate) fn hold(charge: Charge<'_>, bytes: usize) -> Result<Option<Reservation>, Exhausted> {
-    charge.map(|reservation| reservation.budget().reserve(bytes)).transpose()
+    charge.map(|reservation| reservation.another(bytes)).transpose()
 }
 
 /// Takes the bytes of an answer, unless it is a small one.

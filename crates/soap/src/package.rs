@@ -10,7 +10,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use castile_budget::Reservation;
+use castile_budget::{Reservation, Share};
 use castile_databinding::xop::Includes;
 use castile_mime::ErrorKind::{Limit, Missing};
 use castile_mime::{Attachments, Content, ContentId, Packaging, Part};
@@ -196,7 +196,7 @@ struct Wanted {
 }
 
 /// Content, and what it is charged to until it is handed out for the last time. What is handed out is charged as a value.
-type Charged = (Bytes, Option<Reservation>);
+type Charged = (Bytes, Option<Share>);
 
 impl Included {
     /// What a message of this packaging may refer to; `None` if it has no references.
@@ -252,8 +252,8 @@ impl Includes for Included {
         entry.times = entry.times.saturating_sub(1);
         if entry.times == 0 && !*is_kept {
             // The last one has it without a copy.
-            let (content, reservation) = std::mem::take(content);
-            drop(reservation);
+            let (content, share) = std::mem::take(content);
+            drop(share);
             return Ok(charge(length).then(|| content.into()));
         }
         Ok(charge(length).then(|| content.0.to_vec()))

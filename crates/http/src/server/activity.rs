@@ -19,6 +19,7 @@ use hyper_util::rt::TokioIo;
 
 use super::connection::Shared;
 use super::connections::Wait;
+use super::holdings::Holdings;
 use super::listener::Connection;
 
 /// The state of one connection.
@@ -33,6 +34,8 @@ pub(super) struct Activity {
     pub(super) index: AtomicUsize,
     /// Whether the other end is waited for.
     pub(super) wait: Wait,
+    /// What its request and the answer take.
+    pub(super) holdings: Holdings,
     /// The number of the request that is answered, doubled, and 1 more while it holds a slot of work. The number is
     /// another one as soon as the answer is there: a part that is read later takes no slot.
     turn: AtomicU32,
@@ -73,6 +76,7 @@ impl Activity {
             local: connection.local_addr(),
             index: AtomicUsize::default(),
             wait: Wait::default(),
+            holdings: Holdings::default(),
             turn: AtomicU32::default(),
             sent: AtomicU64::default(),
             requests: AtomicU32::default(),

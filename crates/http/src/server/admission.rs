@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use castile_budget::{Budget, Reservation};
+use castile_soap::Reply;
 use futures_util::future::BoxFuture;
 use tokio::time::sleep;
 
@@ -106,21 +107,56 @@ impl Ticket {
     /// there is none soon.
     pub(super) async fn make_room(self, reservation: Arc<Reservation>, bytes: usize) -> bool {
         for _ in 0..ROOM_LOOKS {
-            if let Some((activity, _)) = &self.0 {
-                activity.shared.admission.connections.make_room_for(activity, bytes);
-            }
+            self.relieve(reservation.budget(), bytes);
             sleep(ROOM_PAUSE).await;
             if reservation.grow(bytes).is_ok() {
+                reservation.take_refused();
                 return true;
             }
         }
         false
     }
 
+    /// Has room made for those who come later, by those who hold a budget and are slow, if this request was refused what it asked
+    /// for.
+    pub(super) fn relieve_if_refused(&self, reservation: &Reservation) {
+        if let asked @ 1.. = reservation.take_refused() {
+            self.relieve(reservation.budget(), asked);
+        }
+    }
+
+    fn relieve(&self, budget: &Budget, bytes: usize) {
+        if let Some((activity, _)) = &self.0 {
+            activity.shared.admission.connections.relieve(activity, budget, bytes);
+        }
+    }
+
     /// Counts the request among those whose body is waited for; so many bytes came already.
     pub(super) fn receive(&self, bytes: usize) -> Option<Received> {
         let (activity, _) = self.0.as_ref()?;
         Some(Received::new(activity.clone(), bytes))
+    }
+
+    /// The request is charged to `memory`. By that it is found when others need room.
+    pub(super) fn holds(&self, memory: &Arc<Reservation>) {
+        if let Some((activity, _)) = &self.0 {
+            activity.holdings.request(memory);
+        }
+    }
+
+    /// The request is charged to `memory`, and what of its package waits in files to `disk`.
+    pub(super) fn holds_package(&self, memory: &Arc<Reservation>, disk: &Arc<Reservation>) {
+        if let Some((activity, _)) = &self.0 {
+            activity.holdings.request(memory);
+            activity.holdings.files(disk);
+        }
+    }
+
+    /// An answer is charged until it is read, unless it is a small one.
+    pub(super) fn holds_answer(&self, reply: &Reply) {
+        if let (Some((activity, _)), Some(memory)) = (&self.0, &reply.reservation) {
+            activity.holdings.answer(memory);
+        }
     }
 
     /// The message of the request is complete, though its body may go on.

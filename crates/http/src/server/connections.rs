@@ -3,12 +3,14 @@
 //! A connection that waits for its peer says so in its [`Wait`]. When there are too many, the slowest of those that wait
 //! is dropped. Connections that work are never dropped.
 
+use std::ptr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 use std::time::Duration;
 
+use castile_budget::Budget;
 use futures_util::task::AtomicWaker;
 use tokio::time::Instant;
 
@@ -37,8 +39,16 @@ pub(super) struct Connections {
     /// Requests that receive, and what they hold.
     receiving: AtomicUsize,
     bytes: AtomicUsize,
+    /// From when on holders of a budget may be looked for again, in milliseconds since the server began.
+    relief: AtomicU64,
     open: Mutex<Vec<Arc<Activity>>>,
 }
+
+/// How often holders of a budget are looked for at most, in milliseconds: all connections are looked at.
+const RELIEF_PAUSE: u64 = 2;
+
+/// How long an answer is left to a client that reads it slowly, however short of memory others are, in milliseconds.
+const READING: u64 = 1_000;
 
 impl Connections {
     pub(super) fn new(limits: Limits) -> Self {
@@ -47,6 +57,7 @@ impl Connections {
             started: Instant::now(),
             receiving: AtomicUsize::new(0),
             bytes: AtomicUsize::new(0),
+            relief: AtomicU64::new(0),
             open: Mutex::default(),
         }
     }
@@ -70,12 +81,35 @@ impl Connections {
         self.drop_slowest(Wait::CLOSED, |_| true);
     }
 
-    /// Drops the slowest of the requests that hold much of what is received, if so many bytes are held, to make room for one of
-    /// them.
-    pub(super) fn make_room_for(&self, activity: &Activity, bytes: usize) {
-        let all = self.bytes.load(Relaxed);
-        if all >= bytes {
-            self.drop_largest(activity, all);
+    /// Drops those who hold much of a budget that is used up, the slowest first, until so many bytes of it come free: a request
+    /// whose body is waited for is answered, and a connection whose answer is read too slowly is closed. To hold much is to hold
+    /// at least half as much as the others on average. The one that asks is not dropped.
+    #[cold]
+    pub(super) fn relieve(&self, asks: &Activity, budget: &Budget, bytes: usize) {
+        let now = self.now();
+        let is_due = |next| (now >= next).then_some(now + RELIEF_PAUSE);
+        if self.relief.fetch_update(Relaxed, Relaxed, is_due).is_err() {
+            return;
+        }
+        let open = self.lock();
+        let others = open.iter().filter(|other| !ptr::eq(&***other, asks) && other.wait.is_on());
+        let held = others.map(|other| (other.holdings.of(budget), other)).filter(|(held, _)| *held > 0);
+        let mut holders: Vec<_> = held.collect();
+        let all = holders.iter().fold(0, |all: usize, (held, _)| all.saturating_add(*held));
+        let much = all / holders.len().max(1) / 2;
+        holders.retain(|(held, other)| *held >= much && (other.wait.is_for_body() || other.reads_slowly(*held, now)));
+        holders.sort_by_cached_key(|(_, other)| other.wait.rate(now));
+        let mut left = bytes;
+        for (held, holder) in holders {
+            // Either ends another kind of wait as well.
+            let how = if holder.wait.is_for_body() { Wait::DROPPED } else { Wait::CLOSED };
+            if holder.wait.drop_it(how) {
+                self.give_up(holder);
+                match left.checked_sub(held) {
+                    Some(less @ 1..) => left = less,
+                    _ => break,
+                }
+            }
         }
     }
 
@@ -293,6 +327,13 @@ impl Activity {
     pub(super) fn wait(&self, kind: u8, waited: Duration, moved: u64) {
         let waited = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
         self.wait.begin(kind, self.shared.admission.connections.now().saturating_sub(waited), moved);
+    }
+
+    /// Whether an answer is read so slowly that what is `held` for it would be held for longer than a client may read nothing.
+    fn reads_slowly(&self, held: usize, now: u64) -> bool {
+        let limit = u64::try_from(self.shared.timeouts.write.as_millis()).unwrap_or(u64::MAX);
+        let waited = now.saturating_sub(self.wait.since.load(Relaxed));
+        waited >= READING && self.wait.rate(now).saturating_mul(limit) / 1_000 < held as u64
     }
 
     /// The message is complete: it isn't waited for, and what is held of it is at work.

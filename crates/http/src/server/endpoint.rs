@@ -287,9 +287,10 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
     }
 
     /// What parts that wait in files are charged to.
-    fn disk(&self, ticket: &Ticket) -> Budget {
+    fn disk(&self, ticket: &Ticket) -> Result<Arc<Reservation>, Refusal> {
         let budget = self.options.disk_budget.as_ref().or(ticket.disk_budget());
-        budget.cloned().unwrap_or_else(castile_mime::disk)
+        let budget = budget.cloned().unwrap_or_else(castile_mime::disk);
+        budget.reserve(0).map(Arc::new).map_err(|_| Refusal::Exhausted)
     }
 
     async fn answer<B>(&self, asked: &mut Asked, message_type: &mut MessageType, body: B) -> Result<Reply, Refusal>
@@ -313,8 +314,11 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
         request.accepts_mtom = asked.accepts_mtom;
         asked.ticket.work().await?;
         let reply = within(*request_timeout, self.call(request)).await;
+        asked.ticket.relieve_if_refused(&reservation);
         drop(reservation);
-        reply.map_err(|_| Refusal::HandlerTimeout { limit: *request_timeout })
+        let reply = reply.map_err(|_| Refusal::HandlerTimeout { limit: *request_timeout })?;
+        asked.ticket.holds_answer(&reply);
+        Ok(reply)
     }
 }
 

@@ -205,6 +205,8 @@ pin_project! {
         reservation: Arc<Reservation>,
         package: Option<Arc<Shared>>,
         came: u64,
+        // The root part of the package is there: what came since counts.
+        is_at_work: bool,
         was_woken: bool,
         // What only a body needs that doesn't come with its head.
         waiting: Option<Box<Waiting>>,
@@ -236,7 +238,17 @@ const FREE: u64 = 4 << 10;
 impl<B, T: Borrow<Ticket>> Receiving<B, T> {
     /// The body of a message.
     pub(super) fn message(body: B, pace: Pace, ticket: T, reservation: Arc<Reservation>) -> Self {
-        Receiving { body, pace, ticket, reservation, package: None, came: 0, was_woken: false, waiting: None }
+        Receiving {
+            body,
+            pace,
+            ticket,
+            reservation,
+            package: None,
+            came: 0,
+            is_at_work: false,
+            was_woken: false,
+            waiting: None,
+        }
     }
 
     /// The body of a package.
@@ -268,6 +280,15 @@ where
         }
         // Whom the body of a package that is at work belongs to.
         let at_work = this.package.as_ref().filter(|package| package.is_at_work.load(Relaxed));
+        if at_work.is_some() && !*this.is_at_work {
+            // A large root part earns its attachments no time.
+            (*this.is_at_work, *this.came) = (true, 0);
+            if let Some(waiting) = this.waiting {
+                waiting.waited = Duration::ZERO;
+                // It finds out anew how long it has.
+                waiting.timer.as_mut().reset(Instant::now());
+            }
+        }
         if let Poll::Ready(frame) = this.body.as_mut().poll_frame(cx) {
             let frame = frame.map(|frame| frame.map_err(Into::into));
             let length = frame.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref()).map_or(0, Bytes::len);
@@ -281,7 +302,8 @@ where
             let refused = charge > 0 && this.reservation.grow(charge).is_err();
             if refused {
                 let held = *this.came as usize - length;
-                let waiting = this.waiting.get_or_insert_with(|| Waiting::new(ticket, held, Duration::ZERO));
+                let waiting =
+                    this.waiting.get_or_insert_with(|| Waiting::new(ticket, this.reservation, held, Duration::ZERO));
                 waiting.stop(length);
                 let room = ticket.clone().make_room(this.reservation.clone(), charge);
                 return waiting.hand_out((frame, Box::pin(room)), cx);
@@ -313,7 +335,7 @@ where
         let waiting = this.waiting.get_or_insert_with(|| {
             let (patience, _) = this.pace.patience(at_work.is_none(), *this.came, Duration::ZERO);
             let held = if at_work.is_none() { *this.came as usize } else { 0 };
-            Waiting::new(ticket, held, patience)
+            Waiting::new(ticket, this.reservation, held, patience)
         });
         let since = *waiting.since.get_or_insert_with(|| {
             if let Some(received) = &waiting.received {
@@ -355,7 +377,8 @@ where
 
 impl Waiting {
     /// A body that is waited for, of which so many bytes came already.
-    fn new(ticket: &Ticket, held: usize, patience: Duration) -> Box<Self> {
+    fn new(ticket: &Ticket, reservation: &Arc<Reservation>, held: usize, patience: Duration) -> Box<Self> {
+        ticket.holds(reservation);
         Box::new(Waiting {
             timer: Box::pin(sleep(patience)),
             task: None,

@@ -41,7 +41,7 @@ impl Service for Echo {
     }
 
     fn call(&self, request: castile_soap::Request, _: &castile_soap::Options) -> BoxFuture<'static, Reply> {
-        let castile_soap::Request { action, version, message, mut attachments, .. } = request;
+        let castile_soap::Request { action, version, message, mut attachments, reservation, .. } = request;
         Box::pin(async move {
             match action.as_str() {
                 "back" => {
@@ -76,6 +76,19 @@ impl Service for Echo {
                     let read = async { attachments.next().await.unwrap().unwrap().collect(1 << 20).await };
                     let _ = tokio::time::timeout(Duration::from_secs(1), read).await;
                     tokio::time::sleep(Duration::from_secs(5)).await;
+                }
+                "by name" => {
+                    let named = attachments.by_url("cid:named@part").await;
+                    let read = async { named?.collect(1 << 20).await };
+                    return match read.await {
+                        Ok(content) => Reply::new(version, Bytes::from(format!("{} bytes", content.len()))),
+                        Err(error) => Reply::of_fault(version, FaultCode::Receiver, Bytes::from(error.to_string())),
+                    };
+                }
+                "charged" => {
+                    let mut reply = Reply::new(version, message);
+                    reply.reservation = reservation;
+                    return reply;
                 }
                 "sleep 5" => tokio::time::sleep(Duration::from_secs(5)).await,
                 "hang" => std::future::pending().await,

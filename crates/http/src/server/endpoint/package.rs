@@ -31,10 +31,16 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
         let body = Receiving::package(body, options.pace(), asked.ticket.clone(), reservation.clone(), coming.clone());
         let mut limits = options.attachments;
         limits.root_size = limits.root_size.min(options.limits.message_size);
-        let charges = Charges { memory: reservation.clone(), disk: self.disk(&asked.ticket) };
+        let disk = self.disk(&asked.ticket)?;
+        asked.ticket.holds_package(&reservation, &disk);
+        let relieve = || [&reservation, &disk].into_iter().for_each(|charged| asked.ticket.relieve_if_refused(charged));
+        let charges = Charges { memory: reservation.clone(), disk: disk.clone() };
         let message = match Message::read_charged(related, body, limits, Some(charges)).await {
             Ok(message) => message,
-            Err(error) => return refuse(declared_version(related), error),
+            Err(error) => {
+                relieve();
+                return refuse(declared_version(related), error);
+            }
         };
         let Contained { packaging, message_type } = Contained::read(related, &message).map_err(Refusal::ContentType)?;
         let action = message_type.action.unwrap_or(asked.action);
@@ -50,8 +56,11 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
         let reply = coming.work(&asked.ticket, self.call(request));
         let limit = options.request_timeout;
         let reply = within_progress(limit, &coming.progress, reply).await;
-        drop(reservation);
-        reply.map_err(|_| Refusal::HandlerTimeout { limit })
+        relieve();
+        drop((reservation, disk));
+        let reply = reply.map_err(|_| Refusal::HandlerTimeout { limit })?;
+        asked.ticket.holds_answer(&reply);
+        Ok(reply)
     }
 }
 

@@ -1,19 +1,20 @@
 """A bystander: calls echoVoid as a new client every 10 ms, whatever became of the calls before, and tells how long each took.
 
-    probe.py PORT QUIET-PORT
+    probe.py PORT QUIET-PORT [SIZE]
 
-Each time it calls two servers, of which nobody attacks the second: what that one takes is what the machine takes, and the
-bystander itself. It is a process of its own, so that neither the attackers nor their interpreter's lock are measured. It goes
+With SIZE its messages have so many bytes. Then it calls every 250 ms, and where it is told 503 it tries again as Retry-After
+says, which counts. Each time it calls two servers, of which nobody attacks the second: what that one takes is what the machine
+takes, and the bystander itself. It is a process of its own, so that neither the attackers nor their interpreter's lock are measured. It goes
 on until standard input ends, and writes a line for each call: the port, when it began on the monotonic clock, and seconds to
 its answer, or `inf`.
 """
 
 import asyncio
 import os
+import re
 import sys
 import time
 
-EVERY = 0.01
 PATIENCE = 2
 AT_A_TIME = 600
 
@@ -21,44 +22,55 @@ BODY = (
     b'<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body>'
     b'<t:echoVoid xmlns:t="http://soapinterop.org/"/></s:Body></s:Envelope>'
 )
-REQUEST = (
-    b"POST /interop/base HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: text/xml; charset=utf-8\r\n"
-    b'SOAPAction: "http://soapinterop.org/"\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%b' % (len(BODY), BODY)
+HEAD = (
+    "POST /interop/base HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: text/xml; charset=utf-8\r\n"
+    'SOAPAction: "http://soapinterop.org/"\r\nConnection: close\r\nContent-Length: {}\r\n\r\n'
 )
 
 
-async def call(port):
+async def answer(port, request):
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
-        writer.write(REQUEST)
-        answer = await reader.read()
+        writer.write(request)
+        return await reader.read()
     finally:
         writer.transport.abort()
-    if not answer.startswith(b"HTTP/1.1 200 ") or b"echoVoidResponse" not in answer:
-        raise ValueError(answer[:100])
 
 
-async def timed(port, results):
+async def call(port, request, tries_again):
+    said = await answer(port, request)
+    while tries_again and said.startswith(b"HTTP/1.1 503 "):
+        await asyncio.sleep(float(re.search(rb"(?i)\r\nretry-after: (\d+)\r\n", said)[1]))
+        said = await answer(port, request)
+    if not said.startswith(b"HTTP/1.1 200 ") or b"echoVoidResponse" not in said:
+        raise ValueError(said[:100])
+
+
+async def timed(port, request, is_large, results):
     begun = time.monotonic()
     try:
-        await asyncio.wait_for(call(port), PATIENCE)
+        await asyncio.wait_for(call(port, request, is_large), PATIENCE)
         results.append((port, begun, time.monotonic() - begun))
     except (OSError, ValueError, TimeoutError, asyncio.TimeoutError):
         results.append((port, begun, float("inf")))
 
 
 async def main():
-    ports = [int(port) for port in sys.argv[1:]]
+    ports = [int(port) for port in sys.argv[1:3]]
+    is_large = len(sys.argv) > 3
+    # White space after the root element is part of the message.
+    body = BODY.ljust(int(sys.argv[3])) if is_large else BODY
+    request, every = HEAD.format(len(body)).encode() + body, 0.25 if is_large else 0.01
     over = asyncio.Event()
     loop = asyncio.get_running_loop()
     loop.add_reader(sys.stdin, over.set)
     results, running = [], set()
     while not over.is_set():
         for port in ports if len(running) < AT_A_TIME else []:
-            task = asyncio.create_task(timed(port, results))
+            task = asyncio.create_task(timed(port, request, is_large, results))
             running.add(task)
             task.add_done_callback(running.discard)
-        await asyncio.sleep(EVERY)
+        await asyncio.sleep(every)
     loop.remove_reader(sys.stdin)
     if running:
         await asyncio.wait(running)

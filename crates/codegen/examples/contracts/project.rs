@@ -19,9 +19,15 @@ use crate::groups::{Group, elements};
 use crate::{Error, contracts, encoded, given};
 
 /// Writes the modules of a group, its messages and its schemas, and says what there is.
-pub(crate) fn write_group(group: &Group, files: &Files, out: &Path, most: usize) -> Result<Value, Error> {
+pub(crate) fn write_group(
+    group: &Group,
+    files: &Files,
+    out: &Path,
+    most: usize,
+    options: &Options,
+) -> Result<Value, Error> {
     let begun = Instant::now();
-    let generated = generate(&group.path, files, out, &group.name)?;
+    let generated = generate(&group.path, files, out, &group.name, options)?;
     let took = begun.elapsed();
     let recorder = Recorder { files, references: RefCell::default() };
     let read = |path: &Path| castile_wsdl::read(&path.to_string_lossy(), &recorder).0.ok_or("a group is no contract");
@@ -36,7 +42,7 @@ pub(crate) fn write_group(group: &Group, files: &Files, out: &Path, most: usize)
         }
     } else if let Some(path) = group.write_exchange(&definitions)? {
         definitions = read(&path)?;
-        let source = generate(&path, files, out, &format!("{}_exchange", group.name))?.source;
+        let source = generate(&path, files, out, &format!("{}_exchange", group.name), options)?.source;
         found = cases(&source, |_| false)?;
     }
     let messages = write_cases(group, &found, &definitions, out, most)?;
@@ -52,8 +58,8 @@ pub(crate) fn write_group(group: &Group, files: &Files, out: &Path, most: usize)
     }))
 }
 
-fn generate(path: &Path, files: &Files, out: &Path, name: &str) -> Result<Generated, Error> {
-    let generated = generate_from(path, files, &Options::default()).map_err(|diagnostics| {
+fn generate(path: &Path, files: &Files, out: &Path, name: &str, options: &Options) -> Result<Generated, Error> {
+    let generated = generate_from(path, files, options).map_err(|diagnostics| {
         let errors = diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error);
         let texts: Vec<String> = errors.map(ToString::to_string).collect();
         texts.join("\n")

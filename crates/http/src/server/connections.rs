@@ -81,7 +81,7 @@ impl Connections {
         self.drop_slowest(Wait::CLOSED, |_| true);
     }
 
-    /// Drops those who hold much of a budget that is used up, the slowest first, until so many bytes of it come free: a request
+    /// Drops those who hold much of a budget, the slowest first, until so many bytes of it come free, if that many can: a request
     /// whose body is waited for is answered, and a connection whose answer is read too slowly is closed. To hold much is to hold
     /// at least half as much as the others on average. The one that asks is not dropped.
     #[cold]
@@ -95,19 +95,24 @@ impl Connections {
         let others = open.iter().filter(|other| !ptr::eq(&***other, asks) && other.wait.is_on());
         let held = others.map(|other| (other.holdings.of(budget), other)).filter(|(held, _)| *held > 0);
         let mut holders: Vec<_> = held.collect();
-        let all = holders.iter().fold(0, |all: usize, (held, _)| all.saturating_add(*held));
-        let much = all / holders.len().max(1) / 2;
+        let sum = |holders: &[(usize, _)]| holders.iter().fold(0, |all: usize, (held, _)| all.saturating_add(*held));
+        let much = sum(&holders) / holders.len().max(1) / 2;
         holders.retain(|(held, other)| *held >= much && (other.wait.is_for_body() || other.reads_slowly(*held, now)));
+        let missing = bytes.saturating_sub(budget.limit().saturating_sub(budget.used()));
+        // What doesn't help is not done.
+        if missing == 0 || sum(&holders) < missing {
+            return;
+        }
         holders.sort_by_cached_key(|(_, other)| other.wait.rate(now));
-        let mut left = bytes;
+        let mut freed = 0;
         for (held, holder) in holders {
             // Either ends another kind of wait as well.
             let how = if holder.wait.is_for_body() { Wait::DROPPED } else { Wait::CLOSED };
             if holder.wait.drop_it(how) {
                 self.give_up(holder);
-                match left.checked_sub(held) {
-                    Some(less @ 1..) => left = less,
-                    _ => break,
+                freed += held;
+                if freed >= missing {
+                    break;
                 }
             }
         }

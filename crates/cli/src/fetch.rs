@@ -83,11 +83,7 @@ impl Fetch {
         let base = state.moved.get(request.base).map_or(request.base, String::as_str);
         let url = join(base, location);
         // What comes from the network doesn't choose files of this machine; catalogs do.
-        if url.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:")) {
-            return None;
-        }
-        let request = Request { base: "", location: Some(&url), namespace: request.namespace };
-        self.files.locate(&request).or_else(|| self.fetchable(&url))
+        self.files.catalogued(&url).or_else(|| self.fetchable(&url))
     }
 
     fn fetchable(&self, location: &str) -> Option<String> {

@@ -206,7 +206,13 @@ fn a_fetched_contract_does_not_name_files() {
     let folder = tempfile::tempdir().unwrap();
     let secret = folder.path().join("secret.xsd");
     std::fs::write(&secret, schema("<!-- secret -->")).unwrap();
-    for location in [format!("file://{}", secret.display()), secret.display().to_string(), "secret.xsd".to_owned()] {
+    let path = secret.display().to_string();
+    // What stands before the colon looks like a scheme to some, and is none.
+    let (reversed, above) = (path.replace('/', "\\"), "..\\".repeat(9));
+    let hidden = [format!("{reversed}#.:"), format!("{reversed}?.:x"), format!("{above}{reversed}#.:")];
+    let plain =
+        [format!("file://{path}"), format!("FILE:{path}"), path, "secret.xsd".to_owned(), "secret.xsd#.:".to_owned()];
+    for location in plain.into_iter().chain(hidden) {
         let contract = wsdl(&location);
         let host = Host::start(|_| vec![("/a.wsdl", Answer::Document(contract))]);
         let output = castile(&["bundle", &host.url("/a.wsdl"), "--fetch", "-o", "a.castile"], folder.path());

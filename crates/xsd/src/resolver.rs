@@ -59,6 +59,12 @@ impl Files {
         self.catalogs.iter().find_map(|catalog| catalog.origin(path)).filter(|uri| uri.contains("://"))
     }
 
+    /// The file that a catalog names for `uri`, which says nothing of files itself.
+    #[must_use]
+    pub fn catalogued(&self, uri: &str) -> Option<String> {
+        self.mapped(uri).map(|path| spelled(&path))
+    }
+
     fn mapped(&self, uri: &str) -> Option<PathBuf> {
         let found = self.catalogs.iter().find_map(|catalog| catalog.resolve(uri))?;
         // A catalog may name a URL, and nothing is fetched.
@@ -94,7 +100,7 @@ impl Resolver for Files {
                 .or_else(|| Self::local(request.base, location)),
             None => self.mapped(request.namespace),
         };
-        path.map(|path| normalise(&path).to_string_lossy().into_owned())
+        path.map(|path| spelled(&path))
     }
 
     fn read(&self, uri: &str) -> Result<Vec<u8>, String> {
@@ -130,7 +136,7 @@ impl Resolver for Documents {
     fn locate(&self, request: &Request<'_>) -> Option<String> {
         let location = request.location?;
         let folder = Path::new(request.base).parent().unwrap_or(Path::new(""));
-        let relative = normalise(&folder.join(location)).to_string_lossy().into_owned();
+        let relative = spelled(&folder.join(location));
         [location.to_owned(), relative].into_iter().find(|uri| self.documents.contains_key(uri))
     }
 
@@ -155,8 +161,10 @@ pub(crate) fn read(resolver: &dyn Resolver, uri: &str) -> Result<Vec<u8>, String
 /// The URL that `reference` means in the document `base`, a URL too (RFC 3986 §5.2).
 #[must_use]
 pub fn join(base: &str, reference: &str) -> String {
-    let is_absolute = reference.split_once(':').is_some_and(|(scheme, _)| scheme.len() > 1 && !scheme.contains('/'));
-    if is_absolute {
+    let is_of_scheme = |character: char| character.is_ascii_alphanumeric() || "+-.".contains(character);
+    let is_scheme =
+        |text: &str| text.starts_with(|first: char| first.is_ascii_alphabetic()) && text.chars().all(is_of_scheme);
+    if reference.split_once(':').is_some_and(|(scheme, _)| is_scheme(scheme)) {
         return reference.to_owned();
     }
     let scheme = base.find("://").map_or(0, |at| at + "://".len());
@@ -182,6 +190,11 @@ pub fn join(base: &str, reference: &str) -> String {
         }
     }
     format!("{}/{}{tail}", &base[..root], segments.join("/"))
+}
+
+/// A path as documents are named by it.
+fn spelled(path: &Path) -> String {
+    normalise(path).to_string_lossy().into_owned()
 }
 
 /// The path itself, or what its percent-escapes stand for, whichever is a file.
@@ -269,6 +282,8 @@ mod tests {
             ("http://h", "c.xsd", "http://h/c.xsd"),
             ("http://h/a/b.wsdl", "https://other/c.xsd", "https://other/c.xsd"),
             ("http://h/a/b.wsdl", "urn:c", "urn:c"),
+            ("http://h/a/b.wsdl", "c.xsd#.:", "http://h/a/c.xsd#.:"),
+            ("http://h/a/b.wsdl", "1c:d", "http://h/a/1c:d"),
         ] {
             assert_eq!(join(base, reference), expected, "{base} {reference}");
         }

@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::{Budget, Exhausted};
@@ -11,12 +11,14 @@ pub struct Reservation {
     budget: Budget,
     held: AtomicUsize,
     refused: AtomicUsize,
+    /// The one that is told what this is refused.
+    beside: Weak<Reservation>,
 }
 
 impl Reservation {
     /// `bytes` are taken already.
     pub(crate) fn holding(budget: Budget, bytes: usize) -> Self {
-        Reservation { budget, held: AtomicUsize::new(bytes), refused: AtomicUsize::new(0) }
+        Reservation { budget, held: AtomicUsize::new(bytes), refused: AtomicUsize::new(0), beside: Weak::new() }
     }
 
     /// Takes `bytes` more out of the budget.
@@ -35,13 +37,16 @@ impl Reservation {
         Ok(())
     }
 
-    /// Takes `bytes` out of the same budget for what may outlive this reservation.
+    /// Takes `bytes` out of the same budget for what may outlive this reservation. What the other one is refused
+    /// counts as refused to this one.
     ///
     /// # Errors
     ///
     /// When less than `bytes` is left. Nothing is taken then.
-    pub fn another(&self, bytes: usize) -> Result<Reservation, Exhausted> {
-        self.budget.reserve(bytes).inspect_err(|_| self.note_refused(bytes))
+    pub fn another(self: &Arc<Self>, bytes: usize) -> Result<Reservation, Exhausted> {
+        let mut other = self.budget.reserve(bytes).inspect_err(|_| self.note_refused(bytes))?;
+        other.beside = Arc::downgrade(self);
+        Ok(other)
     }
 
     /// The most bytes that were asked for in vain, by [`grow`](Self::grow) or [`another`](Self::another), since this was
@@ -55,7 +60,10 @@ impl Reservation {
 
     #[cold]
     fn note_refused(&self, bytes: usize) {
-        self.refused.fetch_max(bytes, Ordering::Relaxed);
+        match self.beside.upgrade() {
+            Some(beside) => beside.note_refused(bytes),
+            None => drop(self.refused.fetch_max(bytes, Ordering::Relaxed)),
+        }
     }
 
     /// Gives `bytes` back, or everything if less is held.
@@ -89,7 +97,7 @@ impl Drop for Reservation {
 ///
 /// ```
 /// use castile_budget::{Budget, Share};
-/// use std::sync::Arc;
+/// use std::sync::{Arc, Weak};
 ///
 /// let request = Arc::new(Budget::new(1_000).reserve(100)?);
 /// let mut share = Share::of(request.clone());
@@ -144,6 +152,9 @@ mod tests {
         Share::of(reservation.clone()).grow(60).unwrap_err();
         reservation.grow(10).unwrap();
         assert_eq!((reservation.take_refused(), reservation.take_refused()), (70, 0));
+        let another = reservation.another(5).unwrap();
+        another.grow(80).unwrap_err();
+        assert_eq!((another.take_refused(), reservation.take_refused()), (0, 80));
     }
 
     #[test]

@@ -226,6 +226,25 @@ async fn the_slowest_sender_makes_room() {
     assert_eq!(new.response().await.1.len(), 100_000);
 }
 
+/// It was fast on average for as long as it liked.
+#[tokio::test(start_paused = true)]
+async fn who_was_fast_and_stalls_is_slow() {
+    let host = Host::start(Server::new().max_requests_receiving(2), echo_with(|options| options.body_rate = 0));
+    let (mut stalled, mut steady) = (started(&host, MESSAGE).await, started(&host, MESSAGE).await);
+    stalled.send("x".repeat(90_000)).await;
+    for _ in 0..40 {
+        sleep(Duration::from_millis(100)).await;
+        steady.send("x".repeat(1_000)).await;
+    }
+    // A byte at times makes nobody fast.
+    stalled.send("x").await;
+    sleep(Duration::from_millis(1)).await;
+    let _new = started(&host, MESSAGE).await;
+    assert!(stalled.response().await.0.starts_with("http/1.1 408 "));
+    steady.send("x".repeat(60_000)).await;
+    assert_eq!(steady.response().await.1.len(), 100_000);
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_slowest_sender_of_an_address_makes_room() {
     let host = Host::start(Server::new().max_requests_receiving_per_peer(1), echo());

@@ -20,6 +20,13 @@ use super::activity::Activity;
 /// unless it moves something.
 const CREDIT: u64 = 1_000;
 
+/// After how many milliseconds of waiting what a peer moved counts for half as much. So who was fast and stalls is slow soon, and a
+/// pause of a network is passed over.
+const HALF_LIFE: f64 = 500.0;
+
+/// In what the bytes are counted that were moved lately, so that less than one is told from none.
+const PARTS: u64 = 1 << 10;
+
 /// What may be received at once.
 #[derive(Clone, Debug)]
 pub(super) struct Limits {
@@ -192,6 +199,7 @@ impl Received {
         if connections.receiving.fetch_add(1, Relaxed) >= limits.requests {
             connections.drop_slowest(Wait::DROPPED, |other| other.wait.is_for_body());
         }
+        activity.wait.begin_anew(connections.now());
         let received = Received(activity);
         received.hold(bytes);
         received
@@ -215,11 +223,12 @@ impl Received {
 
     /// So many bytes came of the body by now, which is still waited for.
     pub(super) fn moved(&self, came: u64) {
-        self.0.wait.moved.store(came, Relaxed);
+        self.0.wait.note_moved(self.0.shared.admission.connections.now(), came);
     }
 
-    /// The body isn't waited for.
-    pub(super) fn go_on(&self) {
+    /// The body isn't waited for, of which so many bytes came.
+    pub(super) fn go_on(&self, came: u64) {
+        self.moved(came);
         self.0.wait.end();
     }
 
@@ -246,6 +255,9 @@ pub(super) struct Wait {
     since: AtomicU64,
     /// The bytes that came, or went, while this was waited for.
     moved: AtomicU64,
+    /// What of them counts still, in [`PARTS`] of a byte, and when that was reckoned, in milliseconds since the server began.
+    lately: AtomicU64,
+    reckoned: AtomicU64,
     /// The bytes of an incomplete message that are held, as [`Connections`] counts them.
     held: AtomicUsize,
     /// The task of the connection.
@@ -281,19 +293,40 @@ impl Wait {
         self.held.load(Relaxed)
     }
 
-    fn moved(&self) -> u64 {
-        self.moved.load(Relaxed)
-    }
-
-    /// In bytes per second.
+    /// In bytes per second, lately.
     fn rate(&self, now: u64) -> u64 {
-        let milliseconds = now.saturating_sub(self.since.load(Relaxed)).max(1);
-        self.moved().saturating_add(CREDIT).saturating_mul(1_000) / milliseconds
+        (self.lately(now) as f64 / PARTS as f64 / HALF_LIFE * 1_000.0 * std::f64::consts::LN_2) as u64
     }
 
-    fn begin(&self, kind: u8, since: u64, moved: u64) {
-        self.since.store(since, Relaxed);
-        self.moved.store(moved, Relaxed);
+    fn lately(&self, now: u64) -> u64 {
+        let passed = now.saturating_sub(self.reckoned.load(Relaxed));
+        (self.lately.load(Relaxed) as f64 * (-(passed as f64) / HALF_LIFE).exp2()) as u64
+    }
+
+    /// So many bytes came or went by now. Called by whoever waits, and by nobody else.
+    fn note_moved(&self, now: u64, moved: u64) {
+        let more = moved.saturating_sub(self.moved.swap(moved, Relaxed));
+        self.lately.store(self.lately(now).saturating_add(more.saturating_mul(PARTS)), Relaxed);
+        self.reckoned.store(now, Relaxed);
+    }
+
+    /// Nothing came or went yet.
+    fn begin_anew(&self, now: u64) {
+        self.moved.store(0, Relaxed);
+        self.lately.store(CREDIT * PARTS, Relaxed);
+        self.reckoned.store(now, Relaxed);
+    }
+
+    /// Begins or goes on, at `now`, after so many milliseconds of waiting in which so many bytes came or went.
+    fn begin(&self, kind: u8, now: u64, waited: u64, moved: u64) {
+        if waited == 0 && moved == 0 {
+            self.begin_anew(now);
+        } else if self.kind.load(Relaxed) == Wait::NONE {
+            // Nobody waited in the meantime.
+            self.reckoned.store(now, Relaxed);
+        }
+        self.note_moved(now, moved);
+        self.since.store(now.saturating_sub(waited), Relaxed);
         // What was dropped in the meantime stays so.
         let _ = self.kind.fetch_update(Relaxed, Relaxed, |now| (now < Wait::DROPPED).then_some(kind));
     }
@@ -331,7 +364,7 @@ impl Activity {
     /// The connection waits for its peer, and did so for so long already; so many bytes came or went in that time.
     pub(super) fn wait(&self, kind: u8, waited: Duration, moved: u64) {
         let waited = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
-        self.wait.begin(kind, self.shared.admission.connections.now().saturating_sub(waited), moved);
+        self.wait.begin(kind, self.shared.admission.connections.now(), waited, moved);
     }
 
     /// Whether an answer is read so slowly that what is `held` for it would be held for longer than a client may read nothing.
@@ -369,7 +402,7 @@ mod tests {
         let (wait, woken) = (Wait::default(), Arc::new(Woken::default()));
         wait.wake(&woken.clone().into());
         for (times, kind) in [(1, Wait::PEER), (2, Wait::BODY), (3, Wait::BODY)] {
-            wait.begin(kind, 0, 0);
+            wait.begin(kind, 0, 0, 0);
             wait.drop_it(Wait::DROPPED);
             assert_eq!(woken.0.load(Relaxed), times);
             wait.end();
@@ -380,12 +413,12 @@ mod tests {
     #[test]
     fn what_comes_in_time_is_not_dropped() {
         let wait = Wait::default();
-        wait.begin(Wait::BODY, 0, 0);
+        wait.begin(Wait::BODY, 0, 0, 0);
         wait.drop_it(Wait::DROPPED);
         assert!(wait.is_over());
         wait.end_of_body();
         assert!(!wait.is_over());
-        wait.begin(Wait::PEER, 0, 0);
+        wait.begin(Wait::PEER, 0, 0, 0);
         wait.drop_it(Wait::CLOSED);
         wait.end_of_body();
         assert!(wait.is_over());

@@ -304,7 +304,7 @@ where
                 let held = *this.came as usize - length;
                 let waiting =
                     this.waiting.get_or_insert_with(|| Waiting::new(ticket, this.reservation, held, Duration::ZERO));
-                waiting.stop(length);
+                waiting.stop(length, *this.came);
                 let room = ticket.clone().make_room(this.reservation.clone(), charge);
                 return waiting.hand_out((frame, Box::pin(room)), cx);
             }
@@ -318,7 +318,7 @@ where
                 waiting.came_of_message(length, *this.came);
                 return Poll::Ready(frame);
             }
-            waiting.go_on();
+            waiting.go_on(*this.came);
             // Until then it is waited for: the handler may have the slot meanwhile, and gives it back for this.
             if let Some(slot) = ticket.go_on() {
                 return waiting.hand_out((frame, slot.map(|()| true).boxed()), cx);
@@ -359,7 +359,7 @@ where
             let end = since.checked_add(patience).filter(|end| *end > Instant::now());
             let Some(end) = end else {
                 waiting.awaited = None;
-                waiting.go_on();
+                waiting.go_on(*this.came);
                 return Poll::Ready(Some(Err(stalled.into())));
             };
             waiting.timer.as_mut().reset(end);
@@ -397,17 +397,17 @@ impl Waiting {
         }
     }
 
-    /// It isn't waited for now.
-    fn go_on(&mut self) {
+    /// It isn't waited for now that so many bytes came.
+    fn go_on(&mut self, came: u64) {
         self.pause();
         if let Some(received) = &self.received {
-            received.go_on();
+            received.go_on(came);
         }
     }
 
-    /// So much of a message came, for which there is no memory yet.
-    fn stop(&mut self, length: usize) {
-        self.go_on();
+    /// So much more of a message came, for which there is no memory yet.
+    fn stop(&mut self, length: usize, came: u64) {
+        self.go_on(came);
         if let Some(received) = &self.received {
             received.hold(length);
         }

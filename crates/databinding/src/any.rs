@@ -2,16 +2,18 @@
 //! `xs:anyType` (§3.4.7).
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
 use castile_xml::{Limits, Reader, Token};
 
-use crate::encoded::Encoding;
+use crate::datatypes::{QName, SimpleType};
+use crate::encoded::{Encoding, SOAP11, SOAP12};
 use crate::from_xml::{Decoder, FromXml};
 use crate::kept::{self, Content, Part, Run, unlimited};
-use crate::schema::{Attributes, Element, is_same};
+use crate::schema::{Attributes, Element, XSD_NAMESPACE, is_same};
 use crate::to_xml::{Encoder, ToXml};
 use crate::{Deviations, Error};
 
@@ -331,7 +333,7 @@ impl Iterator for AnyElementsIter<'_> {
 impl ExactSizeIterator for AnyElementsIter<'_> {}
 
 /// The element that is read where no schema says which one comes: any other stands in its place. Its tags are not kept.
-static ELEMENT: Element = Element::new("", "*", u16::MAX);
+pub(crate) static ELEMENT: Element = Element::new("", "*", u16::MAX);
 
 fn read<'a, T: FromXml>(xml: &'a str, decoder: fn(Reader<'a>) -> Decoder<'a>) -> Result<(T, Deviations), Error> {
     let limits = unlimited();
@@ -355,7 +357,10 @@ pub struct AnyAttribute {
 }
 
 /// A value of `xs:anyType`: attributes, and text and elements in any order.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+///
+/// What prefixes mean in its own text and in the values of its attributes is kept with the content, and declared where the value
+/// is written, unless the start tag has such a prefix for something else. Names in elements are theirs.
+#[derive(Clone, Debug, Default)]
 pub struct AnyType {
     /// What `xsi:type` says.
     pub type_name: Option<ExpandedName>,
@@ -464,7 +469,9 @@ impl AnyType {
         })
     }
 
-    /// Reads it as a `T`.
+    /// Reads it as a `T`, which must be what [`type_name`](Self::type_name) says, if that is a type of a contract. What says that it
+    /// is of a built-in type is read as in SOAP encoding: as any value that can be told from the text, or from the bytes that this
+    /// stands for.
     ///
     /// # Errors
     /// What it is instead, or that it holds what XML can't carry.
@@ -483,14 +490,33 @@ impl AnyType {
     /// An element with its attributes and content.
     fn to_text(&self) -> Result<String, Error> {
         let mut out = Encoder::default();
-        // Its type was asked for by whoever says what `T` is.
-        let AnyType { attributes, content, .. } = self;
+        let AnyType { type_name, attributes, content } = self;
+        // These say nothing of a value.
+        let type_name = type_name
+            .as_ref()
+            .filter(|name| !matches!(&*name.namespace, SOAP11 | SOAP12) && !name.is(XSD_NAMESPACE, "anyType"));
         out.raw("<any");
-        out.any_attributes(attributes);
+        out.any_start(type_name, attributes, &self.names());
         out.raw(">");
-        out.any_content(content);
+        match self.name() {
+            Some(name) => out.simple(&name),
+            None => out.any_content(content),
+        }
         out.raw("</any>");
         Ok(String::from_utf8_lossy(&out.finish()?).into_owned())
+    }
+
+    /// The name that it is, if it is one by its type.
+    fn name(&self) -> Option<QName> {
+        let scope = self.content.run.scope().filter(|_| self.type_name.as_ref().is_some_and(is_of_names))?;
+        QName::parse_in(&self.text(), scope).ok().filter(|_| self.elements().next().is_none())
+    }
+
+    /// The declarations of prefixes that its text and the values of its attributes may have.
+    fn names(&self) -> Vec<(&str, &str)> {
+        // The one that it is itself is written with what it needs.
+        let has_texts = self.name().is_none();
+        self.content.run.names(self.attributes.iter().map(|attribute| attribute.value.as_str()), has_texts)
     }
 }
 
@@ -507,22 +533,41 @@ impl FromXml for AnyType {
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let type_name = decoder.type_name()?;
         let attributes = decoder.any_attributes(Self::ATTRIBUTES);
-        let content = decoder.complex(element, Decoder::any_content)?;
+        let scope = decoder.scope_of_names(&attributes, type_name.as_ref().is_some_and(is_of_names))?;
+        let content = decoder.complex(element, |decoder| decoder.any_content(scope))?;
         Ok(AnyType { type_name, attributes, content })
     }
+}
+
+/// Whether values of a type are names.
+fn is_of_names(type_name: &ExpandedName) -> bool {
+    type_name.is(XSD_NAMESPACE, "QName") || type_name.is(XSD_NAMESPACE, "NOTATION")
 }
 
 impl ToXml for AnyType {
     const HAS_ATTRIBUTES: bool = true;
 
     fn attributes(&self, out: &mut Encoder) {
-        if let Some(name) = &self.type_name {
-            out.type_name(name);
-        }
-        out.any_attributes(&self.attributes);
+        out.any_start(self.type_name.as_ref(), &self.attributes, &self.names());
     }
 
     fn content(&self, out: &mut Encoder) {
-        out.any_content(&self.content);
+        match self.name() {
+            Some(name) => out.simple(&name),
+            None => out.any_content(&self.content),
+        }
     }
 }
+
+impl PartialEq for AnyType {
+    fn eq(&self, other: &Self) -> bool {
+        let names =
+            |any: &AnyType| any.names().into_iter().collect::<BTreeSet<_>>() == other.names().into_iter().collect();
+        self.type_name == other.type_name
+            && self.attributes == other.attributes
+            && self.content == other.content
+            && names(self)
+    }
+}
+
+impl Eq for AnyType {}

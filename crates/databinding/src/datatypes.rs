@@ -27,6 +27,7 @@ pub use hex_binary::HexBinary;
 pub use integer::{Integer, NegativeInteger, NonNegativeInteger, NonPositiveInteger, PositiveInteger};
 pub use invalid::{Invalid, quoted};
 pub use list::{Entities, Idrefs, List, Nmtokens};
+pub(crate) use qname::is_free_in;
 pub use qname::{Notation, Prefixes, QName, Scope, Unscoped, text_of};
 pub use streamed_binary::StreamedBinary;
 pub use text::{AnyUri, Entity, Id, Idref, Language, Name, NcName, Nmtoken, NormalizedString, Token};

@@ -70,6 +70,11 @@ impl Run {
         self.xml.push_str(text);
     }
 
+    /// That what is appended from here on, and texts before it, are under the declarations that the reader is under.
+    pub(crate) fn share(&mut self, scope: Scope) {
+        self.scope.get_or_insert(scope);
+    }
+
     /// That nothing is appended for now: what is much more than it needs is given back.
     pub(crate) fn end(&mut self) {
         if self.xml.capacity() > 2 * self.xml.len() {
@@ -168,14 +173,46 @@ impl Run {
 
     /// The declarations around it that it may name, outermost first.
     fn wanted(&self) -> Vec<(&str, &str)> {
+        self.declared_for([self.xml.as_str()], true)
+    }
+
+    /// The declarations around it of prefixes that `values` may have, and its own texts if they count. Those of elements don't.
+    pub(crate) fn names<'s>(
+        &'s self,
+        values: impl IntoIterator<Item = &'s str>,
+        has_texts: bool,
+    ) -> Vec<(&'s str, &'s str)> {
+        if self.scope.is_none() {
+            return Vec::new();
+        }
+        let mut texts: Vec<&str> = values.into_iter().collect();
+        // It was read before, so there is no error.
+        if has_texts && let Ok(mut content) = self.content() {
+            while let Ok(Some(part)) = content.next() {
+                texts.extend(match part {
+                    Part::Text(text, _) => Some(text),
+                    Part::Element(_) => None,
+                });
+            }
+        }
+        self.declared_for(texts, false)
+    }
+
+    /// The declarations around it of prefixes that stand in `texts`, outermost first, and that of the default namespace if it
+    /// is wanted.
+    fn declared_for<'s>(
+        &'s self,
+        texts: impl IntoIterator<Item = &'s str>,
+        with_default: bool,
+    ) -> Vec<(&'s str, &'s str)> {
         let Some(scope) = &self.scope else { return Vec::new() };
         // Each prefix with the innermost declaration of it, and whether that is wanted.
         let mut declared: HashMap<&str, (usize, bool)> = HashMap::new();
         for (number, (prefix, _)) in scope.declarations().enumerate() {
-            declared.entry(prefix).or_insert((number, prefix.is_empty()));
+            declared.entry(prefix).or_insert((number, prefix.is_empty() && with_default));
         }
         let mut last = "";
-        for prefix in prefixes(&self.xml) {
+        for prefix in texts.into_iter().flat_map(prefixes) {
             // Many are as the one before.
             if prefix != last
                 && let Some((_, is_wanted)) = declared.get_mut(prefix)
@@ -368,6 +405,11 @@ fn write_value(value: &str, out: &mut impl FnMut(&str)) {
 fn has_colon_inside(rest: &str) -> bool {
     let end_tag = memchr::memrchr(b'<', rest.as_bytes()).unwrap_or(rest.len());
     rest.as_bytes()[..end_tag].contains(&b':')
+}
+
+/// Whether there may be a name in a text whose prefix is declared.
+pub(crate) fn has_names(text: &str, reader: &Reader<'_>) -> bool {
+    prefixes(text).any(|prefix| !prefix.is_empty() && declared_around(reader, prefix).is_some())
 }
 
 /// How many bytes there is room for in an element that is kept, for a declaration, beside those that it has.

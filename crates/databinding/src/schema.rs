@@ -9,6 +9,8 @@ use crate::facets::Check;
 
 /// The namespace of `xsi:nil` and `xsi:type` (XSD Part 1 §2.6).
 pub const XSI_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema-instance";
+/// The namespace of the built-in types (XSD Part 2 §3.1).
+pub const XSD_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema";
 
 /// An element declaration with its occurrence: a particle whose term is an element (XSD Part 1 §3.3, §3.9).
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use castile_budget::{Reservation, STEP};
 use castile_xml::{Reader, Token, escape};
 
 use crate::any::{Any, AnyAttribute, AnyContent, AnyElements, ExpandedName};
-use crate::datatypes::{Prefixes, SimpleType};
+use crate::datatypes::{Prefixes, SimpleType, is_free_in};
 use crate::encoded::{Encoding, Written};
 use crate::error::{Error, ErrorKind};
 use crate::from_xml::Group;
@@ -253,9 +253,59 @@ impl Encoder {
 
     /// Writes attributes with the declarations that their names need.
     pub fn any_attributes(&mut self, attributes: &[AnyAttribute]) {
+        self.any_attributes_as(attributes, "a");
+    }
+
+    /// The same with prefixes that begin with `letters`.
+    fn any_attributes_as(&mut self, attributes: &[AnyAttribute], letters: &str) {
         for (number, AnyAttribute { name, value }) in attributes.iter().enumerate() {
-            let name = self.declared(name, "a", number);
+            let name = self.declared(name, letters, number);
             self.attribute(&name, value);
+        }
+    }
+
+    /// Writes the attributes of a value of any type: declarations for `names`, prefixes with what they mean in values and in the
+    /// text that follows, its type, and attributes with the declarations that their own names need.
+    pub(crate) fn any_start(
+        &mut self,
+        type_name: Option<&ExpandedName>,
+        attributes: &[AnyAttribute],
+        names: &[(&str, &str)],
+    ) {
+        self.declare_names(names, type_name.is_some());
+        // What is made up is not among them.
+        let letters = |mut letters: String| {
+            while names.iter().any(|(prefix, _)| prefix.starts_with(&letters)) {
+                letters.push('_');
+            }
+            letters
+        };
+        if let Some(name) = type_name {
+            let name = self.declared(name, &letters("t".into()), 0);
+            self.type_of(&name);
+        }
+        self.any_attributes_as(attributes, &letters("a".into()));
+    }
+
+    /// Declares prefixes, but for those that the payload declares so, and those that the start tag has already: it can't do without
+    /// them.
+    fn declare_names(&mut self, names: &[(&str, &str)], says_type: bool) {
+        if names.is_empty() {
+            return;
+        }
+        let start = self.out.iter().rposition(|&byte| byte == b'<').unwrap_or_default();
+        let tag = String::from_utf8_lossy(&self.out[start..]);
+        let mut is_declared = self.declared_by_payload();
+        let is_free = |prefix: &str| match prefix {
+            "xml" => false,
+            "xsi" => !says_type && !self.has_xsi && is_free_in(&tag, prefix),
+            _ => is_free_in(&tag, prefix),
+        };
+        let declared = names.iter().filter(|(prefix, namespace)| !is_declared(prefix, namespace) && is_free(prefix));
+        let declared = declared.map(|(prefix, namespace)| ((*namespace).to_owned(), (*prefix).to_owned())).collect();
+        drop(is_declared);
+        if !self.declare(declared) {
+            self.fail();
         }
     }
 
@@ -267,12 +317,6 @@ impl Encoder {
         self.raw(" xsi:type=\"");
         self.raw(name);
         self.raw("\"");
-    }
-
-    /// Writes `xsi:type` with the declaration that the name needs.
-    pub(crate) fn type_name(&mut self, name: &ExpandedName) {
-        let name = self.declared(name, "t", 0);
-        self.type_of(&name);
     }
 
     /// Declares a prefix for a name, and puts it before it.

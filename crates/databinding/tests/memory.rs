@@ -110,11 +110,12 @@ fn kept() -> Vec<Shape> {
         ("elements of many long namespaces", &many, |number| format!("<p{}:a/>", number % 120)),
         ("elements that declare a prefix", &long, |_| "<p:a xmlns:q='u'/>".into()),
     ];
-    let content: [(&str, &String, Item); 4] = [
+    let content: [(&str, &String, Item); 5] = [
         ("text between elements", &default, |_| "<a/>b".into()),
         ("text of references", &default, |_| "&lt;<a/>".into()),
         ("sections of text", &default, |_| "<![CDATA[<<<<<<<<<<<<<<<<]]>".into()),
         ("text between elements of a long namespace", &long, |_| "<p:a/>b".into()),
+        ("names of a long namespace between elements", &long, |_| "<a/>p:b".into()),
     ];
     let shape = |(name, declarations, item): (_, &String, _), peak| Shape {
         name,
@@ -128,9 +129,10 @@ fn kept() -> Vec<Shape> {
 
 /// What is kept value by value: it takes what it takes, but not more under a long declaration than under a short one.
 fn values() -> Vec<Shape> {
-    let shapes: [(&str, Item, Peak); 4] = [
+    let shapes: [(&str, Item, Peak); 5] = [
         ("pieces of mixed content", |_| "<p:a/>b".into(), peak::<Many<Vec<Piece>>>),
         ("names", |_| "<a>p:b</a>".into(), peak::<Many<Vec<QName>>>),
+        ("names in values of any type", |_| "<a>p:b</a>".into(), peak::<Many<Vec<AnyType>>>),
         ("attributes", |_| "<a p:b=''/>".into(), peak::<Many<Vec<Many<Vec<AnyAttribute>>>>>),
         ("wildcards", |number| format!("<a xmlns:q='{number}'><p:a/></a>"), peak::<Many<Vec<Many<AnyElements>>>>),
     ];

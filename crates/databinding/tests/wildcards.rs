@@ -3,6 +3,7 @@
 
 mod common;
 
+use castile_databinding::datatypes::QName;
 use castile_databinding::schema::{Element, Namespaces, Wildcard};
 use castile_databinding::{
     Any, AnyAttribute, AnyContent, AnyElements, AnyPiece, AnyType, Decoder, Encoder, Error, ExpandedName, FromXml,
@@ -240,4 +241,60 @@ fn content_is_empty_where_nothing_is_but_comments() {
             }
         }
     }
+}
+
+/// What the value of a document is, and what is written of it as an element of a payload.
+fn any_type(document: &str) -> (AnyType, String) {
+    let (any, _) = common::decode_with::<AnyType>(document, Limits::default(), Memory::default()).unwrap();
+    let mut out = Encoder::default();
+    out.payload("<p xmlns:ns1=\"urn:payload\" xmlns:same=\"urn:same\">");
+    out.element("<ns1:v>", &any, "</ns1:v>");
+    let written = String::from_utf8(out.finish().unwrap()).unwrap();
+    (any, written)
+}
+
+#[test]
+fn names_in_a_value_of_any_type_mean_what_they_meant() {
+    const XSI: &str = "xmlns:xsi='http://www.w3.org/2001/XMLSchema-instance'";
+    let q = "xmlns:q=\"urn:other\"";
+    for (attributes, content, expected) in [
+        ("", "q:x", format!("<ns1:v {q}>q:x</ns1:v>")),
+        ("", "<b/>q:x<b/>", format!("<ns1:v {q}><b xmlns=\"urn:t\"/>q:x<b xmlns=\"urn:t\"/></ns1:v>")),
+        ("a='q:x[1]'", "", format!("<ns1:v {q} a=\"q:x[1]\"></ns1:v>")),
+        ("a='q:x'", "<b>q:y</b>", format!("<ns1:v {q} a=\"q:x\"><b xmlns=\"urn:t\" {q}>q:y</b></ns1:v>")),
+        // What the payload declares is declared.
+        ("", "same:x", "<ns1:v>same:x</ns1:v>".to_owned()),
+        // The tag can't do without its own prefix, nor with a second declaration of one.
+        ("xmlns:ns1='urn:o'", "ns1:x", "<ns1:v>ns1:x</ns1:v>".to_owned()),
+        (
+            "xmlns:a0='urn:o' q:a='a0:x'",
+            "",
+            "<ns1:v xmlns:a0=\"urn:o\" xmlns:a_0=\"urn:other\" a_0:a=\"a0:x\"></ns1:v>".to_owned(),
+        ),
+        // Words that are no names.
+        ("", "12:30 http://q none:x", "<ns1:v>12:30 http://q none:x</ns1:v>".to_owned()),
+    ] {
+        let around = format!("{XSI} xmlns='urn:t' xmlns:q='urn:other' xmlns:same='urn:same'");
+        let (any, written) = any_type(&format!("<root {around} {attributes}>{content}</root>"));
+        assert_eq!(written, expected);
+        let again = any_type(&written.replacen("<ns1:v", "<ns1:v xmlns:ns1='urn:payload' xmlns:same='urn:same'", 1)).0;
+        assert!(again == any || content == "ns1:x", "{written}");
+        // Read by whoever knows what it is.
+        let read: AnyType = any.read().unwrap();
+        assert_eq!(read, any);
+    }
+    // One that is a name for sure has a prefix in any case.
+    let name = |prefix: &str, text: &str| {
+        any_type(&format!(
+            "<root xmlns='urn:t' {XSI} xmlns:d='http://www.w3.org/2001/XMLSchema' {prefix} xsi:type='d:QName'>{text}</root>"
+        ))
+    };
+    for (prefix, text, namespace) in [("xmlns:ns1='urn:o'", "ns1:x", "urn:o"), ("", "x", "urn:t")] {
+        let (any, written) = name(prefix, text);
+        assert_eq!(any.read::<QName>().unwrap(), QName::new(namespace, "x").unwrap());
+        assert!(written.ends_with(&format!(" xmlns:q1=\"{namespace}\">q1:x</ns1:v>")), "{written}");
+    }
+    // The same text under another declaration is another value.
+    let (one, other) = (any_type("<a xmlns:q='urn:1'>q:x</a>").0, any_type("<a xmlns:q='urn:2'>q:x</a>").0);
+    assert!(one != other && one == any_type("<b xmlns:q='urn:1' xmlns:r='urn:2'>q:x</b>").0);
 }

@@ -196,6 +196,15 @@ impl Namespaces {
         scope.unwrap_or_else(|| NOTHING.clone())
     }
 
+    /// How many bytes of memory [`kept`](Self::kept) takes that are not taken yet, about.
+    pub(crate) fn cost_of_kept(&self) -> usize {
+        /// What a block of memory takes beside what is in it.
+        const BLOCK: usize = 16;
+        let new = self.bindings.iter().rev().take_while(|binding| binding.kept.get().is_none());
+        let cost = |binding: &Binding| size_of::<Declaration>() + 4 * BLOCK + binding.prefix.len() + binding.name.len();
+        new.map(cost).sum()
+    }
+
     /// A namespace name, to be kept.
     pub(crate) fn kept_name(&self, id: NamespaceId) -> Arc<str> {
         static XML: LazyLock<Arc<str>> = LazyLock::new(|| XML_NAMESPACE.into());

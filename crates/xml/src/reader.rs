@@ -322,6 +322,11 @@ impl<'a> Reader<'a> {
         self.memory.namespaces.resolve(prefix).map(|id| self.memory.namespaces.name(id))
     }
 
+    /// How many bytes of memory [`scope`](Self::scope) takes here that were not taken before, about.
+    pub fn cost_of_scope(&self) -> usize {
+        self.memory.namespaces.cost_of_kept()
+    }
+
     /// The declarations in scope, to be kept beyond the document.
     pub fn scope(&self) -> Scope {
         self.memory.namespaces.kept()

@@ -32,6 +32,12 @@ impl Scope for Reader<'_> {
     }
 }
 
+impl Scope for castile_xml::Scope {
+    fn namespace(&self, prefix: &str) -> Option<&str> {
+        self.resolve(prefix).filter(|namespace| prefix.is_empty() || !namespace.is_empty())
+    }
+}
+
 impl Scope for tree::Element<'_> {
     fn namespace(&self, prefix: &str) -> Option<&str> {
         match (self.namespace_of(prefix), prefix) {
@@ -272,11 +278,14 @@ impl<'a> Prefixes<'a> {
 
     /// Whether nothing in the tag has that prefix.
     fn is_free(&self, prefix: &str) -> bool {
-        let in_tag = [format!("<{prefix}:"), format!(" {prefix}:")];
-        !self.taken.contains(prefix)
-            && !declares(self.tag, prefix)
-            && in_tag.iter().all(|taken| !self.tag.contains(taken.as_str()))
+        !self.taken.contains(prefix) && is_free_in(self.tag, prefix)
     }
+}
+
+/// Whether nothing in a start tag has that prefix.
+pub(crate) fn is_free_in(tag: &str, prefix: &str) -> bool {
+    let in_tag = [format!("<{prefix}:"), format!(" {prefix}:")];
+    !declares(tag, prefix) && in_tag.iter().all(|taken| !tag.contains(taken.as_str()))
 }
 
 /// Prefixes in constant markup, and what they stand for there; empty if that depends on the version of SOAP.

@@ -3,9 +3,9 @@
 //! Unique particle attribution (§3.8.6) makes the next tag enough to know what comes, so groups are read by recursive
 //! descent. The tables [`Group::FIRST`] say what a group may begin with.
 
-use castile_xml::{Foreseen, StartTag};
+use castile_xml::{Foreseen, Scope, StartTag};
 
-use crate::any::{Any, AnyContent, AnyElements};
+use crate::any::{Any, AnyAttribute, AnyContent, AnyElements};
 use crate::error::{Error, ErrorKind};
 use crate::kept::{self, Run};
 use crate::model::{Matcher, Order};
@@ -301,13 +301,17 @@ impl<'a> Decoder<'a> {
 
     // ---- mixed content ----
 
-    /// Reads text and elements of any kind as they come, up to an end tag.
+    /// Reads text and elements of any kind as they come, up to an end tag. `scope` is what is declared around them, if that is
+    /// wanted in any case; else it is kept where a text may have a name.
     ///
     /// # Errors
     /// That the document is not well-formed.
-    pub(crate) fn any_content(&mut self) -> Result<AnyContent, Error> {
+    pub(crate) fn any_content(&mut self, scope: Option<Scope>) -> Result<AnyContent, Error> {
         static ANY: Wildcard = Wildcard::new(Namespaces::Any);
         let mut content = Run::default();
+        if let Some(scope) = scope {
+            content.share(scope);
+        }
         let mut charged = self.reader.offset();
         loop {
             // As a repeated wildcard: three times its length at most.
@@ -318,6 +322,9 @@ impl<'a> Decoder<'a> {
                 if let Piece::Text(_) = self.piece()? {
                     let text = &self.reader.input()[offset..self.reader.offset()];
                     content.take_text(&self.reader, text, self.copy);
+                    if content.scope().is_none() && kept::has_names(text, &self.reader) {
+                        content.share(self.kept_scope()?);
+                    }
                 }
             }
             let Some(tag) = self.start_of_any(&ANY)? else { break };
@@ -327,6 +334,23 @@ impl<'a> Decoder<'a> {
         }
         content.end();
         Ok(AnyContent::from(content))
+    }
+
+    /// What is declared around the values of attributes, and the text of the element, whose start tag was read last, if one of
+    /// the attributes may be a name or the text is one for sure.
+    pub(crate) fn scope_of_names(
+        &mut self,
+        attributes: &[AnyAttribute],
+        is_name: bool,
+    ) -> Result<Option<Scope>, Error> {
+        let mut values = attributes.iter().map(|attribute| attribute.value.as_str());
+        let has_names = is_name || values.any(|value| kept::has_names(value, &self.reader));
+        if has_names { self.kept_scope().map(Some) } else { Ok(None) }
+    }
+
+    fn kept_scope(&mut self) -> Result<Scope, Error> {
+        self.charge(self.reader.cost_of_scope())?;
+        Ok(self.reader.scope())
     }
 
     /// Reads text and elements as they come, up to an end tag or an element that `G` doesn't have.

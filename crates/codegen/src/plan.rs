@@ -91,6 +91,7 @@ pub(crate) enum Item {
     Enumeration(Enumeration),
     Union(Union),
     Restriction(Restriction),
+    NamedTypes(NamedTypes),
     EncodedStruct(EncodedStruct),
     EncodedArray(EncodedArray),
 }
@@ -104,6 +105,7 @@ impl Item {
             | Item::Enumeration(Enumeration { path, .. })
             | Item::Union(Union { path, .. })
             | Item::Restriction(Restriction { path, .. })
+            | Item::NamedTypes(NamedTypes { path, .. })
             | Item::EncodedStruct(EncodedStruct { path, .. })
             | Item::EncodedArray(EncodedArray { path, .. }) => path,
         }
@@ -168,7 +170,7 @@ impl Item {
             Item::EncodedArray(EncodedArray { value, held, .. }) => {
                 found.extend(of_base(&value.base).filter(|_| !value.is_shared).map(|path| (path, Some(held))));
             }
-            Item::Enumeration(_) | Item::Restriction(_) => {}
+            Item::Enumeration(_) | Item::Restriction(_) | Item::NamedTypes(_) => {}
         }
         found
     }
@@ -319,6 +321,8 @@ pub(crate) struct Element {
     pub(crate) slot: u16,
     pub(crate) constraint: Option<ValueConstraint>,
     pub(crate) facets: Option<Path>,
+    /// The simple types that `xsi:type` may name, if its Rust type doesn't tell.
+    pub(crate) types: Option<Path>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -537,6 +541,18 @@ pub(crate) enum Facet {
     Scoped(Vec<(String, Vec<(String, String)>)>),
 }
 
+/// The simple types that may be named in place of one: a static, to which tables refer.
+#[derive(Debug)]
+pub(crate) struct NamedTypes {
+    pub(crate) path: Path,
+    /// What messages call that one.
+    pub(crate) name: String,
+    /// Built-in ones, with a blank between them; those that are derived from these may be named, too.
+    pub(crate) builtin: String,
+    /// Namespaces of the contract, and in each all names, with a blank between them.
+    pub(crate) of_contract: Vec<(String, String)>,
+}
+
 /// A struct in SOAP encoding (SOAP 1.1 §5.4.1): its accessors may come in any order, be absent or nil.
 #[derive(Debug)]
 pub(crate) struct EncodedStruct {
@@ -581,6 +597,8 @@ pub(crate) struct EncodedValue {
     /// The type to be written, unless the value says which it is of.
     pub(crate) type_name: Option<TypeName>,
     pub(crate) facets: Option<Path>,
+    /// The simple types that it may say to be, if its Rust type doesn't tell.
+    pub(crate) types: Option<Path>,
 }
 
 /// An array in SOAP encoding (SOAP 1.1 §5.4.2).

@@ -5,6 +5,7 @@ mod encoded;
 mod facets;
 mod finish;
 mod groups;
+mod named_types;
 mod nesting;
 mod operations;
 mod particles;
@@ -51,6 +52,7 @@ pub(crate) fn plan(
         takes_attachments: options.attachments || options.stream_binaries,
         streams_binaries: options.stream_binaries,
         restrictions: HashMap::new(),
+        named_types: HashMap::new(),
         diagnostics,
         names: vec![Names::default()],
         modules: vec![Module { namespace: definitions.target_namespace.clone(), ident: Ident::new("root") }],
@@ -120,6 +122,8 @@ struct Planner<'a> {
     streams_binaries: bool,
     /// The restrictions of simple types that were looked at; `None` stands for none.
     restrictions: HashMap<TypeId, Option<Path>>,
+    /// The simple types whose elements were looked at, with those that may be named on them; `None` where the Rust type tells.
+    named_types: HashMap<TypeId, Option<Path>>,
     diagnostics: &'a mut Vec<Diagnostic>,
     /// The names in each module.
     names: Vec<Names>,

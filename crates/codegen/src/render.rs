@@ -21,7 +21,9 @@ use quote::quote;
 use crate::Options;
 use crate::documents::Document;
 use crate::names::Ident;
-use crate::plan::{Base, Element, Field, Held, Item, Module, Nil, Occurrence, Path, Plan, Term, Value, Wildcard};
+use crate::plan::{
+    Base, Element, Field, Held, Item, Module, NamedTypes, Nil, Occurrence, Path, Plan, Term, Value, Wildcard,
+};
 use piece::Piece;
 
 /// The source of a module, formatted. The documents of the contract are in files beside it.
@@ -129,6 +131,7 @@ fn item(item: &Item, context: Context<'_>) -> Piece {
         Item::Enumeration(planned) => enums::enumeration(planned, context),
         Item::Union(planned) => enums::union(planned, context),
         Item::Restriction(planned) => facets::restriction(planned, context),
+        Item::NamedTypes(planned) => named_types(planned, context),
         Item::EncodedStruct(planned) => encoded::structure(planned, context),
         Item::EncodedArray(planned) => encoded::array(planned, context),
     };
@@ -368,10 +371,24 @@ fn constant(index: usize) -> TokenStream {
 }
 
 fn element(element: &Element, context: Context<'_>) -> TokenStream {
-    let Element { namespace, name, slot, constraint, facets } = element;
+    let Element { namespace, name, slot, constraint, facets, types } = element;
     let namespace = context.namespace(namespace);
     let slot = proc_macro2::Literal::u16_unsuffixed(*slot);
     let constraint = types::constraint(constraint);
     let facets = facets::reference(facets, context);
-    quote! { Element::new(#namespace, #name, #slot) #constraint #facets }
+    let types = types.as_ref().map(|path| {
+        let path = context.path(path);
+        quote! { .types(&#path) }
+    });
+    quote! { Element::new(#namespace, #name, #slot) #constraint #facets #types }
+}
+
+fn named_types(plan: &NamedTypes, context: Context<'_>) -> TokenStream {
+    let NamedTypes { path, name, builtin, of_contract } = plan;
+    let ident = &path.ident;
+    let of_contract = of_contract.iter().map(|(namespace, names)| {
+        let namespace = context.namespace(namespace);
+        quote! { (#namespace, #names) }
+    });
+    quote! { static #ident: xs::SimpleTypes = xs::SimpleTypes::new(#name, #builtin, &[#(#of_contract),*]); }
 }

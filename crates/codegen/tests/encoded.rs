@@ -9,11 +9,12 @@ mod support;
 
 use std::fs;
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 
 use castile::codegen::HttpService;
 use castile::http::Body;
 use castile::soap::Version;
-use castile::{Any, Fault, Shared};
+use castile::{Any, Fault, Leniency, Shared};
 use castile_wsdl::PartContent;
 use castile_xml::tree::{Document, Element};
 use castile_xsd::ExpandedName;
@@ -250,6 +251,69 @@ async fn header_blocks_and_faults_are_encoded() {
         let children = &node.get().unwrap().children.as_ref().unwrap().0;
         assert!(children[0].as_ref().unwrap().is_same(children[1].as_ref().unwrap()));
     }
+}
+
+/// Leniency tolerates what types are named and nothing else: a struct of another type is read as the declared one, and told.
+#[tokio::test]
+async fn leniency_is_for_types_that_the_contract_does_not_have() {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let listener = told.clone();
+    let mut options = castile::http::server::Options::default();
+    options.leniency = Some(Leniency::new(move |operation, deviations| {
+        listener.lock().unwrap().push(format!("{}: {deviations}", operation.name));
+    }));
+    let (strict, lenient) = (FeatureServer::new(Echo), FeatureServer::with_options(Echo, options));
+    let message = |body: &str| {
+        format!(
+            "<s:Envelope xmlns:s='http://schemas.xmlsoap.org/soap/envelope/' xmlns:b='http://namespaces.soaplite.com/perl' \
+             xmlns:xsi='http://www.w3.org/2001/XMLSchema-instance' xmlns:c='urn:calls'><s:Body>{body}</s:Body></s:Envelope>"
+        )
+    };
+    let expected = "where {urn:encoded}Point was expected (line 1, column ";
+    for (blessed, errors) in [
+        ("<c:echo><point xsi:type='b:Point'><x>1</x></point></c:echo>", 1),
+        ("<c:echo><point href='#p'/></c:echo><p id='p' xsi:type='b:Point'><x>1</x></p>", 1),
+        ("<c:echo><point xsi:type='n:Point'><x xsi:type='n:int'>1</x></point></c:echo>", 2),
+    ] {
+        let (status, refusal) = post(&strict, message(blessed)).await;
+        assert_eq!(status, 500, "{refusal}");
+        let (status, answer) = post(&lenient, message(blessed)).await;
+        assert!(status == 200 && answer.contains("<x xsi:type=\"xsd:int\">1</x>"), "{answer}");
+        let told = std::mem::take(&mut *told.lock().unwrap()).concat();
+        assert_eq!(told.lines().count(), errors, "{told}");
+        assert!(told.contains(expected) || errors > 1 && told.contains("prefix is not declared"), "{told}");
+    }
+    for wrong in [
+        "<c:echo><point><x>one</x></point></c:echo>",
+        "<c:echo><point><x>1</x><x>2</x></point></c:echo>",
+        "<c:echo><point href='#none'/></c:echo>",
+        "<c:echo>text</c:echo>",
+    ] {
+        let (status, answer) = post(&lenient, message(wrong)).await;
+        assert_eq!(status, 500, "{answer}");
+    }
+    assert!(told.lock().unwrap().is_empty());
+}
+
+/// SOAP::Lite says so that there is no result.
+#[test]
+fn an_answer_without_a_result_may_be_nil() {
+    let read = |content: &str| {
+        let answer = format!(
+            "<s:Envelope xmlns:s='http://schemas.xmlsoap.org/soap/envelope/' \
+             xmlns:xsi='http://www.w3.org/2001/XMLSchema-instance'><s:Body>{content}</s:Body></s:Envelope>"
+        );
+        let ping = FEATURE_OPERATIONS.iter().find(|operation| operation.name == "ping").unwrap();
+        let options = castile::soap::Options::default();
+        castile::soap::client::response::<PingResponse, castile::NoDetail>(ping, answer.as_bytes(), None, &options)
+    };
+    for content in
+        ["<c:pingResponse xmlns:c='urn:calls' xsi:nil='true'/>", "<voidResponse xsi:nil='1'> </voidResponse>"]
+    {
+        assert_eq!(read(content).unwrap().unwrap(), PingResponse {});
+    }
+    let error = read("<voidResponse xsi:nil='true'><a/></voidResponse>").unwrap_err().to_string();
+    assert!(error.contains("<pingResponse> is nil and has content"), "{error}");
 }
 
 /// Apache Axis puts what the detail refers to behind the fault.

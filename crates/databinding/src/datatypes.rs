@@ -8,6 +8,7 @@ mod date_time;
 mod decimal;
 mod duration;
 mod hex_binary;
+mod hierarchy;
 mod integer;
 mod invalid;
 mod list;
@@ -24,6 +25,8 @@ pub use date_time::DateTime;
 pub use decimal::Decimal;
 pub use duration::Duration;
 pub use hex_binary::HexBinary;
+pub use hierarchy::base_of;
+pub(crate) use hierarchy::is_derived;
 pub use integer::{Integer, NegativeInteger, NonNegativeInteger, NonPositiveInteger, PositiveInteger};
 pub use invalid::{Invalid, quoted};
 pub use list::{Entities, Idrefs, List, Nmtokens};
@@ -36,7 +39,7 @@ pub use white_space::WhiteSpace;
 
 use crate::Error;
 use crate::from_xml::{Decoder, FromXml};
-use crate::schema::Element;
+use crate::schema::{Element, TypeName};
 use crate::to_xml::{Encoder, ToXml};
 use crate::xop::Binary;
 
@@ -110,6 +113,7 @@ pub trait SimpleType: Sized + PartialEq + 'static {
 }
 
 impl<T: SimpleType> FromXml for T {
+    const TYPE: Option<TypeName> = TypeName::of_builtin(T::NAME);
     const TYPE_IS_FIXED: bool = true;
 
     #[inline]

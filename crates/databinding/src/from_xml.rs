@@ -10,6 +10,7 @@ mod lenient;
 mod sequence;
 mod simple;
 mod tags;
+mod types;
 
 use std::borrow::Cow;
 
@@ -31,6 +32,7 @@ use attributes::Placed;
 use encoded::Graph;
 use lenient::Lenient;
 use simple::is_fixed;
+use types::Binary;
 
 /// What all vectors of a document may reserve so, in bytes for each byte of it: many may have one item only.
 const RESERVE_PER_BYTE: usize = 4;
@@ -45,7 +47,8 @@ pub trait FromXml: Sized {
     const NILLABLE: bool = false;
     /// The attributes that the value has.
     const ATTRIBUTES: &'static Attributes = &Attributes::NONE;
-    /// The type, if it is one that others aren't derived from and that `xsi:type` must name if it is there.
+    /// The type, if it is one that others aren't derived from and that `xsi:type` must name if it is there; or a built-in
+    /// simple type, which those that are derived from it may stand for.
     const TYPE: Option<TypeName> = None;
     /// Whether the value is the same whatever else `xsi:type` says than [`TYPE`](Self::TYPE), so that a start tag with
     /// nothing but that may be known again in SOAP encoding.
@@ -95,6 +98,8 @@ pub struct Decoder<'a> {
     recognised: usize,
     /// Whether the start tag that was used last said `xsi:nil="true"`.
     nil: bool,
+    /// How its text stands for bytes, where that is to be something else by its `xsi:type`.
+    binary: Option<Binary>,
     /// Which of its attributes are where.
     placed: Placed,
     /// The element whose content is being read.
@@ -111,6 +116,8 @@ pub struct Decoder<'a> {
     graph: Option<Box<Graph<'a>>>,
     /// What a lenient decoder has beside: nothing on the way of a strict one looks at it.
     lenient: Option<Box<Lenient>>,
+    /// The same while it tolerates only what types are named, in SOAP encoding.
+    of_types: Option<Box<Lenient>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -146,6 +153,7 @@ impl<'a> Decoder<'a> {
             next: None,
             recognised: 0,
             nil: false,
+            binary: None,
             placed: Placed::NONE,
             parent: None,
             reserve,
@@ -154,6 +162,7 @@ impl<'a> Decoder<'a> {
             refused: None,
             graph: None,
             lenient: None,
+            of_types: None,
         }
     }
 
@@ -186,17 +195,17 @@ impl<'a> Decoder<'a> {
 
     /// Whether it tolerates anything.
     pub fn is_lenient(&self) -> bool {
-        self.lenient.is_some()
+        self.lenient.is_some() || self.of_types.is_some()
     }
 
     /// Tolerates nothing from here on, and forgets what was tolerated.
     pub fn insist(&mut self) {
-        self.lenient = None;
+        (self.lenient, self.of_types) = (None, None);
     }
 
     /// What was tolerated so far: nothing, if the decoder is strict.
     pub fn take_deviations(&mut self) -> Deviations {
-        match &mut self.lenient {
+        match self.lenient.as_mut().or(self.of_types.as_mut()) {
             None => Deviations::default(),
             Some(lenient) => lenient.take_deviations(),
         }

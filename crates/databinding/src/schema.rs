@@ -4,6 +4,7 @@ use std::fmt;
 
 use castile_xml::Known;
 
+use crate::datatypes::is_derived;
 use crate::expected::Expected;
 use crate::facets::Check;
 
@@ -29,6 +30,8 @@ pub struct Element {
     pub constraint: Option<ValueConstraint>,
     /// What its value must be beside being one of its Rust type.
     pub facets: Option<&'static dyn Check>,
+    /// Which simple types `xsi:type` may name, if those aren't the built-in ones that its Rust type tells.
+    pub types: Option<&'static SimpleTypes>,
     /// Whether there is neither a constraint nor a facet: one comparison for what most elements don't have.
     is_bare: bool,
     /// What tells its local name from nearly all others.
@@ -47,6 +50,7 @@ impl Element {
             slot: slot % Known::SLOTS,
             constraint: None,
             facets: None,
+            types: None,
             is_bare: true,
             look: castile_xml::look(name),
         }
@@ -77,6 +81,12 @@ impl Element {
     pub const fn facets(mut self, facets: &'static dyn Check) -> Self {
         self.is_bare = false;
         self.facets = Some(facets);
+        self
+    }
+
+    /// The same where `xsi:type` may name these simple types.
+    pub const fn types(mut self, types: &'static SimpleTypes) -> Self {
+        self.types = Some(types);
         self
     }
 
@@ -352,7 +362,7 @@ pub enum Content {
 }
 
 /// A type that `xsi:type` may name (XSD Part 1 §2.6.1).
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct TypeName {
     /// The namespace name, empty for none.
     pub namespace: &'static str,
@@ -364,6 +374,64 @@ impl TypeName {
     /// The type of this name.
     pub const fn new(namespace: &'static str, name: &'static str) -> Self {
         TypeName { namespace, name }
+    }
+
+    /// The built-in type that messages call so: `xs:int`. `None` if it is called otherwise.
+    pub(crate) const fn of_builtin(name: &'static str) -> Option<Self> {
+        match name.as_bytes() {
+            [b'x', b's', b':', ..] => Some(TypeName::new(XSD_NAMESPACE, name.split_at("xs:".len()).1)),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a built-in simple type.
+    pub(crate) fn is_builtin(&self) -> bool {
+        is_same(self.namespace, XSD_NAMESPACE)
+    }
+}
+
+/// The simple types that `xsi:type` may name on an element of a simple type: this and those that are derived from it, the
+/// members of a union among them (XSD Part 1 §3.3.4, §3.14.6).
+///
+/// ```
+/// use castile_databinding::schema::{Element, SimpleTypes};
+///
+/// static CODE_TYPES: SimpleTypes = SimpleTypes::new("Code", "", &[("urn:orders", "Code ShortCode")]);
+/// static CODE: Element = Element::new("urn:orders", "code", 0).types(&CODE_TYPES);
+/// ```
+#[derive(Debug)]
+pub struct SimpleTypes {
+    /// What the type of the element is called, for messages.
+    name: &'static str,
+    /// Local names of built-in types, with a blank between them: what is derived from these may be named, too.
+    builtin: &'static str,
+    /// Namespaces, each with the local names of all its types that may be named.
+    of_contract: &'static [(&'static str, &'static str)],
+}
+
+impl SimpleTypes {
+    /// Those of an element whose type is called `name`: built-in ones and those that are derived from these, and types of a
+    /// contract, as namespaces and local names. Between names there is a blank.
+    pub const fn new(
+        name: &'static str,
+        builtin: &'static str,
+        of_contract: &'static [(&'static str, &'static str)],
+    ) -> Self {
+        SimpleTypes { name, builtin, of_contract }
+    }
+
+    /// What the type of the element is called.
+    pub(crate) fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Whether this type may be named.
+    pub(crate) fn allow(&self, namespace: &str, name: &str) -> bool {
+        if is_same(namespace, XSD_NAMESPACE) {
+            return self.builtin.split(' ').any(|from| is_derived(name, from));
+        }
+        let mut of_contract = self.of_contract.iter().filter(|(one, _)| is_same(one, namespace));
+        of_contract.any(|(_, names)| names.split(' ').any(|one| one == name))
     }
 }
 

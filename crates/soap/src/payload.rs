@@ -53,13 +53,11 @@ impl<T: FromXml> FromPayload for T {
         match root.body {
             None => {
                 if root.is_encoded {
-                    // SOAP encoding is by its own rules.
-                    decoder.insist();
-                }
-                value = decoder.root(&root.element)?;
-                match root.is_encoded {
-                    true => Envelope::read_end_behind_others(decoder)?,
-                    false => Envelope::read_end(decoder.reader())?,
+                    value = decoder.call(&root.element)?;
+                    Envelope::read_end_behind_others(decoder)?;
+                } else {
+                    value = decoder.root(&root.element)?;
+                    Envelope::read_end(decoder.reader())?;
                 }
             }
             Some(_) => {

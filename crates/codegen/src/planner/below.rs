@@ -123,7 +123,7 @@ impl<'i> Named<'i> {
                 named.namespaces.extend(names.map(|name| &*name.namespace));
                 named.items.extend(item_of(&planned.value.base));
             }
-            Item::Choice(_) | Item::Enumeration(_) | Item::Union(_) | Item::Restriction(_) => {}
+            Item::Choice(_) | Item::Enumeration(_) | Item::Union(_) | Item::Restriction(_) | Item::NamedTypes(_) => {}
         }
         named
     }

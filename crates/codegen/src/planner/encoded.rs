@@ -84,19 +84,22 @@ impl Planner<'_> {
 
     /// What values of a type are. `owner` is what they belong to, for the names of types that have none.
     fn encoded(&mut self, type_id: TypeId, owner: &str) -> EncodedValue {
-        let nothing = || EncodedValue { base: Base::AnyType, is_shared: false, type_name: None, facets: None };
+        let nothing =
+            || EncodedValue { base: Base::AnyType, is_shared: false, type_name: None, facets: None, types: None };
         self.deeper(|planner| planner.encoded_value(type_id, owner)).unwrap_or_else(nothing)
     }
 
     fn encoded_value(&mut self, type_id: TypeId, owner: &str) -> EncodedValue {
         let schema = self.schema;
-        let mut value = EncodedValue { base: Base::AnyType, is_shared: false, type_name: None, facets: None };
+        let mut value =
+            EncodedValue { base: Base::AnyType, is_shared: false, type_name: None, facets: None, types: None };
         match Kind::of(self.schema, type_id) {
             Kind::Any => {}
             Kind::Simple => {
                 let type_id = simple_of(self, type_id);
                 value.base = self.simple(type_id);
                 value.facets = self.facets(type_id);
+                value.types = self.named_types(type_id);
                 value.type_name = Some(self.simple_type_name(type_id));
             }
             Kind::Literal => {
@@ -258,7 +261,7 @@ impl Planner<'_> {
                 let documentation = format!("An array in `{}`.", path.ident);
                 let items = Items { type_id, ranks: ranks[..last].to_owned(), rank };
                 self.array_of(inner.clone(), items, documentation);
-                EncodedValue { base: Base::Item(inner), is_shared: false, type_name: None, facets: None }
+                EncodedValue { base: Base::Item(inner), is_shared: false, type_name: None, facets: None, types: None }
             }
         };
         let item = self.accessor_element("item", &value);
@@ -285,8 +288,8 @@ impl Planner<'_> {
     /// An accessor has no namespace (SOAP 1.1 §5.1: its name is local to the type).
     fn accessor_element(&mut self, name: &str, value: &EncodedValue) -> Element {
         self.namespaces.push(String::new());
-        let facets = value.facets.clone();
-        Element { namespace: String::new(), name: name.to_owned(), slot: self.slot(), constraint: None, facets }
+        let (facets, types) = (value.facets.clone(), value.types.clone());
+        Element { namespace: String::new(), name: name.to_owned(), slot: self.slot(), constraint: None, facets, types }
     }
 
     fn type_name(&self, type_id: TypeId) -> Option<TypeName> {

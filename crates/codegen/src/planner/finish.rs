@@ -105,7 +105,7 @@ fn holds_names(item: &Item) -> bool {
             }
             Item::Derived(planned) => planned.variants.iter().any(|variant| variant.base.is_name()),
             Item::Union(planned) => planned.has_names,
-            Item::Choice(_) | Item::Enumeration(_) | Item::Restriction(_) => false,
+            Item::Choice(_) | Item::Enumeration(_) | Item::Restriction(_) | Item::NamedTypes(_) => false,
             // Bare names are those of accessors in any case.
             Item::EncodedStruct(_) | Item::EncodedArray(_) => false,
         }
@@ -139,7 +139,7 @@ fn add_tags(item: &mut Item, tags: &Tags) {
             planned.start = encoded_start(&planned.item, &planned.value, tags);
             planned.tag = type_tag(&planned.item_type, tags);
         }
-        Item::Choice(_) | Item::Enumeration(_) | Item::Union(_) | Item::Restriction(_) => {}
+        Item::Choice(_) | Item::Enumeration(_) | Item::Union(_) | Item::Restriction(_) | Item::NamedTypes(_) => {}
     }
 }
 

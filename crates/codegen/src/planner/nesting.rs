@@ -68,7 +68,9 @@ impl Graph {
             _ => 1,
         };
         let ranks = items.iter().map(|item| (rank(item), item.path().clone())).collect();
-        let is_simple = |item: &Item| matches!(item, Item::Enumeration(_) | Item::Union(_) | Item::Restriction(_));
+        let is_simple = |item: &Item| {
+            matches!(item, Item::Enumeration(_) | Item::Union(_) | Item::Restriction(_) | Item::NamedTypes(_))
+        };
         let is_level = items.iter().map(|item| !is_simple(item)).collect();
         Graph { numbers, edges, ranks, is_level }
     }

@@ -230,7 +230,7 @@ impl Planner<'_> {
             self.report(Severity::Warning, operation.location, text);
         }
         self.namespaces.push(namespace.clone());
-        let element = Element { namespace, name, slot: self.slot(), constraint: None, facets: None };
+        let element = Element { namespace, name, slot: self.slot(), constraint: None, facets: None, types: None };
         Root { element, is_encoded, type_name: None, start: String::new(), end: String::new() }
     }
 
@@ -318,6 +318,7 @@ impl Planner<'_> {
                     slot: self.slot(),
                     constraint: None,
                     facets,
+                    types: self.named_types(type_id),
                 };
                 (format!("The part `{}`.", part.name), element, Value { base, nil: Nil::Never })
             }

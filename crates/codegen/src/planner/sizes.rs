@@ -245,7 +245,7 @@ impl Sizes {
             // The items, and the sizes of its dimensions if there are several.
             Item::EncodedArray(planned) if planned.rank == 1 => TEXT.into(),
             Item::EncodedArray(_) => Layout::all_of([TEXT, TEXT]).into(),
-            Item::Restriction(_) => return None,
+            Item::Restriction(_) | Item::NamedTypes(_) => return None,
         })
     }
 

@@ -329,6 +329,7 @@ impl Planner<'_> {
         Element {
             // What is in an attachment can't be held against them.
             facets: if self.streams(declaration) { None } else { self.facets(declaration.type_id) },
+            types: self.named_types(declaration.type_id),
             namespace,
             name: declaration.name.local().to_owned(),
             slot,

@@ -14,6 +14,7 @@ use crate::recursive::deeper;
 use crate::schema::{self, Attributes, Element, TypeName, ValueConstraint, XSI_NAMESPACE, is_same};
 
 use super::charges::BLOCK;
+use super::types::{Rules, is_simple};
 use super::{Decoder, FromXml, is_fixed, quoted};
 
 /// Attributes of the envelope's namespace may stand anywhere in SOAP 1.1 (§4.1.1), on header blocks and on the payload in
@@ -291,7 +292,7 @@ impl Decoder<'_> {
         match self.said_type_of(types) {
             Ok(None) => Ok(0),
             Ok(Some(index)) => Ok(index),
-            Err(error) => self.tolerate(error).map(|()| 0),
+            Err(error) => self.tolerate_type(error).map(|()| 0),
         }
     }
 
@@ -303,7 +304,7 @@ impl Decoder<'_> {
         match self.said_type_of(types) {
             Ok(Some(index)) => return Ok(index),
             Ok(None) => {}
-            Err(error) => self.tolerate(error)?,
+            Err(error) => self.tolerate_type(error)?,
         }
         let message = format!("<{}> has an abstract type, where one was expected that xsi:type names", element.name);
         Err(Error::new(ErrorKind::Structure, self.inside_tag(), message))
@@ -347,7 +348,7 @@ impl Decoder<'_> {
             Ok(name) => return Ok(name.map(|(namespace, local)| ExpandedName::new(namespace, local))),
             Err(error) => error,
         };
-        self.tolerate(error).map(|()| None)
+        self.tolerate_type(error).map(|()| None)
     }
 
     /// The same, as one of `types`; their number stands for a type that is none of them.
@@ -365,7 +366,7 @@ impl Decoder<'_> {
     }
 
     /// The same, as namespace and local name.
-    fn said_type(&self) -> Result<Option<(&str, &str)>, Error> {
+    pub(super) fn said_type(&self) -> Result<Option<(&str, &str)>, Error> {
         let Some((value, offset)) = self.type_attribute() else { return Ok(None) };
         let text = value.trim_matches([' ', '\t', '\n', '\r']);
         let (prefix, local) = text.split_once(':').unwrap_or(("", text));
@@ -392,10 +393,13 @@ impl Decoder<'_> {
         element: &'static Element,
         expected: Option<TypeName>,
     ) -> Result<(), Error> {
-        let Some(expected) = expected else { return Ok(()) };
         if !self.may_say_type() {
             return Ok(());
         }
+        if let Some(rules) = is_simple(element, expected.as_ref(), Rules::Literal) {
+            return self.admit_simple_type(element, expected.as_ref(), rules).map(drop);
+        }
+        let Some(expected) = expected else { return Ok(()) };
         match self.type_name()? {
             Some(found) if !found.is(expected.namespace, expected.name) => {
                 let message = format!(
@@ -404,7 +408,7 @@ impl Decoder<'_> {
                     ExpandedName::new(expected.namespace, expected.name)
                 );
                 let error = Error::new(ErrorKind::Structure, self.inside_tag(), message);
-                self.tolerate(error)
+                self.tolerate_type(error)
             }
             _ => Ok(()),
         }
@@ -502,7 +506,7 @@ impl Decoder<'_> {
 
     /// A place in the start tag that was read last.
     #[cold]
-    fn inside_tag(&self) -> usize {
+    pub(super) fn inside_tag(&self) -> usize {
         let offset = self.reader.offset();
         if self.inside(offset) == offset { offset.saturating_sub(1) } else { self.inside(offset) }
     }

@@ -5,8 +5,9 @@ mod graph;
 
 use std::any::{Any, TypeId};
 
+use super::simple::nil_with_content;
+use super::types::{Rules, is_simple};
 use super::{Decoder, Error, ErrorKind, FromXml, Next, quoted};
-use crate::any::ExpandedName;
 use crate::datatypes::SimpleType;
 use crate::encoded::{RPC, SOAP11, SOAP12};
 use crate::schema::{Element, TypeName, XSI_NAMESPACE};
@@ -22,11 +23,32 @@ pub struct Parts {
     are_named: bool,
 }
 
+/// What is known of the type of a value.
+#[derive(Clone, Copy)]
+struct Typed {
+    /// [`FromXml::TYPE`].
+    name: Option<TypeName>,
+    /// Whether tags that name nothing but this are learned as plain ones: [`FromXml::TYPE_IS_FIXED`].
+    is_fixed: bool,
+    /// Whether another one may be named.
+    is_any: bool,
+}
+
+impl Typed {
+    const ANY: Typed = Typed { name: None, is_fixed: false, is_any: true };
+
+    const fn of<T: FromXml>() -> Self {
+        Typed { name: T::TYPE, is_fixed: T::TYPE_IS_FIXED, is_any: false }
+    }
+}
+
 /// What a start tag says of the value of its element.
 enum Said<'a> {
     Nil,
-    /// The value is here.
-    Here,
+    /// The value is here. `as_plain`: all that its attributes say is what the contract says.
+    Here {
+        as_plain: bool,
+    },
     /// Another element has it.
     Elsewhere(Reference<'a>),
 }
@@ -156,8 +178,8 @@ impl<'a> Decoder<'a> {
 
     #[inline(never)]
     fn unknown_encoded<T: FromXml>(&mut self, element: &'static Element) -> Result<Option<T>, Error> {
-        let reference = match self.open_encoded(element, T::TYPE, T::TYPE_IS_FIXED)? {
-            Said::Here => return T::content(self, element).map(Some),
+        let reference = match self.open_encoded(element, Typed::of::<T>())? {
+            Said::Here { .. } => return T::content(self, element).map(Some),
             Said::Nil => return Ok(None),
             Said::Elsewhere(reference) => reference,
         };
@@ -174,8 +196,7 @@ impl<'a> Decoder<'a> {
         if let Some(value) = T::referenced(self, self.start_of(place)) {
             return Ok(Some(value));
         }
-        let value =
-            self.follow(place, reference, element, (T::TYPE, T::TYPE_IS_FIXED), |decoder| T::content(decoder, element));
+        let value = self.follow(place, reference, element, Typed::of::<T>(), |decoder| T::content(decoder, element));
         self.note_reference(reference);
         value
     }
@@ -187,25 +208,41 @@ impl<'a> Decoder<'a> {
     /// What is wrong with it.
     pub fn independent<T: FromXml>(&mut self, element: &'static Element) -> Result<Option<T>, Error> {
         // What is encoded has rules of its own.
-        let lenient = self.lenient.take();
-        let value = self.independent_strictly(element);
-        self.lenient = lenient;
+        self.of_types = self.lenient.take();
+        let value = self.independent_by_rules(element);
+        self.lenient = self.of_types.take();
         self.is_granted()?;
         value
     }
 
-    fn independent_strictly<T: FromXml>(&mut self, element: &'static Element) -> Result<Option<T>, Error> {
+    /// Reads the content of `element`, the one of a call or of its answer, whose start tag the caller has read and found to be the
+    /// right one. If it is nil it has no accessors. Of a lenient decoder what types are named is tolerated, and nothing else.
+    ///
+    /// # Errors
+    /// What the document has instead.
+    pub fn call<T: FromXml>(&mut self, element: &'static Element) -> Result<T, Error> {
+        self.of_types = self.lenient.take();
+        self.reader.begin_layout();
+        self.attributes(element, T::ATTRIBUTES)?;
+        if std::mem::take(&mut self.nil)
+            && let Next::Start(tag) = self.peek()?
+        {
+            return Err(nil_with_content(element, tag.offset));
+        }
+        let value = T::content(self, element)?;
+        self.is_granted().map(|()| value)
+    }
+
+    fn independent_by_rules<T: FromXml>(&mut self, element: &'static Element) -> Result<Option<T>, Error> {
         self.reader.begin_layout();
         // No value of an attribute has this character.
         let offset = self.reader.input()[..self.reader.offset()].rfind('<').unwrap_or_default();
-        match self.said(offset, element, T::TYPE, false, false)? {
-            Said::Here => T::content(self, element).map(Some),
+        match self.said(offset, element, Typed { is_fixed: false, ..Typed::of::<T>() }, false)? {
+            Said::Here { .. } => T::content(self, element).map(Some),
             Said::Nil => Ok(None),
             Said::Elsewhere(reference) => {
                 let place = self.find(&reference)?;
-                self.follow(place, &reference, element, (T::TYPE, T::TYPE_IS_FIXED), |decoder| {
-                    T::content(decoder, element)
-                })
+                self.follow(place, &reference, element, Typed::of::<T>(), |decoder| T::content(decoder, element))
             }
         }
     }
@@ -228,12 +265,12 @@ impl<'a> Decoder<'a> {
         element: &'static Element,
         read: impl FnOnce(&mut Self) -> Result<T, Error>,
     ) -> Result<Option<T>, Error> {
-        match self.open_encoded(element, None, false)? {
-            Said::Here => read(self).map(Some),
+        match self.open_encoded(element, Typed::ANY)? {
+            Said::Here { .. } => read(self).map(Some),
             Said::Nil => Ok(None),
             Said::Elsewhere(reference) => {
                 let place = self.find(&reference)?;
-                self.follow(place, &reference, element, (None, false), read)
+                self.follow(place, &reference, element, Typed::ANY, read)
             }
         }
     }
@@ -244,24 +281,24 @@ impl<'a> Decoder<'a> {
         place: u32,
         reference: &Reference<'a>,
         element: &'static Element,
-        (type_name, type_is_fixed): (Option<TypeName>, bool),
+        typed: Typed,
         read: impl FnOnce(&mut Self) -> Result<T, Error>,
     ) -> Result<Option<T>, Error> {
-        let (outer, opened) = self.go_to(place, reference, element, type_is_fixed)?;
+        let (outer, opened) = self.go_to(place, reference, element, typed.is_fixed)?;
         let offset = self.start_of(place);
         let said = match opened {
             Opened::Alike => {
                 self.nil = false;
                 self.note_identity(Some(offset));
-                Said::Here
+                Said::Here { as_plain: true }
             }
-            Opened::Known => self.said(offset, element, type_name, false, true)?,
-            Opened::Unknown => self.said(offset, element, type_name, false, false)?,
+            Opened::Known => self.said(offset, element, Typed { is_fixed: false, ..typed }, true)?,
+            Opened::Unknown => self.said(offset, element, Typed { is_fixed: false, ..typed }, false)?,
         };
         let value = match said {
-            Said::Here => {
+            Said::Here { as_plain } => {
                 if !matches!(opened, Opened::Alike) {
-                    if type_is_fixed {
+                    if typed.is_fixed && as_plain {
                         self.note_alike(place, element);
                     }
                     self.reader.extend_layout();
@@ -277,17 +314,12 @@ impl<'a> Decoder<'a> {
     }
 
     /// Reads the start tag that comes next, and the whole element if it has no value or refers to another.
-    fn open_encoded(
-        &mut self,
-        element: &'static Element,
-        type_name: Option<TypeName>,
-        type_is_fixed: bool,
-    ) -> Result<Said<'a>, Error> {
+    fn open_encoded(&mut self, element: &'static Element, typed: Typed) -> Result<Said<'a>, Error> {
         match self.peek()? {
             Next::Start(tag) => {
                 self.next = None;
                 let is_known = self.recognised == element.identity();
-                self.said(tag.offset, element, type_name, type_is_fixed, is_known)
+                self.said(tag.offset, element, typed, is_known)
             }
             Next::End { offset } => Err(self.ends_early(offset, element)),
         }
@@ -299,15 +331,14 @@ impl<'a> Decoder<'a> {
         &mut self,
         offset: usize,
         element: &'static Element,
-        type_name: Option<TypeName>,
-        type_is_fixed: bool,
+        typed: Typed,
         is_known: bool,
     ) -> Result<Said<'a>, Error> {
         self.nil = false;
         self.note_identity(None);
         if self.reader.is_plain() {
             self.reader.learn_start(element.known());
-            return Ok(Said::Here);
+            return Ok(Said::Here { as_plain: true });
         }
         let (mut nil, mut reference, mut said_type) = (None, None, None);
         let (mut has_id, mut says_more) = (false, false);
@@ -330,7 +361,7 @@ impl<'a> Decoder<'a> {
             self.note_identity(Some(offset));
         }
         // Other types than fixed ones are read by what the tag says.
-        let is_as_plain = type_is_fixed && !says_more;
+        let is_as_plain = typed.is_fixed && !says_more;
         if !is_known && !is_as_plain {
             self.reader.learn_start(element.known());
         }
@@ -349,16 +380,14 @@ impl<'a> Decoder<'a> {
             self.nothing_beside(&reference, element)?;
             return Ok(Said::Elsewhere(reference));
         }
-        if let Some(expected) = type_name
-            && let Some(said) = said_type
-            && !self.names_type(said, &expected)
-        {
-            self.refuse_other_type_encoded(element, expected)?;
-        }
-        if is_as_plain {
+        let as_plain = match said_type {
+            Some(said) if !typed.is_any => self.admit_encoded_type(said, element, typed.name)?,
+            _ => true,
+        };
+        if is_as_plain && as_plain {
             self.reader.learn_start_as_plain(element.known());
         }
-        Ok(Said::Here)
+        Ok(Said::Here { as_plain })
     }
 
     /// Reads up to the end of an element that refers to another, and so must be empty.
@@ -382,13 +411,25 @@ impl<'a> Decoder<'a> {
         local == expected.name && self.reader.resolve(prefix) == Some(expected.namespace)
     }
 
-    /// A struct may also be called just that (SOAP 1.1 §5.4.1, `SOAP-ENC:Struct`).
-    fn refuse_other_type_encoded(&mut self, element: &'static Element, expected: TypeName) -> Result<(), Error> {
-        let found: Option<ExpandedName> = self.type_name()?;
-        match found {
-            Some(found) if found.is(SOAP11, "Struct") || found.is(SOAP12, "Struct") => Ok(()),
-            Some(_) => self.refuse_other_type(element, Some(expected)),
-            None => Ok(()),
+    /// Looks at the type that an attribute names. `true` if it is the expected one, or none is expected. A struct may also be
+    /// called just that (SOAP 1.1 §5.4.1, `SOAP-ENC:Struct`).
+    fn admit_encoded_type(
+        &mut self,
+        attribute: usize,
+        element: &'static Element,
+        expected: Option<TypeName>,
+    ) -> Result<bool, Error> {
+        if expected.as_ref().is_some_and(|expected| self.names_type(attribute, expected)) {
+            return Ok(true);
+        }
+        if let Some(rules) = is_simple(element, expected.as_ref(), Rules::Encoded) {
+            return self.admit_simple_type(element, expected.as_ref(), rules);
+        }
+        let Some(expected) = expected else { return Ok(true) };
+        match self.type_name()? {
+            Some(found) if found.is(SOAP11, "Struct") || found.is(SOAP12, "Struct") => Ok(true),
+            Some(_) => self.refuse_other_type(element, Some(expected)).map(|()| false),
+            None => Ok(false),
         }
     }
 

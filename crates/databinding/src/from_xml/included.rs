@@ -46,6 +46,8 @@ impl<'a> Decoder<'a> {
                     return self.value(&text, element.constraint, facets, start);
                 }
                 Token::StartTag(tag) if is_white(&text) && self.is_include(&tag) => {
+                    // What it refers to is bytes already.
+                    self.binary = None;
                     let included = self.include(tag.offset, binary, includes)?;
                     self.end_of(element.name)?;
                     return match included {

@@ -163,6 +163,21 @@ impl<'a> Decoder<'a> {
         }
     }
 
+    /// Records what is wrong with a type that is named, if that may be tolerated: in SOAP encoding nothing else is.
+    ///
+    /// # Errors
+    /// As for [`tolerate`](Self::tolerate).
+    #[cold]
+    pub(super) fn tolerate_type(&mut self, error: Error) -> Result<(), Error> {
+        match &mut self.of_types {
+            Some(lenient) => {
+                lenient.deviations.add(error);
+                Ok(())
+            }
+            None => self.tolerate(error),
+        }
+    }
+
     /// Passes over the element that comes next, whose start tag was read.
     pub(super) fn pass_over(&mut self) -> Result<(), Error> {
         self.next = None;

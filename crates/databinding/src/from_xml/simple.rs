@@ -79,6 +79,14 @@ impl<'a> Decoder<'a> {
         facets: Option<&'static dyn Check>,
         offset: usize,
     ) -> Result<T, Error> {
+        let converted;
+        let text = match self.binary.take() {
+            None => text,
+            Some(binary) => {
+                converted = self.converted(text, binary, T::NAME, offset)?;
+                &converted
+            }
+        };
         let text = match constraint {
             Some(constraint) if text.is_empty() => {
                 self.charge(constraint.value().len())?;
@@ -110,7 +118,7 @@ impl<'a> Decoder<'a> {
     }
 
     #[cold]
-    fn lexical(&self, problem: &Invalid, offset: usize) -> Error {
+    pub(super) fn lexical(&self, problem: &Invalid, offset: usize) -> Error {
         Error::new(ErrorKind::Lexical, self.inside(offset), problem.message().to_owned())
     }
 
@@ -249,8 +257,7 @@ impl<'a> Decoder<'a> {
         if is_empty {
             return Ok(());
         }
-        let message = format!("<{}> is nil and has content", element.name);
-        Err(Error::new(ErrorKind::Structure, offset, message))
+        Err(nil_with_content(element, offset))
     }
 
     pub(super) fn refuse_nil(&mut self, element: &'static Element, is_nillable: bool) -> Result<(), Error> {
@@ -286,4 +293,10 @@ impl<'a> Decoder<'a> {
 /// written with are not here.
 pub(super) fn is_fixed<T: SimpleType>(value: &T, fixed: &str) -> bool {
     T::HAS_NAMES || matches!(T::parse(fixed), Ok(fixed) if fixed == *value)
+}
+
+/// That an element which says that it is nil has content, at `offset`.
+#[cold]
+pub(super) fn nil_with_content(element: &Element, offset: usize) -> Error {
+    Error::new(ErrorKind::Structure, offset, format!("<{}> is nil and has content", element.name))
 }

@@ -207,6 +207,8 @@ fn declared<D: FaultDetail>(
     if !others.is_empty() && !may_say_type(&reader) {
         return None;
     }
+    // What type is named must be the right one where it tells which it is.
+    let is_lenient = is_lenient && others.is_empty();
     let read = |reader, index| {
         let mut decoder = if is_lenient { Decoder::lenient(reader) } else { Decoder::new(reader) };
         let detail = D::read(&mut decoder, index).ok()?;

@@ -228,6 +228,14 @@ impl SimpleType for NumberOrName {
     }
 }
 
+static NUMBER_OR_NAME_TYPES: xs::SimpleTypes = xs::SimpleTypes::new(
+    "NumberOrName",
+    "QName int token",
+    &[(NAMESPACE, "NameOrToken NumberOrName")],
+);
+
+static UNIONS_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("unions", "", &[]);
+
 /// The element `UnionAttribute`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnionAttribute {
@@ -368,8 +376,8 @@ static VALUE: [Element; 34] = [
     Element::new(NAMESPACE, "ENTITY", 28).occurs(0, Some(1)),
     Element::new(NAMESPACE, "ENTITIES", 29).occurs(0, Some(1)),
     Element::new(NAMESPACE, "required", 32).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "union", 33).occurs(0, None),
-    Element::new(NAMESPACE, "unions", 34).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "union", 33).types(&NUMBER_OR_NAME_TYPES).occurs(0, None),
+    Element::new(NAMESPACE, "unions", 34).types(&UNIONS_TYPES).occurs(0, Some(1)),
     Element::new(NAMESPACE, "unionAttribute", 35).occurs(0, Some(1)),
 ];
 

@@ -214,6 +214,8 @@ impl<S: HttpService> FeatureClient<S> {
     }
 }
 
+static STRING_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("xs:string", "string", &[(NAMESPACE_2, "Size")]);
+
 /// The type `Point`, encoded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Point {
@@ -225,7 +227,11 @@ pub struct Point {
     pub label: Option<String>,
 }
 
-static POINT: [Element; 3] = [Element::new("", "x", 0), Element::new("", "y", 1), Element::new("", "label", 2)];
+static POINT: [Element; 3] = [
+    Element::new("", "x", 0),
+    Element::new("", "y", 1),
+    Element::new("", "label", 2).types(&STRING_TYPES),
+];
 
 impl FromXml for Point {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
@@ -276,6 +282,8 @@ pub enum Size {
     Large = "large",
 }
 
+static SIZE_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("Size", "", &[(NAMESPACE_2, "Size")]);
+
 /// The element `echo` of rpc style.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EchoRequest {
@@ -285,7 +293,7 @@ pub struct EchoRequest {
     pub size: Option<Size>,
 }
 
-static ECHO_REQUEST: [Element; 2] = [Element::new("", "point", 3), Element::new("", "size", 4)];
+static ECHO_REQUEST: [Element; 2] = [Element::new("", "point", 3), Element::new("", "size", 4).types(&SIZE_TYPES)];
 
 impl FromXml for EchoRequest {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
@@ -323,7 +331,7 @@ pub struct EchoResponse {
     pub size: Option<Size>,
 }
 
-static ECHO_RESPONSE: [Element; 2] = [Element::new("", "point", 6), Element::new("", "size", 7)];
+static ECHO_RESPONSE: [Element; 2] = [Element::new("", "point", 6), Element::new("", "size", 7).types(&SIZE_TYPES)];
 
 impl FromXml for EchoResponse {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
@@ -427,7 +435,7 @@ impl ToXml for Points {
 pub struct Matrix(pub ::castile::Array<String>);
 
 static MATRIX: xs::ArrayType = xs::ArrayType {
-    item: Element::new("", "item", 13),
+    item: Element::new("", "item", 13).types(&STRING_TYPES),
     item_type: xs::TypeName::new(NAMESPACE_3, "string"),
     ranks: "",
     rank: 2,
@@ -563,7 +571,7 @@ impl ToXml for ArrayOfInts {
 pub struct Names(pub Vec<Option<String>>);
 
 static NAMES: xs::ArrayType = xs::ArrayType {
-    item: Element::new("", "item", 20),
+    item: Element::new("", "item", 20).types(&STRING_TYPES),
     item_type: xs::TypeName::new(NAMESPACE_3, "string"),
     ranks: "",
     rank: 1,
@@ -784,7 +792,7 @@ pub struct Node {
 }
 
 static NODE: [Element; 3] = [
-    Element::new("", "name", 30),
+    Element::new("", "name", 30).types(&STRING_TYPES),
     Element::new("", "next", 31),
     Element::new("", "children", 33),
 ];
@@ -903,7 +911,7 @@ pub struct Animal {
     pub name: Option<String>,
 }
 
-static ANIMAL: [Element; 1] = [Element::new("", "name", 40)];
+static ANIMAL: [Element; 1] = [Element::new("", "name", 40).types(&STRING_TYPES)];
 
 impl FromXml for Animal {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
@@ -937,7 +945,7 @@ pub struct Cat {
     pub lives: Option<i32>,
 }
 
-static CAT: [Element; 2] = [Element::new("", "name", 41), Element::new("", "lives", 42)];
+static CAT: [Element; 2] = [Element::new("", "name", 41).types(&STRING_TYPES), Element::new("", "lives", 42)];
 
 impl FromXml for Cat {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
@@ -1213,7 +1221,7 @@ pub struct Open {
 static OPEN: [Element; 4] = [
     Element::new("", "any", 50),
     Element::new("", "untyped", 52),
-    Element::new("", "many", 53),
+    Element::new("", "many", 53).types(&STRING_TYPES),
     Element::new("", "choice", 56),
 ];
 

@@ -191,6 +191,8 @@ pub enum Color {
     AB = "a \"b\"",
 }
 
+static COLOR_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("Color", "", &[(NAMESPACE, "Color")]);
+
 /// The type `Small`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
@@ -205,6 +207,10 @@ pub enum Small {
     Small: "Small", Collapse, Other;
     Small = "small",
 }
+
+static SMALL_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("Small", "", &[(NAMESPACE, "Small")]);
+
+static SIZES_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("Sizes", "", &[(NAMESPACE, "Sizes")]);
 
 /// The type `SizeOrNumber`.
 #[derive(Clone, Debug, PartialEq)]
@@ -259,6 +265,12 @@ impl SimpleType for SizeOrNumber {
     }
 }
 
+static SIZE_OR_NUMBER_TYPES: xs::SimpleTypes = xs::SimpleTypes::new(
+    "SizeOrNumber",
+    "date int token",
+    &[(NAMESPACE, "Size SizeOrNumber Small")],
+);
+
 /// A value of `kind`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
@@ -276,6 +288,10 @@ pub enum Kind {
     A = "a",
     B = "b",
 }
+
+static KIND_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("kind", "NMTOKEN", &[]);
+
+static NUMBERS_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("numbers", "", &[]);
 
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -297,12 +313,12 @@ pub struct Value {
 }
 
 static VALUE: [Element; 6] = [
-    Element::new(NAMESPACE, "color", 0).occurs(0, None),
-    Element::new(NAMESPACE, "small", 1).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "sizes", 2).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "either", 3).occurs(0, None),
-    Element::new(NAMESPACE, "kind", 4).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "numbers", 5).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "color", 0).types(&COLOR_TYPES).occurs(0, None),
+    Element::new(NAMESPACE, "small", 1).types(&SMALL_TYPES).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "sizes", 2).types(&SIZES_TYPES).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "either", 3).types(&SIZE_OR_NUMBER_TYPES).occurs(0, None),
+    Element::new(NAMESPACE, "kind", 4).types(&KIND_TYPES).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "numbers", 5).types(&NUMBERS_TYPES).occurs(0, Some(1)),
 ];
 
 impl FromXml for Value {

@@ -160,6 +160,8 @@ static CODE_FACETS: xs::Restriction<String> = xs::Restriction::new(
     },
 );
 
+static CODE_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("Code", "", &[(NAMESPACE, "Code DigitCode")]);
+
 static DIGIT_CODE_FACETS: xs::Restriction<String> = xs::Restriction::new(
     "DigitCode",
     || {
@@ -174,6 +176,8 @@ static DIGIT_CODE_FACETS: xs::Restriction<String> = xs::Restriction::new(
     },
 );
 
+static DIGIT_CODE_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("DigitCode", "", &[(NAMESPACE, "DigitCode")]);
+
 static PERCENT_FACETS: xs::Restriction<i32> = xs::Restriction::new(
     "Percent",
     || {
@@ -185,6 +189,8 @@ static PERCENT_FACETS: xs::Restriction<i32> = xs::Restriction::new(
         &FACETS
     },
 );
+
+static PERCENT_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("Percent", "", &[(NAMESPACE, "Percent")]);
 
 static PRICE_FACETS: xs::Restriction<::castile::datatypes::Decimal> = xs::Restriction::new(
     "Price",
@@ -200,6 +206,8 @@ static PRICE_FACETS: xs::Restriction<::castile::datatypes::Decimal> = xs::Restri
     },
 );
 
+static PRICE_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("Price", "", &[(NAMESPACE, "Price")]);
+
 static KEY_FACETS: xs::Restriction<::castile::datatypes::HexBinary> = xs::Restriction::new(
     "Key",
     || {
@@ -211,6 +219,8 @@ static KEY_FACETS: xs::Restriction<::castile::datatypes::HexBinary> = xs::Restri
         &FACETS
     },
 );
+
+static KEY_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("Key", "", &[(NAMESPACE, "Key")]);
 
 static DAY_FACETS: xs::Restriction<::castile::datatypes::Date> = xs::Restriction::new(
     "Day",
@@ -224,6 +234,8 @@ static DAY_FACETS: xs::Restriction<::castile::datatypes::Date> = xs::Restriction
     },
 );
 
+static DAY_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("Day", "", &[(NAMESPACE, "Day")]);
+
 static WORD_FACETS: xs::Restriction<String> = xs::Restriction::new(
     "Word",
     || {
@@ -235,6 +247,8 @@ static WORD_FACETS: xs::Restriction<String> = xs::Restriction::new(
     },
 );
 
+static WORD_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("Word", "", &[(NAMESPACE, "Word")]);
+
 static GRADE_FACETS: xs::Restriction<i32> = xs::Restriction::new(
     "Grade",
     || {
@@ -245,6 +259,8 @@ static GRADE_FACETS: xs::Restriction<i32> = xs::Restriction::new(
         &FACETS
     },
 );
+
+static GRADE_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("Grade", "", &[(NAMESPACE, "Grade")]);
 
 /// The type `Color`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -264,6 +280,8 @@ pub enum Color {
     Green = "green",
 }
 
+static COLOR_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("Color", "", &[(NAMESPACE, "Color Reddish")]);
+
 static KIND_FACETS: xs::Restriction<::castile::datatypes::QName> = xs::Restriction::new(
     "Kind",
     || {
@@ -276,7 +294,11 @@ static KIND_FACETS: xs::Restriction<::castile::datatypes::QName> = xs::Restricti
     },
 );
 
+static KIND_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("Kind", "", &[(NAMESPACE, "Kind")]);
+
 static PERCENTS_ITEMS: xs::Items<i32> = xs::Items::new("Percents", &PERCENT_FACETS);
+
+static PERCENTS_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("Percents", "", &[(NAMESPACE, "FewPercents Percents")]);
 
 static FEW_PERCENTS_ITEMS: xs::Items<i32> = xs::Items::new("FewPercents", &PERCENT_FACETS);
 
@@ -293,6 +315,8 @@ static FEW_PERCENTS_FACETS: xs::Restriction<::castile::datatypes::List<i32>> = x
     },
 );
 
+static FEW_PERCENTS_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("FewPercents", "", &[(NAMESPACE, "FewPercents")]);
+
 static ONE_COLOR_FACETS: xs::Restriction<::castile::datatypes::List<Color>> = xs::Restriction::new(
     "OneColor",
     || {
@@ -304,6 +328,8 @@ static ONE_COLOR_FACETS: xs::Restriction<::castile::datatypes::List<Color>> = xs
         &FACETS
     },
 );
+
+static ONE_COLOR_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("OneColor", "", &[(NAMESPACE, "OneColor")]);
 
 /// The type `Size`.
 #[derive(Clone, Debug, PartialEq)]
@@ -367,6 +393,12 @@ impl SimpleType for Size {
 }
 
 ::castile::codegen::union_value!(Size);
+
+static SIZE_TYPES: xs::SimpleTypes = xs::SimpleTypes::new(
+    "Size",
+    "date",
+    &[(NAMESPACE, "Color Day Percent Reddish Size SomeSize")],
+);
 
 /// The type `SomeSize`.
 #[derive(Clone, Debug, PartialEq)]
@@ -443,6 +475,12 @@ static SOME_SIZE_FACETS: xs::Restriction<SomeSize> = xs::Restriction::new(
     },
 );
 
+static SOME_SIZE_TYPES: xs::SimpleTypes = xs::SimpleTypes::new(
+    "SomeSize",
+    "date",
+    &[(NAMESPACE, "Color Day Percent Reddish SomeSize")],
+);
+
 static FROST_FACETS: xs::Restriction<i32> = xs::Restriction::new(
     "Frost",
     || {
@@ -457,6 +495,12 @@ static FROST_FACETS: xs::Restriction<i32> = xs::Restriction::new(
 
 static TEMPERATURE_MEMBERS: xs::AnyOf = xs::AnyOf::new("Temperature", &[&PERCENT_FACETS, &FROST_FACETS]);
 
+static TEMPERATURE_TYPES: xs::SimpleTypes = xs::SimpleTypes::new(
+    "Temperature",
+    "",
+    &[(NAMESPACE, "Frost Percent Temperature")],
+);
+
 static BOOLEAN_FACETS: xs::Restriction<bool> = xs::Restriction::new(
     "boolean",
     || {
@@ -468,6 +512,12 @@ static BOOLEAN_FACETS: xs::Restriction<bool> = xs::Restriction::new(
 static CODE_OR_PERCENT_MEMBERS: xs::AnyOf = xs::AnyOf::new(
     "CodeOrPercent",
     &[&CODE_FACETS, &PERCENT_FACETS, &BOOLEAN_FACETS],
+);
+
+static CODE_OR_PERCENT_TYPES: xs::SimpleTypes = xs::SimpleTypes::new(
+    "CodeOrPercent",
+    "boolean",
+    &[(NAMESPACE, "Code CodeOrPercent DigitCode Percent")],
 );
 
 /// The type `Amount`.
@@ -558,6 +608,8 @@ impl ToXml for Marks {
     fn content(&self, _: &mut Encoder) {}
 }
 
+static SHORT_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("Short", "", &[(NAMESPACE_2, "Short")]);
+
 static OWN_FACETS: xs::Restriction<f32> = xs::Restriction::new(
     "own",
     || {
@@ -568,6 +620,8 @@ static OWN_FACETS: xs::Restriction<f32> = xs::Restriction::new(
         &FACETS
     },
 );
+
+static OWN_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("own", "float", &[]);
 
 /// The type `Reddish`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -583,6 +637,8 @@ pub enum Reddish {
     Reddish: "Reddish", Preserve, no Other;
     Red = "red",
 }
+
+static REDDISH_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("Reddish", "", &[(NAMESPACE, "Reddish")]);
 
 /// The type `SizeOrCode`.
 #[derive(Clone, Debug, PartialEq)]
@@ -636,6 +692,14 @@ impl SimpleType for SizeOrCode {
 
 ::castile::codegen::union_value!(SizeOrCode);
 
+static SIZE_OR_CODE_TYPES: xs::SimpleTypes = xs::SimpleTypes::new(
+    "SizeOrCode",
+    "date",
+    &[(NAMESPACE, "Code Color Day DigitCode Percent Reddish SizeOrCode SomeSize")],
+);
+
+static FROST_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("Frost", "", &[(NAMESPACE, "Frost")]);
+
 /// One of several.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
@@ -647,8 +711,8 @@ pub enum ValueChoice {
 }
 
 static VALUE_CHOICE: [Element; 2] = [
-    Element::new(NAMESPACE, "north", 27).facets(&PERCENT_FACETS),
-    Element::new(NAMESPACE, "south", 28).facets(&FROST_FACETS),
+    Element::new(NAMESPACE, "north", 27).facets(&PERCENT_FACETS).types(&PERCENT_TYPES),
+    Element::new(NAMESPACE, "south", 28).facets(&FROST_FACETS).types(&FROST_TYPES),
 ];
 
 impl ::castile::codegen::Group for ValueChoice {
@@ -740,6 +804,12 @@ impl SimpleType for PercentOrKind {
 
 ::castile::codegen::union_value!(PercentOrKind);
 
+static PERCENT_OR_KIND_TYPES: xs::SimpleTypes = xs::SimpleTypes::new(
+    "PercentOrKind",
+    "",
+    &[(NAMESPACE, "FirstOrSeven Kind Percent PercentOrKind ShortKind")],
+);
+
 /// The type `ShortKind`.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
@@ -820,6 +890,12 @@ static SHORT_KIND_FACETS: xs::Restriction<ShortKind> = xs::Restriction::new(
     },
 );
 
+static SHORT_KIND_TYPES: xs::SimpleTypes = xs::SimpleTypes::new(
+    "ShortKind",
+    "",
+    &[(NAMESPACE, "Kind Percent ShortKind")],
+);
+
 static SOME_KINDS_FACETS: xs::Restriction<
     ::castile::datatypes::List<::castile::datatypes::QName>,
 > = xs::Restriction::new(
@@ -839,6 +915,8 @@ static SOME_KINDS_FACETS: xs::Restriction<
         &FACETS
     },
 );
+
+static SOME_KINDS_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("SomeKinds", "", &[(NAMESPACE, "SomeKinds")]);
 
 /// The type `FirstOrSeven`.
 #[derive(Clone, Debug, PartialEq)]
@@ -920,6 +998,12 @@ static FIRST_OR_SEVEN_FACETS: xs::Restriction<FirstOrSeven> = xs::Restriction::n
     },
 );
 
+static FIRST_OR_SEVEN_TYPES: xs::SimpleTypes = xs::SimpleTypes::new(
+    "FirstOrSeven",
+    "",
+    &[(NAMESPACE, "FirstOrSeven Kind Percent")],
+);
+
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
@@ -988,36 +1072,42 @@ pub struct Value {
 }
 
 static VALUE: [Element; 30] = [
-    Element::new(NAMESPACE, "code", 0).facets(&CODE_FACETS).occurs(0, None),
-    Element::new(NAMESPACE, "digitCode", 1).facets(&DIGIT_CODE_FACETS).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "percent", 2).facets(&PERCENT_FACETS).occurs(0, None),
-    Element::new(NAMESPACE, "price", 3).facets(&PRICE_FACETS).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "key", 4).facets(&KEY_FACETS).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "day", 5).facets(&DAY_FACETS).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "word", 6).facets(&WORD_FACETS).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "grade", 7).facets(&GRADE_FACETS).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "color", 8).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "kind", 9).facets(&KIND_FACETS).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "percents", 10).facets(&PERCENTS_ITEMS).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "few", 11).facets(&FEW_PERCENTS_FACETS).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "oneColor", 12).facets(&ONE_COLOR_FACETS).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "size", 13).occurs(0, None),
-    Element::new(NAMESPACE, "someSize", 14).facets(&SOME_SIZE_FACETS).occurs(0, None),
-    Element::new(NAMESPACE, "temperature", 15).facets(&TEMPERATURE_MEMBERS).occurs(0, None),
-    Element::new(NAMESPACE, "either", 16).facets(&CODE_OR_PERCENT_MEMBERS).occurs(0, None),
+    Element::new(NAMESPACE, "code", 0).facets(&CODE_FACETS).types(&CODE_TYPES).occurs(0, None),
+    Element::new(NAMESPACE, "digitCode", 1).facets(&DIGIT_CODE_FACETS).types(&DIGIT_CODE_TYPES).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "percent", 2).facets(&PERCENT_FACETS).types(&PERCENT_TYPES).occurs(0, None),
+    Element::new(NAMESPACE, "price", 3).facets(&PRICE_FACETS).types(&PRICE_TYPES).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "key", 4).facets(&KEY_FACETS).types(&KEY_TYPES).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "day", 5).facets(&DAY_FACETS).types(&DAY_TYPES).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "word", 6).facets(&WORD_FACETS).types(&WORD_TYPES).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "grade", 7).facets(&GRADE_FACETS).types(&GRADE_TYPES).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "color", 8).types(&COLOR_TYPES).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "kind", 9).facets(&KIND_FACETS).types(&KIND_TYPES).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "percents", 10).facets(&PERCENTS_ITEMS).types(&PERCENTS_TYPES).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "few", 11).facets(&FEW_PERCENTS_FACETS).types(&FEW_PERCENTS_TYPES).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "oneColor", 12).facets(&ONE_COLOR_FACETS).types(&ONE_COLOR_TYPES).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "size", 13).types(&SIZE_TYPES).occurs(0, None),
+    Element::new(NAMESPACE, "someSize", 14).facets(&SOME_SIZE_FACETS).types(&SOME_SIZE_TYPES).occurs(0, None),
+    Element::new(NAMESPACE, "temperature", 15).facets(&TEMPERATURE_MEMBERS).types(&TEMPERATURE_TYPES).occurs(0, None),
+    Element::new(NAMESPACE, "either", 16)
+        .facets(&CODE_OR_PERCENT_MEMBERS)
+        .types(&CODE_OR_PERCENT_TYPES)
+        .occurs(0, None),
     Element::new(NAMESPACE, "amount", 17).occurs(0, Some(1)),
     Element::new(NAMESPACE, "marks", 18).occurs(0, Some(1)),
     Element::new(NAMESPACE, "part", 20).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "short", 21).facets(&other::SHORT_FACETS).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "maybe", 22).facets(&PERCENT_FACETS).occurs(0, None),
-    Element::new(NAMESPACE, "level", 23).default("50").facets(&PERCENT_FACETS).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "own", 24).facets(&OWN_FACETS).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "reddish", 25).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "sizeOrCode", 26).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "percentOrKind", 29).occurs(0, None),
-    Element::new(NAMESPACE, "shortKind", 30).facets(&SHORT_KIND_FACETS).occurs(0, None),
-    Element::new(NAMESPACE, "someKinds", 31).facets(&SOME_KINDS_FACETS).occurs(0, None),
-    Element::new(NAMESPACE, "firstOrSeven", 32).facets(&FIRST_OR_SEVEN_FACETS).occurs(0, None),
+    Element::new(NAMESPACE, "short", 21).facets(&other::SHORT_FACETS).types(&SHORT_TYPES).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "maybe", 22).facets(&PERCENT_FACETS).types(&PERCENT_TYPES).occurs(0, None),
+    Element::new(NAMESPACE, "level", 23).default("50").facets(&PERCENT_FACETS).types(&PERCENT_TYPES).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "own", 24).facets(&OWN_FACETS).types(&OWN_TYPES).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "reddish", 25).types(&REDDISH_TYPES).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "sizeOrCode", 26).types(&SIZE_OR_CODE_TYPES).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "percentOrKind", 29).types(&PERCENT_OR_KIND_TYPES).occurs(0, None),
+    Element::new(NAMESPACE, "shortKind", 30).facets(&SHORT_KIND_FACETS).types(&SHORT_KIND_TYPES).occurs(0, None),
+    Element::new(NAMESPACE, "someKinds", 31).facets(&SOME_KINDS_FACETS).types(&SOME_KINDS_TYPES).occurs(0, None),
+    Element::new(NAMESPACE, "firstOrSeven", 32)
+        .facets(&FIRST_OR_SEVEN_FACETS)
+        .types(&FIRST_OR_SEVEN_TYPES)
+        .occurs(0, None),
 ];
 
 impl FromXml for Value {
@@ -1134,13 +1224,13 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
             response: "urn:facets:Feature:rateResponse",
         },
         request: Root::new(
-            Element::new(NAMESPACE, "rate", 35).facets(&PERCENT_FACETS),
+            Element::new(NAMESPACE, "rate", 35).facets(&PERCENT_FACETS).types(&PERCENT_TYPES),
             "<ns1:rate xmlns:ns1=\"urn:facets\">",
             "</ns1:rate>",
         ),
         response: Some(
             Root::new(
-                Element::new(NAMESPACE, "rateResponse", 36).facets(&PERCENT_FACETS),
+                Element::new(NAMESPACE, "rateResponse", 36).facets(&PERCENT_FACETS).types(&PERCENT_TYPES),
                 "<ns1:rateResponse xmlns:ns1=\"urn:facets\">",
                 "</ns1:rateResponse>",
             ),
@@ -1178,7 +1268,9 @@ pub mod other {
         pub short: ::castile::datatypes::Token,
     }
 
-    static PART: [Element; 1] = [Element::new(NAMESPACE_2, "short", 19).facets(&SHORT_FACETS)];
+    static PART: [Element; 1] = [
+        Element::new(NAMESPACE_2, "short", 19).facets(&SHORT_FACETS).types(&super::SHORT_TYPES),
+    ];
 
     impl FromXml for Part {
         const ATTRIBUTES: &'static xs::Attributes = {

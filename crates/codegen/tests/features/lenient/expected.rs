@@ -134,6 +134,8 @@ impl<S: HttpService> FeatureClient<S> {
     }
 }
 
+static INT_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("xs:int", "int", &[(NAMESPACE, "Percent")]);
+
 static CODE_FACETS: xs::Restriction<String> = xs::Restriction::new(
     "Code",
     || {
@@ -145,6 +147,8 @@ static CODE_FACETS: xs::Restriction<String> = xs::Restriction::new(
         &FACETS
     },
 );
+
+static CODE_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("Code", "", &[(NAMESPACE, "Code")]);
 
 /// The type `Color`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -163,6 +167,10 @@ pub enum Color {
     Red = "red",
     Blue = "blue",
 }
+
+static COLOR_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("Color", "", &[(NAMESPACE, "Color")]);
+
+static COLORS_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("Colors", "", &[(NAMESPACE, "Colors")]);
 
 static PERCENT_FACETS: xs::Restriction<i32> = xs::Restriction::new(
     "Percent",
@@ -225,6 +233,14 @@ impl SimpleType for PercentOrColor {
 
 ::castile::codegen::union_value!(PercentOrColor);
 
+static PERCENT_OR_COLOR_TYPES: xs::SimpleTypes = xs::SimpleTypes::new(
+    "PercentOrColor",
+    "",
+    &[(NAMESPACE, "Color Percent PercentOrColor")],
+);
+
+static STRING_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("xs:string", "string", &[(NAMESPACE, "Code Color")]);
+
 /// The type `Item`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Item {
@@ -238,7 +254,10 @@ pub struct Item {
     pub note: Option<String>,
 }
 
-static ITEM: [Element; 2] = [Element::new(NAMESPACE, "name", 7), Element::new(NAMESPACE, "note", 8).occurs(0, Some(1))];
+static ITEM: [Element; 2] = [
+    Element::new(NAMESPACE, "name", 7).types(&STRING_TYPES),
+    Element::new(NAMESPACE, "note", 8).types(&STRING_TYPES).occurs(0, Some(1)),
+];
 
 impl FromXml for Item {
     const ATTRIBUTES: &'static xs::Attributes = {
@@ -292,7 +311,10 @@ pub struct Circle {
     pub radius: i32,
 }
 
-static CIRCLE: [Element; 2] = [Element::new(NAMESPACE, "label", 10), Element::new(NAMESPACE, "radius", 11)];
+static CIRCLE: [Element; 2] = [
+    Element::new(NAMESPACE, "label", 10).types(&STRING_TYPES),
+    Element::new(NAMESPACE, "radius", 11).types(&INT_TYPES),
+];
 
 impl FromXml for Circle {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Circle"));
@@ -375,7 +397,7 @@ pub enum ParagraphContent {
     Bold(String),
 }
 
-static PARAGRAPH_CONTENT: [Element; 1] = [Element::new(NAMESPACE, "bold", 13)];
+static PARAGRAPH_CONTENT: [Element; 1] = [Element::new(NAMESPACE, "bold", 13).types(&STRING_TYPES)];
 
 impl ::castile::codegen::Group for ParagraphContent {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(&PARAGRAPH_CONTENT)];
@@ -480,7 +502,10 @@ pub struct EventChoiceSequence {
     pub to: i32,
 }
 
-static EVENT_CHOICE_SEQUENCE: [Element; 2] = [Element::new(NAMESPACE, "from", 19), Element::new(NAMESPACE, "to", 20)];
+static EVENT_CHOICE_SEQUENCE: [Element; 2] = [
+    Element::new(NAMESPACE, "from", 19).types(&INT_TYPES),
+    Element::new(NAMESPACE, "to", 20).types(&INT_TYPES),
+];
 
 impl ::castile::codegen::Group for EventChoiceSequence {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(EVENT_CHOICE_SEQUENCE.split_at(1).0)];
@@ -513,7 +538,7 @@ pub enum EventChoice {
     Sequence(EventChoiceSequence),
 }
 
-static EVENT_CHOICE: [Element; 1] = [Element::new(NAMESPACE, "start", 18)];
+static EVENT_CHOICE: [Element; 1] = [Element::new(NAMESPACE, "start", 18).types(&INT_TYPES)];
 
 impl ::castile::codegen::Group for EventChoice {
     const FIRST: &'static [xs::First] = &[
@@ -552,7 +577,7 @@ pub struct Event {
     pub end: Option<i32>,
 }
 
-static EVENT: [Element; 1] = [Element::new(NAMESPACE, "end", 21).occurs(0, Some(1))];
+static EVENT: [Element; 1] = [Element::new(NAMESPACE, "end", 21).types(&INT_TYPES).occurs(0, Some(1))];
 
 impl FromXml for Event {
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Event"));
@@ -610,19 +635,19 @@ pub struct Value {
 }
 
 static VALUE: [Element; 13] = [
-    Element::new(NAMESPACE, "number", 0).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "code", 1).facets(&CODE_FACETS).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "color", 2).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "colors", 3).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "share", 4).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "version", 5).fixed("1.0").occurs(0, Some(1)),
-    Element::new(NAMESPACE, "pair", 6).occurs(0, Some(2)),
+    Element::new(NAMESPACE, "number", 0).types(&INT_TYPES).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "code", 1).facets(&CODE_FACETS).types(&CODE_TYPES).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "color", 2).types(&COLOR_TYPES).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "colors", 3).types(&COLORS_TYPES).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "share", 4).types(&PERCENT_OR_COLOR_TYPES).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "version", 5).fixed("1.0").types(&STRING_TYPES).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "pair", 6).types(&INT_TYPES).occurs(0, Some(2)),
     Element::new(NAMESPACE, "item", 9).occurs(0, None),
     Element::new(NAMESPACE, "shape", 12).occurs(0, Some(1)),
     Element::new(NAMESPACE, "paragraph", 14).occurs(0, Some(1)),
     Element::new(NAMESPACE, "options", 17).occurs(0, Some(1)),
     Element::new(NAMESPACE, "event", 22).occurs(0, Some(1)),
-    Element::new("", "unqualified", 23).occurs(0, Some(1)),
+    Element::new("", "unqualified", 23).types(&INT_TYPES).occurs(0, Some(1)),
 ];
 
 impl FromXml for Value {

@@ -169,6 +169,12 @@ impl<S: HttpService> FeatureClient<S> {
     }
 }
 
+static SWA_REF_TYPES: xs::SimpleTypes = xs::SimpleTypes::new(
+    "swaRef",
+    "",
+    &[("http://ws-i.org/profiles/basic/1.1/xsd", "swaRef")],
+);
+
 /// The element `Claim`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Claim {
@@ -178,7 +184,10 @@ pub struct Claim {
     pub form: ::castile::datatypes::AnyUri,
 }
 
-static CLAIM: [Element; 2] = [Element::new(NAMESPACE, "number", 0), Element::new(NAMESPACE, "form", 1)];
+static CLAIM: [Element; 2] = [
+    Element::new(NAMESPACE, "number", 0),
+    Element::new(NAMESPACE, "form", 1).types(&SWA_REF_TYPES),
+];
 
 impl FromXml for Claim {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&CLAIM);

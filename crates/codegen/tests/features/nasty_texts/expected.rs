@@ -253,6 +253,8 @@ pub enum C {
     Other2 = "other",
 }
 
+static C_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("c", "string", &[]);
+
 static D_FACETS: xs::Restriction<String> = xs::Restriction::new(
     "d",
     || {
@@ -270,6 +272,8 @@ static D_FACETS: xs::Restriction<String> = xs::Restriction::new(
         &FACETS
     },
 );
+
+static D_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("d", "string", &[]);
 
 /// \*/ mod evil {} /\* /\* /\* \*/ // \\ "; mod evil {} // "# "## "##### r####"x"### '"'\\'\\" \\u{41}
 /// \\x41 \\ {} {0} {{ }} ${x}
@@ -317,8 +321,8 @@ static R: [Element; 5] = [
         .fixed(
             "*/ mod evil {} /* /* /* */ // \\ \"; mod evil {} // \"# \"## \"##### r####\"x\"### '\"'\\'\\\" \\u{41} \\x41 \\ {} {0} {{ }} ${x} \n}\nmod evil {}\n a\r\rb\r\n} \tmod evil {}\t ```\nmod evil {}\n``` ` [a](javascript:b) <script> ** ]]> <![CDATA[ --> <!-- #![feature(evil)] #[doc(hidden)] \u{2028}mod evil {}\u{2029} \u{85}mod evil {}\u{9b} \u{202e}\u{2066}\u{2069}\u{202c} \u{200e}\u{200f}\u{61c}\u{feff} e\u{301} 日本 😀 \u{10ffff} include!(\"/etc/passwd\") %s ~ $crate ' ; }",
         ),
-    Element::new("", "c", 2),
-    Element::new("", "d", 3).facets(&D_FACETS),
+    Element::new("", "c", 2).types(&C_TYPES),
+    Element::new("", "d", 3).facets(&D_FACETS).types(&D_TYPES),
     Element::new(NAMESPACE_2, "r", 4),
 ];
 

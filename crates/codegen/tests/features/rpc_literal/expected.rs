@@ -174,6 +174,8 @@ impl<S: HttpService> FeatureClient<S> {
     }
 }
 
+static STRING_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("xs:string", "string", &[(NAMESPACE_2, "Size")]);
+
 /// The type `Person`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Person {
@@ -186,7 +188,7 @@ pub struct Person {
 }
 
 static PERSON: [Element; 2] = [
-    Element::new(NAMESPACE_2, "name", 0),
+    Element::new(NAMESPACE_2, "name", 0).types(&STRING_TYPES),
     Element::new(NAMESPACE_2, "age", 1).occurs(0, Some(1)),
 ];
 
@@ -237,9 +239,9 @@ pub struct Pupil {
 }
 
 static PUPIL: [Element; 3] = [
-    Element::new(NAMESPACE_2, "name", 2),
+    Element::new(NAMESPACE_2, "name", 2).types(&STRING_TYPES),
     Element::new(NAMESPACE_2, "age", 3).occurs(0, Some(1)),
-    Element::new(NAMESPACE_2, "form", 4),
+    Element::new(NAMESPACE_2, "form", 4).types(&STRING_TYPES),
 ];
 
 impl FromXml for Pupil {
@@ -350,6 +352,8 @@ pub enum Size {
     Small = "small",
 }
 
+static SIZE_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("Size", "", &[(NAMESPACE_2, "Size")]);
+
 /// The element `echo` of rpc style.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EchoRequest2 {
@@ -365,7 +369,7 @@ pub struct EchoRequest2 {
 
 static ECHO_REQUEST2: [Element; 4] = [
     Element::new("", "Person", 5),
-    Element::new("", "type", 6),
+    Element::new("", "type", 6).types(&SIZE_TYPES),
     Element::new("", "count", 7),
     Element::new("", "anything", 8),
 ];
@@ -410,7 +414,7 @@ pub struct EchoResponse {
 
 static ECHO_RESPONSE: [Element; 4] = [
     Element::new("", "Person", 10),
-    Element::new("", "type", 11),
+    Element::new("", "type", 11).types(&SIZE_TYPES),
     Element::new("", "count", 12),
     Element::new("", "anything", 13),
 ];
@@ -553,7 +557,7 @@ pub struct WriteRequest {
     pub text: String,
 }
 
-static WRITE_REQUEST: [Element; 1] = [Element::new(NAMESPACE_2, "note", 23)];
+static WRITE_REQUEST: [Element; 1] = [Element::new(NAMESPACE_2, "note", 23).types(&STRING_TYPES)];
 
 impl FromXml for WriteRequest {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&WRITE_REQUEST);
@@ -581,7 +585,7 @@ pub struct WriteResponse {
     pub text: String,
 }
 
-static WRITE_RESPONSE: [Element; 1] = [Element::new(NAMESPACE_2, "note", 25)];
+static WRITE_RESPONSE: [Element; 1] = [Element::new(NAMESPACE_2, "note", 25).types(&STRING_TYPES)];
 
 impl FromXml for WriteResponse {
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&WRITE_RESPONSE);

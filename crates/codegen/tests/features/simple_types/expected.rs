@@ -144,6 +144,12 @@ impl<S: HttpService> FeatureClient<S> {
     }
 }
 
+static INT_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("xs:int", "int", &[(NAMESPACE, "Derived")]);
+
+static LONG_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("xs:long", "long", &[(NAMESPACE, "Derived")]);
+
+static DERIVED_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("Derived", "", &[(NAMESPACE, "Derived")]);
+
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
@@ -188,16 +194,16 @@ static VALUE: [Element; 16] = [
     Element::new(NAMESPACE, "double", 3).occurs(0, Some(1)),
     Element::new(NAMESPACE, "byte", 4).occurs(0, Some(1)),
     Element::new(NAMESPACE, "short", 5).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "int", 6).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "long", 7).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "int", 6).types(&INT_TYPES).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "long", 7).types(&LONG_TYPES).occurs(0, Some(1)),
     Element::new(NAMESPACE, "unsignedByte", 8).occurs(0, Some(1)),
     Element::new(NAMESPACE, "unsignedShort", 9).occurs(0, Some(1)),
     Element::new(NAMESPACE, "unsignedInt", 10).occurs(0, Some(1)),
     Element::new(NAMESPACE, "unsignedLong", 11).occurs(0, Some(1)),
     Element::new(NAMESPACE, "dateTime", 12).occurs(0, Some(1)),
     Element::new(NAMESPACE, "base64Binary", 13).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "derived", 14).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "preset", 15).default("7").occurs(0, Some(1)),
+    Element::new(NAMESPACE, "derived", 14).types(&DERIVED_TYPES).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "preset", 15).default("7").types(&INT_TYPES).occurs(0, Some(1)),
 ];
 
 impl FromXml for Value {

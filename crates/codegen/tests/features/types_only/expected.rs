@@ -20,6 +20,8 @@ pub enum Color {
     Red = "red",
 }
 
+static COLOR_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("Color", "", &[(NAMESPACE, "Color")]);
+
 /// One of several.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(dead_code, reason = "a program may use some types and not the rest")]
@@ -31,7 +33,10 @@ pub enum PartChoice {
     Size(i32),
 }
 
-static PART_CHOICE: [Element; 2] = [Element::new(NAMESPACE, "color", 0), Element::new(NAMESPACE, "size", 1)];
+static PART_CHOICE: [Element; 2] = [
+    Element::new(NAMESPACE, "color", 0).types(&COLOR_TYPES),
+    Element::new(NAMESPACE, "size", 1),
+];
 
 impl ::castile::codegen::Group for PartChoice {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(&PART_CHOICE)];

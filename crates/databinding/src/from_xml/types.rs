@@ -1,0 +1,150 @@
+//! What `xsi:type` says of an element of a simple type (XSD Part 1 §2.6.1, §3.3.4).
+//!
+//! In literal use it names the type of the element or one that is derived from it. SOAP encoding is spoken by those who know
+//! no contract and tell a type by the value, so there it may name any built-in type from whose text the value can be told.
+
+use crate::any::{ELEMENT, ExpandedName};
+use crate::datatypes::{Base64Binary, HexBinary, Invalid, SimpleType, base_of, is_derived, quoted};
+use crate::encoded::{SOAP11, SOAP12};
+use crate::schema::{Element, TypeName, XSD_NAMESPACE, is_same};
+
+use super::{Decoder, Error, ErrorKind};
+
+/// The namespaces that built-in types have in SOAP encoding: those of drafts of XML Schema are in use, too.
+const BUILTIN: [&str; 5] =
+    [XSD_NAMESPACE, SOAP11, SOAP12, "http://www.w3.org/1999/XMLSchema", "http://www.w3.org/2000/10/XMLSchema"];
+
+/// How a text stands for bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Binary {
+    Base64,
+    Hex,
+}
+
+/// By whose rules a type is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rules {
+    Literal,
+    Encoded,
+    /// Whoever reads what a schema leaves open says what he expects, and knows what types of a contract are made of.
+    Asked,
+}
+
+/// What a built-in type that is named means for the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// It stands for itself.
+    Text,
+    Binary(Binary),
+    /// It means nothing without declarations of namespaces.
+    Name,
+}
+
+impl Form {
+    /// That of a built-in type; `None` if there is none of this name. The encoding of SOAP 1.1 has `base64` (§5.2.3).
+    fn of(name: &str) -> Option<Self> {
+        match name {
+            "base64Binary" | "base64" => Some(Form::Binary(Binary::Base64)),
+            "hexBinary" => Some(Form::Binary(Binary::Hex)),
+            "QName" | "NOTATION" => Some(Form::Name),
+            "anyType" | "ur-type" => Some(Form::Text),
+            _ => base_of(name).map(|_| Form::Text),
+        }
+    }
+}
+
+/// By which of the `rules` the type that is named is looked at, or others where somebody has asked for a value; `None` if the
+/// element isn't known to be of a simple type. `expected` is what the Rust type of its values says.
+#[inline]
+pub(super) fn is_simple(element: &Element, expected: Option<&TypeName>, rules: Rules) -> Option<Rules> {
+    let is_asked = std::ptr::eq(element, &raw const ELEMENT);
+    let is_simple = expected.map_or(element.types.is_some(), TypeName::is_builtin);
+    is_simple.then_some(if is_asked { Rules::Asked } else { rules })
+}
+
+impl Decoder<'_> {
+    /// Looks at the type that the start tag names which was read last, for an element of a simple type whose values are
+    /// made of `made_of` if that is a built-in one. `true` if it says nothing that the element doesn't say.
+    ///
+    /// # Errors
+    /// That it is another one.
+    #[cold]
+    pub(super) fn admit_simple_type(
+        &mut self,
+        element: &'static Element,
+        made_of: Option<&TypeName>,
+        rules: Rules,
+    ) -> Result<bool, Error> {
+        let (namespace, name) = match self.said_type() {
+            Ok(None) => return Ok(true),
+            Ok(Some(said)) => said,
+            Err(error) => return self.tolerate_type(error).map(|()| false),
+        };
+        let is_allowed = match element.types {
+            Some(types) => types.allow(namespace, name),
+            None => made_of.is_some_and(|of| is_same(namespace, XSD_NAMESPACE) && is_derived(name, of.name)),
+        };
+        if is_allowed {
+            return Ok(true);
+        }
+        let is_builtin = match rules {
+            Rules::Literal => is_same(namespace, XSD_NAMESPACE),
+            Rules::Encoded | Rules::Asked => BUILTIN.contains(&namespace),
+        };
+        let own = made_of.and_then(|of| Form::of(of.name)).unwrap_or(Form::Text);
+        let said = if is_builtin { Form::of(name) } else { None };
+        let is_readable = match said {
+            Some(Form::Text) => true,
+            Some(Form::Binary(_)) => own != Form::Name,
+            Some(Form::Name) => own == Form::Name,
+            None => rules == Rules::Asked && !is_builtin,
+        };
+        let error = (rules == Rules::Literal || !is_readable).then(|| {
+            let expected = element.types.map_or_else(
+                || made_of.map_or_else(String::new, |of| format!("xs:{}", of.name)),
+                |types| types.name().to_owned(),
+            );
+            let found = ExpandedName::new(namespace, name);
+            let message = format!("<{}> is of the type {found}, where {expected} was expected", element.name);
+            Error::new(ErrorKind::Structure, self.inside_tag(), message)
+        });
+        let is_tolerated = error.is_some();
+        if let Some(error) = error {
+            self.tolerate_type(error)?;
+        }
+        match said {
+            Some(said @ Form::Binary(binary)) if said != own && own != Form::Name && !self.nil => {
+                self.binary = Some(binary);
+                Ok(false)
+            }
+            _ => Ok(!is_tolerated),
+        }
+    }
+
+    /// The text, for a type that messages call `name`, of bytes that `text` stands for. Where that type isn't binary itself it is
+    /// what the bytes are as UTF-8.
+    #[cold]
+    pub(super) fn converted(&mut self, text: &str, binary: Binary, name: &str, offset: usize) -> Result<String, Error> {
+        // Bytes, and two digits for each.
+        self.charge(text.len().saturating_mul(3))?;
+        let read = match binary {
+            Binary::Base64 => Base64Binary::parse(text).map(|value| value.0).map_err(|why| (Base64Binary::NAME, why)),
+            Binary::Hex => HexBinary::parse(text).map(|value| value.0).map_err(|why| (HexBinary::NAME, why)),
+        };
+        let bytes =
+            read.map_err(|(expected, problem)| self.lexical(&Invalid::text(text, expected, problem), offset))?;
+        let mut converted = Vec::new();
+        match name {
+            Base64Binary::NAME => Base64Binary(bytes).write(&mut converted),
+            HexBinary::NAME => HexBinary(bytes).write(&mut converted),
+            _ => {
+                converted = bytes;
+                true
+            }
+        };
+        String::from_utf8(converted).map_err(|_| {
+            let message = format!("{} stands for bytes that are not UTF-8, where {name} was expected", quoted(text));
+            self.lexical(&Invalid::new(message), offset)
+        })
+    }
+}

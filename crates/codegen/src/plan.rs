@@ -597,8 +597,6 @@ pub(crate) struct EncodedValue {
     /// The type to be written, unless the value says which it is of.
     pub(crate) type_name: Option<TypeName>,
     pub(crate) facets: Option<Path>,
-    /// The simple types that it may say to be, if its Rust type doesn't tell.
-    pub(crate) types: Option<Path>,
 }
 
 /// An array in SOAP encoding (SOAP 1.1 §5.4.2).

@@ -11,7 +11,7 @@ use castile_xml::{Limits, Reader, Token};
 
 use crate::datatypes::{QName, SimpleType};
 use crate::encoded::{Encoding, SOAP11, SOAP12};
-use crate::from_xml::{Decoder, FromXml};
+use crate::from_xml::{Decoder, FromXml, is_of_references};
 use crate::kept::{self, Content, Part, Run, unlimited};
 use crate::schema::{Attributes, Element, XSD_NAMESPACE, is_same};
 use crate::to_xml::{Encoder, ToXml};
@@ -532,7 +532,10 @@ impl FromXml for AnyType {
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let type_name = decoder.type_name()?;
-        let attributes = decoder.any_attributes(Self::ATTRIBUTES);
+        let mut attributes = decoder.any_attributes(Self::ATTRIBUTES);
+        if decoder.is_encoded() {
+            attributes.retain(|attribute| !is_of_references(attribute));
+        }
         let scope = decoder.scope_of_names(&attributes, type_name.as_ref().is_some_and(is_of_names))?;
         let content = decoder.complex(element, |decoder| decoder.any_content(scope))?;
         Ok(AnyType { type_name, attributes, content })

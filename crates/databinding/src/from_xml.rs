@@ -26,6 +26,7 @@ use crate::xop::Includes;
 
 pub(crate) use charges::BLOCK;
 pub use encoded::Parts;
+pub(crate) use encoded::is_of_references;
 pub use groups::{Group, Mixed};
 
 use attributes::Placed;
@@ -98,6 +99,8 @@ pub struct Decoder<'a> {
     recognised: usize,
     /// Whether the start tag that was used last said `xsi:nil="true"`.
     nil: bool,
+    /// Whether what is read is by the rules of SOAP encoding.
+    is_encoded: bool,
     /// How its text stands for bytes, where that is to be something else by its `xsi:type`.
     binary: Option<Binary>,
     /// Which of its attributes are where.
@@ -153,6 +156,7 @@ impl<'a> Decoder<'a> {
             next: None,
             recognised: 0,
             nil: false,
+            is_encoded: false,
             binary: None,
             placed: Placed::NONE,
             parent: None,

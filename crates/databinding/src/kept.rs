@@ -64,6 +64,11 @@ impl Run {
         self.xml.push_str(element.source);
     }
 
+    /// Appends elements that `write` writes, each standing for itself.
+    pub(crate) fn take_written<E>(&mut self, write: impl FnOnce(&mut String) -> Result<(), E>) -> Result<(), E> {
+        write(&mut self.xml)
+    }
+
     /// Appends a text as it stands in the document, up to where the reader is.
     pub(crate) fn take_text(&mut self, reader: &Reader<'_>, text: &str, copy: usize) {
         reserve(&mut self.xml, text.len(), text.len() + reader.input().len() - reader.offset() + copy);
@@ -344,11 +349,22 @@ impl<'a> Element<'a> {
     pub(crate) fn write(&self, reader: &Reader<'_>, mut out: impl FnMut(&str)) {
         let (start, rest) = self.source.split_at(self.name_end);
         out(start);
+        let has_default = self.take_along(reader, |prefix, namespace| write_declaration(prefix, namespace, &mut out));
+        if self.is_bare && !has_default {
+            out(NO_NAMESPACE);
+        }
+        out(rest);
+    }
+
+    /// Tells what it takes from around itself: prefixes and what they are declared as. Whether there is a default namespace, or its own
+    /// declaration of one.
+    pub(crate) fn take_along(&self, reader: &Reader<'_>, mut take: impl FnMut(&str, &str)) -> bool {
+        let rest = &self.source[self.name_end..];
         let mut declare = |prefix: &str| {
             let is_own = self.own.iter().any(|own| own == prefix);
             let namespace = if is_own { None } else { declared_around(reader, prefix) };
             if let Some(namespace) = namespace {
-                write_declaration(prefix, namespace, &mut out);
+                take(prefix, namespace);
             }
             is_own || namespace.is_some()
         };
@@ -365,15 +381,27 @@ impl<'a> Element<'a> {
                 }
             }
         }
-        if self.is_bare && !has_default {
-            out(NO_NAMESPACE);
-        }
-        out(rest);
+        has_default
+    }
+
+    /// The prefixes that it declares itself.
+    pub(crate) fn own(&self) -> impl Iterator<Item = &str> {
+        self.own.iter().map(String::as_str)
+    }
+
+    /// Whether some element in it is in no namespace.
+    pub(crate) fn is_bare(&self) -> bool {
+        self.is_bare
+    }
+
+    /// How long its start tag is up to the name.
+    pub(crate) fn name_end(&self) -> usize {
+        self.name_end
     }
 }
 
 /// Says that there is no default namespace.
-const NO_NAMESPACE: &str = " xmlns=\"\"";
+pub(crate) const NO_NAMESPACE: &str = " xmlns=\"\"";
 
 /// The namespace that a prefix has by a declaration, if it is in one.
 fn declared_around<'r>(reader: &'r Reader<'_>, prefix: &str) -> Option<&'r str> {
@@ -381,7 +409,7 @@ fn declared_around<'r>(reader: &'r Reader<'_>, prefix: &str) -> Option<&'r str> 
     if prefix == "xml" { None } else { reader.resolve(prefix).filter(|namespace| !namespace.is_empty()) }
 }
 
-fn write_declaration(prefix: &str, namespace: &str, out: &mut impl FnMut(&str)) {
+pub(crate) fn write_declaration(prefix: &str, namespace: &str, out: &mut impl FnMut(&str)) {
     out(if prefix.is_empty() { " xmlns" } else { " xmlns:" });
     out(prefix);
     out("=\"");

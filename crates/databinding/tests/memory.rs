@@ -40,6 +40,7 @@ many! {
     AnyElements: repeated_any(&ANY);
     Vec<Piece>: mixed();
     Vec<QName>: repeated(&VALUE, 0);
+    Vec<AnyType>: repeated(&VALUE, 0);
     Vec<Many<Vec<AnyAttribute>>>: repeated(&VALUE, 0);
     Vec<Many<AnyElements>>: repeated(&VALUE, 0);
 }

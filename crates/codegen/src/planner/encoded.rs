@@ -40,7 +40,7 @@ impl Planner<'_> {
             };
             let ident = names.lower(name);
             let value = self.encoded(type_id, &format!("{} {name}", path.ident));
-            let element = self.accessor_element(name, &value);
+            let element = self.accessor_element(name, type_id, &value);
             accessors.push(Accessor {
                 ident,
                 documentation: format!("The part `{}`.", part.name),
@@ -74,7 +74,7 @@ impl Planner<'_> {
     /// The type and the element of a value that stands by itself: a header block, or what a fault says.
     pub(super) fn independent(&mut self, namespace: &str, name: &str, type_id: TypeId) -> (Base, Root) {
         let value = self.encoded(type_id, name);
-        let mut element = self.accessor_element(name, &value);
+        let mut element = self.accessor_element(name, type_id, &value);
         element.namespace = namespace.to_owned();
         self.namespaces.push(namespace.to_owned());
         let base = if value.is_shared { Base::Shared(Box::new(value.base)) } else { value.base };
@@ -84,22 +84,19 @@ impl Planner<'_> {
 
     /// What values of a type are. `owner` is what they belong to, for the names of types that have none.
     fn encoded(&mut self, type_id: TypeId, owner: &str) -> EncodedValue {
-        let nothing =
-            || EncodedValue { base: Base::AnyType, is_shared: false, type_name: None, facets: None, types: None };
+        let nothing = || EncodedValue { base: Base::AnyType, is_shared: false, type_name: None, facets: None };
         self.deeper(|planner| planner.encoded_value(type_id, owner)).unwrap_or_else(nothing)
     }
 
     fn encoded_value(&mut self, type_id: TypeId, owner: &str) -> EncodedValue {
         let schema = self.schema;
-        let mut value =
-            EncodedValue { base: Base::AnyType, is_shared: false, type_name: None, facets: None, types: None };
+        let mut value = EncodedValue { base: Base::AnyType, is_shared: false, type_name: None, facets: None };
         match Kind::of(self.schema, type_id) {
             Kind::Any => {}
             Kind::Simple => {
                 let type_id = simple_of(self, type_id);
                 value.base = self.simple(type_id);
                 value.facets = self.facets(type_id);
-                value.types = self.named_types(type_id);
                 value.type_name = Some(self.simple_type_name(type_id));
             }
             Kind::Literal => {
@@ -156,7 +153,7 @@ impl Planner<'_> {
             accessors.push(Accessor {
                 ident,
                 documentation: documentation.unwrap_or_else(|| format!("The accessor `{name}`.")),
-                element: self.accessor_element(name, &value),
+                element: self.accessor_element(name, declaration.type_id, &value),
                 value,
                 held: Held::InPlace,
                 is_repeated: particle.is_repeated(),
@@ -261,10 +258,10 @@ impl Planner<'_> {
                 let documentation = format!("An array in `{}`.", path.ident);
                 let items = Items { type_id, ranks: ranks[..last].to_owned(), rank };
                 self.array_of(inner.clone(), items, documentation);
-                EncodedValue { base: Base::Item(inner), is_shared: false, type_name: None, facets: None, types: None }
+                EncodedValue { base: Base::Item(inner), is_shared: false, type_name: None, facets: None }
             }
         };
-        let item = self.accessor_element("item", &value);
+        let item = self.accessor_element("item", type_id, &value);
         let item_type = self.item_type_name(type_id);
         self.namespaces.push(item_type.namespace.clone());
         let table = self.table(&path.ident.to_string());
@@ -285,10 +282,13 @@ impl Planner<'_> {
 
     // ---- names ----
 
-    /// An accessor has no namespace (SOAP 1.1 §5.1: its name is local to the type).
-    fn accessor_element(&mut self, name: &str, value: &EncodedValue) -> Element {
+    /// An accessor has no namespace (SOAP 1.1 §5.1: its name is local to the type). An item may be an array of the innermost
+    /// type's.
+    fn accessor_element(&mut self, name: &str, type_id: TypeId, value: &EncodedValue) -> Element {
         self.namespaces.push(String::new());
-        let (facets, types) = (value.facets.clone(), value.types.clone());
+        let is_simple = value.type_name.is_some() && Kind::of(self.schema, type_id) == Kind::Simple;
+        let types = if is_simple { self.named_types(simple_of(self, type_id)) } else { None };
+        let facets = value.facets.clone();
         Element { namespace: String::new(), name: name.to_owned(), slot: self.slot(), constraint: None, facets, types }
     }
 

@@ -2,6 +2,7 @@
 
 mod array;
 mod graph;
+mod unrolled;
 
 use std::any::{Any, TypeId};
 
@@ -14,6 +15,8 @@ use crate::schema::{Element, TypeName, XSI_NAMESPACE};
 
 pub(super) use graph::Graph;
 use graph::{Opened, Reference};
+pub(crate) use unrolled::is_of_references;
+pub(super) use unrolled::may_refer;
 
 /// Which parameters of a call came so far. Callers who know no contract give them names of their own: the place counts as
 /// long as no name was known (SOAP 1.1 §7.1, SOAP 1.2 Part 2 §4.2.1: the name of the result is not significant).
@@ -209,7 +212,9 @@ impl<'a> Decoder<'a> {
     pub fn independent<T: FromXml>(&mut self, element: &'static Element) -> Result<Option<T>, Error> {
         // What is encoded has rules of its own.
         self.of_types = self.lenient.take();
+        self.is_encoded = true;
         let value = self.independent_by_rules(element);
+        self.is_encoded = false;
         self.lenient = self.of_types.take();
         self.is_granted()?;
         value
@@ -222,6 +227,7 @@ impl<'a> Decoder<'a> {
     /// What the document has instead.
     pub fn call<T: FromXml>(&mut self, element: &'static Element) -> Result<T, Error> {
         self.of_types = self.lenient.take();
+        self.is_encoded = true;
         self.reader.begin_layout();
         self.attributes(element, T::ATTRIBUTES)?;
         if std::mem::take(&mut self.nil)
@@ -293,7 +299,7 @@ impl<'a> Decoder<'a> {
                 Said::Here { as_plain: true }
             }
             Opened::Known => self.said(offset, element, Typed { is_fixed: false, ..typed }, true)?,
-            Opened::Unknown => self.said(offset, element, Typed { is_fixed: false, ..typed }, false)?,
+            Opened::Unknown(_) => self.said(offset, element, Typed { is_fixed: false, ..typed }, false)?,
         };
         let value = match said {
             Said::Here { as_plain } => {

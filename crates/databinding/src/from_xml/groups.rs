@@ -13,6 +13,7 @@ use crate::schema::{Element, First, Namespaces, Wildcard};
 use crate::to_xml::Encoder;
 
 use super::charges::BLOCK;
+use super::encoded::may_refer;
 use super::sequence::is_first_full;
 use super::{Decoder, Expected, Next, Piece};
 
@@ -308,7 +309,7 @@ impl<'a> Decoder<'a> {
     /// That the document is not well-formed.
     pub(crate) fn any_content(&mut self, scope: Option<Scope>) -> Result<AnyContent, Error> {
         static ANY: Wildcard = Wildcard::new(Namespaces::Any);
-        let mut content = Run::default();
+        let (mut content, is_encoded) = (Run::default(), self.is_encoded());
         if let Some(scope) = scope {
             content.share(scope);
         }
@@ -329,7 +330,11 @@ impl<'a> Decoder<'a> {
             }
             let Some(tag) = self.start_of_any(&ANY)? else { break };
             let element = kept::Element::rest(&mut self.reader, tag)?;
-            content.take(&self.reader, &element, &mut self.copy);
+            if is_encoded && may_refer(element.source) {
+                content.take_written(|xml| self.unroll(tag, xml))?;
+            } else {
+                content.take(&self.reader, &element, &mut self.copy);
+            }
             self.reader.overlook();
         }
         content.end();

@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use castile_budget::Allowance;
-use castile_xml::{Alike, Memory, Reader, Token};
+use castile_xml::{Alike, Memory, Reader, StartTag, Token};
 
 use crate::datatypes::quoted;
 use crate::error::{Error, ErrorKind};
@@ -93,12 +93,12 @@ struct Step {
 type Place = (u32, usize);
 
 /// How the start tag was read of an element that a reference leads to.
-pub(super) enum Opened {
+pub(super) enum Opened<'a> {
     /// It is like one that was looked at before, and has no attributes now.
     Alike,
     /// It was recognised.
     Known,
-    Unknown,
+    Unknown(StartTag<'a>),
 }
 
 /// What is left behind when a reference is followed.
@@ -262,7 +262,7 @@ impl<'a> Decoder<'a> {
         reference: &Reference<'a>,
         element: &'static Element,
         type_is_fixed: bool,
-    ) -> Result<(Outer<'a>, Opened), Error> {
+    ) -> Result<(Outer<'a>, Opened<'a>), Error> {
         let depth = self.reader.limits().depth;
         let Some(graph) = &mut self.graph else { unreachable!("it has found the element") };
         let Some(extent) = graph.extent(place) else { unreachable!("references lead to elements of the index") };
@@ -292,8 +292,7 @@ impl<'a> Decoder<'a> {
         } else if reader.known_tag(known).is_some() {
             Opened::Known
         } else {
-            next_start_tag(&mut reader)?;
-            Opened::Unknown
+            Opened::Unknown(next_start_tag(&mut reader)?)
         };
         std::mem::swap(&mut self.reader, &mut reader);
         Ok((Outer(reader), opened))
@@ -450,10 +449,10 @@ fn place_of(extent: Extent<'_>, element: &'static Element) -> Place {
 }
 
 /// Reads a start tag, where one is known to come.
-fn next_start_tag(reader: &mut Reader<'_>) -> Result<(), Error> {
+fn next_start_tag<'a>(reader: &mut Reader<'a>) -> Result<StartTag<'a>, Error> {
     loop {
         match reader.next()? {
-            Token::StartTag(_) => return Ok(()),
+            Token::StartTag(tag) => return Ok(tag),
             Token::End => {
                 return Err(Error::new(ErrorKind::Structure, reader.offset(), "the document ends too early"));
             }

@@ -1,0 +1,196 @@
+//! References in what is kept as XML, in SOAP encoding: what they lead to takes their place, since it is not kept itself.
+//!
+//! An element that is read so is written as it stands, but for its references. What one leads to is called as the reference is, and
+//! declares what it takes from around itself.
+
+use std::borrow::Cow;
+
+use castile_xml::{StartTag, Token};
+
+use super::graph::Opened;
+use super::{Decoder, Error, ErrorKind, Reference};
+use crate::any::{AnyAttribute, ELEMENT};
+use crate::encoded::{SOAP11, SOAP12};
+use crate::kept::{self, write_declaration};
+use crate::recursive::deeper;
+
+/// What an element is called that refers to another one.
+struct Name<'a> {
+    prefix: &'a str,
+    local: &'a str,
+    namespace: String,
+}
+
+/// Whether there may be a reference in an element.
+pub(in crate::from_xml) fn may_refer(source: &str) -> bool {
+    source.contains("href") || source.contains(":ref")
+}
+
+/// Whether an attribute is about references to the element, of which none is left: `id`, and `root` of SOAP 1.1 (§5.6).
+pub(crate) fn is_of_references(attribute: &AnyAttribute) -> bool {
+    let name = &attribute.name;
+    name.is("", "id") || name.is(SOAP12, "id") || name.is(SOAP11, "root")
+}
+
+impl<'a> Decoder<'a> {
+    /// Whether what is read is by the rules of SOAP encoding.
+    pub(crate) fn is_encoded(&self) -> bool {
+        self.is_encoded
+    }
+
+    /// Writes an element that was read to its end, and began with `tag`, with what it refers to.
+    pub(in crate::from_xml) fn unroll(&mut self, tag: StartTag<'a>, out: &mut String) -> Result<(), Error> {
+        self.reader.go_to(tag.offset);
+        while !matches!(self.reader.next()?, Token::StartTag(_)) {}
+        match self.inner_reference(tag.offset) {
+            Some(reference) => self.write_referred(tag, &reference, out),
+            None => self.write_unrolled(tag, None, out),
+        }
+    }
+
+    /// Writes the element whose start tag `tag` was read last, and reads it to its end. It is called as the reference is that led to
+    /// it, if one did.
+    fn write_unrolled(
+        &mut self,
+        tag: StartTag<'a>,
+        name: Option<(Name<'a>, usize)>,
+        out: &mut String,
+    ) -> Result<(), Error> {
+        let (text, outside) = (self.reader.input(), self.reader.depth() - 1);
+        let tag_end = self.reader.offset();
+        let default = self.reader.resolve("").unwrap_or_default().to_owned();
+        let element = kept::Element::rest(&mut self.reader, tag)?;
+        let is_empty = self.reader.offset() == tag_end;
+        let end_tag = if is_empty { tag_end } else { text[..self.reader.offset()].rfind('<').unwrap_or(tag_end) };
+
+        let mut declarations = String::new();
+        let mut taken: Vec<Cow<'_, str>> = element.own().map(Cow::Borrowed).collect();
+        let has_default = element.take_along(&self.reader, |prefix, namespace| {
+            taken.push(prefix.to_owned().into());
+            write_declaration(prefix, namespace, &mut |piece| declarations.push_str(piece));
+        });
+        let is_called_bare = name.as_ref().is_some_and(|(name, _)| name.namespace.is_empty());
+        if (element.is_bare() || is_called_bare) && !has_default {
+            declarations.push_str(kept::NO_NAMESPACE);
+        }
+        let attributes = &text[tag.offset + element.name_end()..tag_end];
+        let attributes = attributes.trim_end_matches(['/', '>']);
+        let (called, attributes) = match &name {
+            None => (Cow::Borrowed(tag.name.as_str()), Cow::Borrowed(attributes)),
+            Some((name, offset)) => {
+                let called = self.called(name, &default, &taken, *offset, &mut declarations)?;
+                (called, Cow::Owned(self.without_ids(attributes)))
+            }
+        };
+        self.take_room(declarations.len() + called.len(), tag.offset)?;
+        let end = if is_empty { "/>" } else { ">" };
+        out.extend(["<", &called, &declarations, &attributes, end]);
+        if is_empty {
+            return Ok(());
+        }
+        let mut last = tag_end;
+        if may_refer(&text[tag_end..end_tag]) {
+            self.reader.go_to(tag.offset);
+            while self.reader.offset() < tag_end {
+                self.reader.next()?;
+            }
+            while self.reader.depth() > outside {
+                if let Token::StartTag(inner) = self.reader.next()?
+                    && let Some(reference) = self.inner_reference(inner.offset)
+                {
+                    out.push_str(&text[last..inner.offset]);
+                    self.write_referred(inner, &reference, out)?;
+                    last = self.reader.offset();
+                }
+            }
+        }
+        out.extend([&text[last..end_tag], "</", &called, ">"]);
+        Ok(())
+    }
+
+    /// Writes the element that a reference leads to in the place of that, whose start tag was read last, and reads that to its end.
+    fn write_referred(&mut self, tag: StartTag<'a>, reference: &Reference<'a>, out: &mut String) -> Result<(), Error> {
+        let namespace = self.reader.namespace(tag.namespace).to_owned();
+        let name = Name { prefix: tag.name.prefix(), local: tag.name.local(), namespace };
+        let outside = self.reader.depth() - 1;
+        while self.reader.depth() > outside {
+            self.reader.next()?;
+        }
+        let place = self.find(reference)?;
+        let (outer, opened) = self.go_to(place, reference, &ELEMENT, false)?;
+        let Opened::Unknown(tag) = opened else { unreachable!("no tag is learned for an element of any kind") };
+        deeper::<Self, _>(|| self.write_unrolled(tag, Some((name, reference.attribute)), out))?;
+        self.come_back(outer)
+    }
+
+    /// What the start tag at `offset`, which was read last, refers to in this message, if the element is a reference: it is empty.
+    fn inner_reference(&self, offset: usize) -> Option<Reference<'a>> {
+        if self.reader.is_plain() {
+            return None;
+        }
+        let found = self.reader.attribute_locals().find(|&(number, name)| match name {
+            "href" => self.reader.attribute_namespace(number).is_empty(),
+            "ref" => self.reader.attribute_namespace(number) == SOAP12,
+            _ => false,
+        });
+        let (number, name) = found?;
+        let (before, behind) = self.reader.input().split_at(self.reader.offset());
+        let is_empty = before.ends_with("/>") || behind.trim_start_matches([' ', '\t', '\n', '\r']).starts_with("</");
+        let (to, attribute) = self.reader.kept_attribute_value(number)?;
+        // Others lead out of the message.
+        let is_inside = name == "ref" || to.trim_start().starts_with('#');
+        (is_empty && is_inside).then_some(Reference { to, at: offset, attribute })
+    }
+
+    /// What an element is called in the place of a reference of this name: by another prefix where that has another meaning in it.
+    /// `default` is the default namespace there, `taken` are the prefixes that its start tag declares.
+    fn called(
+        &self,
+        name: &Name<'_>,
+        default: &str,
+        taken: &[Cow<'_, str>],
+        offset: usize,
+        declarations: &mut String,
+    ) -> Result<Cow<'a, str>, Error> {
+        let Name { prefix, local, namespace } = name;
+        let is_taken = |prefix: &str| taken.iter().any(|one| one == prefix);
+        if prefix.is_empty() && default == namespace {
+            return Ok((*local).to_owned().into());
+        }
+        if namespace.is_empty() {
+            let message = format!("a reference from <{local}> of no namespace to an element with a default namespace");
+            return Err(Error::new(ErrorKind::Structure, offset, message));
+        }
+        let mut prefix = if prefix.is_empty() { "r".to_owned() } else { (*prefix).to_owned() };
+        while is_taken(&prefix) {
+            prefix.push('_');
+        }
+        write_declaration(&prefix, namespace, &mut |piece| declarations.push_str(piece));
+        Ok(format!("{prefix}:{local}").into())
+    }
+
+    /// The attributes of an element, as they stand, without what others refer to it by.
+    fn without_ids(&self, attributes: &str) -> String {
+        let mut rest = attributes;
+        let mut kept = String::with_capacity(rest.len());
+        // They were read before: each is a name, an equals sign and a value in quotes.
+        while let Some(quote) = rest.find(['"', '\'']) {
+            let value_end = rest[quote + 1..].find(&rest[quote..=quote]).map_or(rest.len(), |at| quote + at + 2);
+            let (attribute, more) = rest.split_at(value_end);
+            let name = attribute[..quote].trim_matches([' ', '\t', '\n', '\r', '=']);
+            let is_of_references = match name.split_once(':') {
+                None => name == "id",
+                Some((prefix, local)) => match self.reader.resolve(prefix) {
+                    Some(SOAP11) => local == "root",
+                    Some(SOAP12) => local == "id",
+                    _ => false,
+                },
+            };
+            if !is_of_references {
+                kept.push_str(attribute);
+            }
+            rest = more;
+        }
+        kept
+    }
+}

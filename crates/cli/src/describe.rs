@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 use castile_wsdl::Severity;
 use castile_xml::turns_text;
+use serde::Serialize;
 
 use crate::{output, problems, quantity, source};
 use contract::Contract;
@@ -45,8 +46,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     all: bool,
     /// Show what makes the generated code large: the lines of types, operations and faults, and of all to which nothing else
-    /// leads. The twenty largest; with --all, all
-    #[arg(long, conflicts_with_all = ["json", "documentation"])]
+    /// leads. The twenty largest; with --all or --json, all
+    #[arg(long, conflicts_with = "documentation")]
     cost: bool,
 }
 
@@ -67,7 +68,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
         let source::Kind::Contract = kind else {
             bail!("{shown} is an XML Schema, expected a WSDL: code is generated of operations")
         };
-        return cost::run(&wsdl, &files, arguments.operations, arguments.all);
+        return cost::run(&wsdl, &files, &arguments);
     }
     let (contract, diagnostics) = match kind {
         source::Kind::Contract => {
@@ -139,10 +140,10 @@ fn keep(contract: &mut Contract, operations: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The contract as JSON, in which characters that could steer a terminal or turn its text are escapes of JSON: they stand
+/// JSON in which characters that could steer a terminal or turn its text are escapes of JSON: they stand
 /// in strings alone.
-fn json(contract: &Contract) -> anyhow::Result<String> {
-    let text = serde_json::to_string_pretty(contract).context("can't write JSON")? + "\n";
+fn json(what: &impl Serialize) -> anyhow::Result<String> {
+    let text = serde_json::to_string_pretty(what).context("can't write JSON")? + "\n";
     let is_raw = |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{2028}' | '\u{2029}') || turns_text(c);
     if !text.contains(is_raw) {
         return Ok(text);

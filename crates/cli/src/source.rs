@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use castile_wsdl::{Bundle, Catalog, Files, Severity};
+use castile_wsdl::{Bundle, Catalog, Definitions, Files, Severity};
 use castile_xml::tree::Document;
 
 use crate::output;
@@ -130,6 +130,14 @@ pub(crate) fn expect_contract(path: &Path) -> anyhow::Result<()> {
         );
     }
     Ok(())
+}
+
+/// The prefixes that the root of a contract declares.
+pub(crate) fn prefixes(definitions: &Definitions) -> Vec<(String, String)> {
+    let document = definitions.sources.texts().next().and_then(|text| Document::parse(text).ok());
+    let declared = document.iter().flat_map(|document| document.root().namespaces());
+    let named = declared.filter(|(prefix, _)| !prefix.is_empty());
+    named.map(|(prefix, namespace)| (prefix.to_owned(), namespace.to_owned())).collect()
 }
 
 /// Whether an argument or a location is a URL that could be fetched.

@@ -14,6 +14,7 @@ use castile_xsd::components::{
 use castile_xsd::{AttributeId, ElementId, Schema, TypeId};
 
 use super::contract as to;
+use crate::source;
 
 /// So much is told, in particles, attributes, values and names that may stand in place of another: groups that refer to one
 /// another can stand for any number of them. A text counts one for each 64 bytes.
@@ -33,6 +34,7 @@ pub(super) fn of_definitions(
     Ok(to::Contract {
         name: definitions.name.clone(),
         target_namespace: definitions.target_namespace.clone(),
+        prefixes: source::prefixes(definitions).into_iter().collect(),
         documentation: definitions.documentation.clone(),
         services: definitions.services.iter().map(|service| service_of(service, definitions)).collect(),
         bindings: definitions

@@ -3,6 +3,8 @@
 //!
 //! Names are expanded names, `{namespace}local`. What is absent, false or empty is left out.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 /// The version of this form: it goes up when something changes its meaning or goes away, not when something is added.
@@ -16,6 +18,9 @@ pub(crate) struct Contract {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) name: Option<String>,
     pub(crate) target_namespace: String,
+    /// The prefixes that its root declares, each with its namespace: those that expressions of `castile load` may use.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) prefixes: BTreeMap<String, String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) documentation: Option<String>,
     pub(crate) services: Vec<Service>,

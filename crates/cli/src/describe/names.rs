@@ -1,6 +1,6 @@
 //! Expanded names as people read them: with short prefixes, none for the contract's own namespace.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use castile_xml::XML_NAMESPACE;
 use castile_xsd::XSD_NAMESPACE;
@@ -11,6 +11,8 @@ pub(super) struct Names {
     target_namespace: String,
     prefixes: HashMap<String, String>,
     taken: HashSet<String>,
+    /// The contract's own: a prefix for a namespace.
+    declared: HashMap<String, String>,
     /// How often each word was wanted for a prefix.
     times: HashMap<String, usize>,
     /// In the order they came up: prefix and namespace.
@@ -18,16 +20,24 @@ pub(super) struct Names {
 }
 
 impl Names {
-    pub(super) fn new(target_namespace: &str) -> Self {
+    /// For a contract that declares these prefixes, each with its namespace: they are used before others are made up.
+    pub(super) fn new(target_namespace: &str, declared: &BTreeMap<String, String>) -> Self {
         // Nobody needs to be told what these two stand for.
         let known = [(XSD_NAMESPACE, "xs"), (XML_NAMESPACE, "xml")];
-        Self {
+        let mut names = Self {
             target_namespace: target_namespace.to_owned(),
             prefixes: known.map(|(namespace, prefix)| (namespace.to_owned(), prefix.to_owned())).into(),
             taken: known.map(|(_, prefix)| prefix.to_owned()).into(),
+            declared: HashMap::new(),
             times: HashMap::new(),
             used: Vec::new(),
+        };
+        for (prefix, namespace) in declared {
+            if !names.prefixes.contains_key(namespace) && names.taken.insert(prefix.clone()) {
+                names.declared.entry(namespace.clone()).or_insert_with(|| prefix.clone());
+            }
         }
+        names
     }
 
     /// `prefix:local`, or `local` alone in the contract's namespace and in none.
@@ -39,18 +49,24 @@ impl Names {
         if let Some(prefix) = self.prefixes.get(namespace) {
             return format!("{prefix}:{local}");
         }
-        let wanted = prefix_of(namespace);
-        let times = self.times.entry(wanted.clone()).or_insert(0);
-        let prefix = loop {
-            *times += 1;
-            let prefix = if *times == 1 { wanted.clone() } else { format!("{wanted}{times}") };
-            if self.taken.insert(prefix.clone()) {
-                break prefix;
-            }
-        };
+        let declared = self.declared.get(namespace).cloned();
+        let prefix = declared.unwrap_or_else(|| self.made_up(namespace));
         self.prefixes.insert(namespace.to_owned(), prefix.clone());
         self.used.push((prefix.clone(), namespace.to_owned()));
         format!("{prefix}:{local}")
+    }
+
+    /// A prefix that nothing else has.
+    fn made_up(&mut self, namespace: &str) -> String {
+        let wanted = prefix_of(namespace);
+        let times = self.times.entry(wanted.clone()).or_insert(0);
+        loop {
+            *times += 1;
+            let prefix = if *times == 1 { wanted.clone() } else { format!("{wanted}{times}") };
+            if self.taken.insert(prefix.clone()) {
+                return prefix;
+            }
+        }
     }
 
     /// The prefixes that were given out, with their namespaces.
@@ -85,14 +101,17 @@ mod tests {
 
     #[test]
     fn prefixes_are_short_and_differ() {
-        let mut names = Names::new("urn:t");
+        let declared = [("o", "urn:own"), ("types", "urn:other"), ("xs", "urn:not-xml-schema"), ("p", "urn:own")];
+        let declared = declared.map(|(prefix, namespace)| (prefix.to_owned(), namespace.to_owned())).into();
+        let mut names = Names::new("urn:t", &declared);
+        assert_eq!((names.short("{urn:own}A"), names.short("{urn:other}B")), ("o:A".to_owned(), "types:B".to_owned()));
         for (name, expected) in [
             ("{urn:t}a", "a"),
             ("a", "a"),
             ("{http://www.w3.org/2001/XMLSchema}int", "xs:int"),
-            ("{http://example.com/services/2006/types}A", "types:A"),
-            ("{http://example.org/types/v2.1/}A", "types2:A"),
-            ("{http://example.com/services/2006/types}B", "types:B"),
+            ("{http://example.com/services/2006/types}A", "types2:A"),
+            ("{http://example.org/types/v2.1/}A", "types3:A"),
+            ("{http://example.com/services/2006/types}B", "types2:B"),
             ("{urn:xs}A", "xs2:A"),
             ("{http://www.onvif.org/ver10/schema}A", "onvif:A"),
             ("{http://1/2}A", "ns:A"),
@@ -100,6 +119,6 @@ mod tests {
         ] {
             assert_eq!(names.short(name), expected, "{name}");
         }
-        assert_eq!(names.used()[0], ("types".to_owned(), "http://example.com/services/2006/types".to_owned()));
+        assert_eq!(names.used()[2], ("types2".to_owned(), "http://example.com/services/2006/types".to_owned()));
     }
 }

@@ -49,7 +49,7 @@ pub(super) enum Later<'c> {
 impl<'c> Types<'c> {
     pub(super) fn new(contract: &'c Contract, depth: usize, documentation: bool) -> Self {
         Self {
-            names: Names::new(&contract.target_namespace),
+            names: Names::new(&contract.target_namespace, &contract.prefixes),
             types: contract.types.iter().map(|one| (one.id.as_str(), one)).collect(),
             elements: contract.elements.iter().map(|one| (one.name.as_str(), one)).collect(),
             depth,

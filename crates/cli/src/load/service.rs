@@ -5,8 +5,9 @@ use castile::soap;
 use castile_wsdl::{
     Binding, BindingMessage, BindingOperation, Definitions, PartContent, Pattern, Port, Protocol, Style, Use, Version,
 };
-use castile_xml::tree::Document;
 use castile_xsd::{ElementId, ExpandedName};
+
+use crate::source;
 
 /// A port and operations of it.
 #[derive(Debug)]
@@ -114,10 +115,9 @@ impl Service {
             ("soap".to_owned(), self.version.namespace().to_owned()),
             ("tns".to_owned(), self.definitions.target_namespace.clone()),
         ];
-        let document = self.definitions.sources.texts().next().and_then(|text| Document::parse(text).ok());
-        for (prefix, namespace) in document.iter().flat_map(|document| document.root().namespaces()) {
-            if !prefix.is_empty() && prefixes.iter().all(|(known, _)| known != prefix) {
-                prefixes.push((prefix.to_owned(), namespace.to_owned()));
+        for (prefix, namespace) in source::prefixes(self.definitions) {
+            if prefixes.iter().all(|(known, _)| *known != prefix) {
+                prefixes.push((prefix, namespace));
             }
         }
         prefixes
@@ -129,9 +129,23 @@ fn operation<'d>(binding: &'d Binding, name: &str) -> Option<&'d BindingOperatio
 }
 
 fn not_found(definitions: &Definitions, ports: &[(&castile_wsdl::Service, &Port)], named: &[Named]) -> String {
+    let all = || definitions.services.iter().flat_map(|service| service.ports.iter().map(move |port| (service, port)));
+    if ports.is_empty() && all().next().is_none() {
+        let bindings: Vec<&str> = definitions.bindings.iter().map(|binding| binding.name.local()).collect();
+        return match bindings.is_empty() {
+            true => "the contract has no port and no binding, so nothing says how its operations are called".to_owned(),
+            false => format!(
+                "the contract has no port, and no service to load: its bindings are {}. A wsdl:service with a wsdl:port for one \
+                 of them makes it loadable",
+                bindings.join(", ")
+            ),
+        };
+    }
     if ports.is_empty() {
-        let known = definitions.services.iter().flat_map(|service| {
-            service.ports.iter().map(move |port| format!("{} of {}", port.name, service.name.local()))
+        let known = all().map(|(service, port)| {
+            let is_soap = matches!(definitions[port.binding].protocol, Protocol::Soap { .. });
+            let other = if is_soap { "" } else { ", which speaks no SOAP" };
+            format!("{} of {}{other}", port.name, service.name.local())
         });
         return format!(
             "found no such port that speaks SOAP, expected one of {}",
@@ -145,6 +159,11 @@ fn not_found(definitions: &Definitions, ports: &[(&castile_wsdl::Service, &Port)
         }
     }
     let unknown = named.iter().find(|named| !known.contains(&&*named.name));
+    let left_out = ports.iter().flat_map(|(_, port)| &definitions[port.binding].left_out);
+    if let Some(broken) = unknown.and_then(|unknown| left_out.clone().find(|one| one.name == unknown.name)) {
+        let place = definitions.sources.describe(broken.defect.location);
+        return format!("{} can't be called: {} ({place})", broken.name, broken.defect.message);
+    }
     let found = match unknown {
         Some(unknown) => format!("found operation {:?}", unknown.name),
         None if named.is_empty() => "found no --operation".to_owned(),

@@ -51,8 +51,8 @@ def problems(attack, row, result, output):
         yield f"it is not over after {row['seconds']:.1f} s"
     elif row["exit"] < 0:
         yield f"it was ended by signal {-row['exit']}: {result['output'][-200:]!r}"
-    elif row["exit"] not in attack.get("exits", [1]):
-        yield f"it ended with {row['exit']}, expected {attack.get('exits', [1])}: {result['output'][-200:]!r}"
+    elif row["exit"] not in attack.get("exits", [2]):
+        yield f"it ended with {row['exit']}, expected {attack.get('exits', [2])}: {result['output'][-200:]!r}"
     cpu, memory, size = (attack.quantity(key, default) for key, default in (("cpu", CPU), ("memory", "200 MB"), ("output", "100 KB")))
     if row["cpu"] > cpu:
         yield f"processor time of {row['cpu']:.1f} s, at most {cpu:.1f} s are allowed"

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
-use castile_load::report::{FLOOR, Results, Row};
+use castile_load::report::{FLOOR, Results, Row, Term};
 use castile_load::{Bench, Endpoint, Interrupt, Load, Network, Placement, Progress, ab};
 use castile_suites::{SUITES, Suite};
 
@@ -29,7 +29,6 @@ const REPEATS: usize = 2;
 
 /// Measure the services: start them, drive every case, check every answer, write a report
 #[derive(clap::Args)]
-#[command(after_help = outcome::EXIT_CODES)]
 pub(crate) struct Arguments {
     /// The suites to run [default: all: seismic styles wstest wspex benchmark1]
     #[arg(value_name = "SUITE")]
@@ -91,7 +90,11 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
         let interrupt = whole.interrupt.clone();
         runtime.block_on(async {
             tokio::select! {
-                result = whole.measure(arguments.profile) => tell(arguments, &result?),
+                result = whole.measure(arguments.profile) => {
+                    let mut results = result?;
+                    arguments.outcome.note(&mut results);
+                    tell(arguments, &results)
+                }
                 error = interrupted(&interrupt) => Err(error),
             }
         })
@@ -181,7 +184,11 @@ impl Whole {
         let mut results = results.context("there is nothing to measure")?;
         results.targets = known.targets();
         for suite in &mut results.suites {
-            suite.published = castile_suites::suite(&suite.suite).map(|known| (known.published)()).unwrap_or_default();
+            let Some(known) = castile_suites::suite(&suite.suite) else { continue };
+            suite.published = (known.published)();
+            suite.about = Some(known.about.to_owned());
+            let term = |&(name, meaning): &(&str, &str)| Term { name: name.to_owned(), meaning: meaning.to_owned() };
+            suite.terms = known.terms.iter().map(term).collect();
         }
         let cold = entrants.cold(loads);
         if !cold.is_empty() {
@@ -238,8 +245,8 @@ fn tell(arguments: &Arguments, results: &Results) -> anyhow::Result<u8> {
     for warning in &results.warnings {
         out!("! {warning}");
     }
-    for (row, message) in results.rows().flat_map(|row| row.error_messages.iter().map(move |message| (row, message))) {
-        out!("! {} ({}): {}", row.case, row.target, castile_xml::visible(message));
+    for (row, reason) in results.rows().flat_map(|row| row.reasons.iter().map(move |reason| (row, reason))) {
+        out!("! {} ({}): {}", row.case, row.target, castile_xml::visible(&reason.to_string()));
     }
     outcome::list(&saved?);
     arguments.outcome.judge(results, results.rows().map(|row| row.requests).sum(), results.errors())

@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use castile_codegen::{Document, FaultTypes, Generated, Options, Severity};
 use castile_xml::visible;
 
-use crate::{output, problems, source};
+use crate::{outcome, output, problems, source};
 
 /// Generate Rust from a contract: the same as the build script, as files to keep
 #[derive(clap::Args)]
@@ -169,9 +169,14 @@ fn write(out: &Path, generated: &Generated) -> anyhow::Result<Vec<(PathBuf, Opti
         documents.push((path, text));
     }
     if !folder.as_os_str().is_empty() {
-        std::fs::create_dir_all(folder).with_context(|| format!("can't make the folder {}", folder.display()))?;
+        let made = std::fs::create_dir_all(folder);
+        made.with_context(|| format!("can't make the folder {}", folder.display())).map_err(outcome::incomplete)?;
     }
-    let put = |path: &Path, text: &str| std::fs::write(path, text).with_context(|| path.display().to_string());
+    let put = |path: &Path, text: &str| {
+        std::fs::write(path, text)
+            .with_context(|| format!("can't write {}", path.display()))
+            .map_err(outcome::incomplete)
+    };
     put(&source, &generated.source)?;
     let mut written = vec![(source, Some(generated.source.lines().count()))];
     for (path, text) in documents {

@@ -19,11 +19,11 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use castile_load::report::Results;
 use castile_load::{Bench, Case, Interrupt, Load, Placement, Progress, Requests, Target};
-use castile_wsdl::{Definitions, Severity};
+use castile_wsdl::{Definitions, Diagnostic, Severity};
 use castile_xml::{visible, visible_lines};
 
 use crate::quantity::count;
-use crate::{bench, outcome, problems, source};
+use crate::{bench, outcome, output, problems, source};
 use expression::Expression;
 use feed::{Feed, Turns};
 use judge::{Extract, Judge};
@@ -34,7 +34,6 @@ use template::Template;
 
 /// Load a SOAP service that a contract describes, and report: docs/load.md is the guide
 #[derive(clap::Args)]
-#[command(after_help = outcome::EXIT_CODES)]
 pub(crate) struct Arguments {
     /// The contract: a WSDL 1.1 file or a bundle
     #[arg(value_name = "WSDL")]
@@ -128,7 +127,7 @@ enum FeedPer {
 
 /// Loads, reports, and gives the exit code.
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
-    outcome::of(prepare(arguments), |bench| report(arguments, &measure(bench)?))
+    outcome::of(prepare(arguments), |bench| report(arguments, &measure(bench, &arguments.outcome)?))
 }
 
 /// Reads all that is needed, and sends nothing. There is no bench for a dry run.
@@ -168,7 +167,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Bench>> {
     Ok(Some(Bench {
         loads: vec![Load { search, ..Load::new(case, plan) }],
         targets: vec![target],
-        placement: Placement::free(),
+        placement: Placement::elsewhere(),
         // How much load there is, and for how long, is said by who asks for it.
         repeats: 0,
         command: bench::own_command(),
@@ -178,16 +177,29 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Bench>> {
 
 fn contract(arguments: &Arguments) -> anyhow::Result<&'static Definitions> {
     source::expect_contract(&arguments.wsdl)?;
-    let (definitions, diagnostics) = castile_wsdl::open(&arguments.wsdl, &arguments.catalogs.files()?);
+    let (definitions, mut diagnostics) = castile_wsdl::open(&arguments.wsdl, &arguments.catalogs.files()?);
     let shown = arguments.wsdl.display().to_string();
-    let Some(definitions) = definitions else {
-        problems::report(&shown, &diagnostics, Severity::Error)?;
-        bail!("{shown} is no contract");
+    let errors = |diagnostics: &[Diagnostic]| {
+        diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error).count()
     };
-    // What is broken may be no part of what is called.
-    if let Err(error) = problems::report(&shown, &diagnostics, Severity::Error) {
-        let style = problems::WARNING;
-        note!("{style}warning{style:#}: {error}; what is called may be none of that");
+    let defects = errors(&diagnostics);
+    if definitions.as_ref().is_some_and(Definitions::is_usable) {
+        castile_wsdl::forgive(&mut diagnostics);
+    }
+    // Warnings are of no use to those who load: `castile describe` shows them.
+    diagnostics.retain(|diagnostic| diagnostic.severity == Severity::Error);
+    problems::report(&shown, &diagnostics, Severity::Error)?;
+    let Some(definitions) = definitions else { bail!("{shown} is no contract") };
+    if defects > 0 {
+        let (style, count) = (problems::WARNING, problems::counted(defects, "defect"));
+        let what = if defects == 1 { "it is" } else { "they are" };
+        let quoted = output::shell_quoted(&shown);
+        note!(
+            "{style}warning{style:#}: {} has {count}, and what {what} in is left out: `castile describe {} --problems` shows \
+             more",
+            visible(&shown),
+            visible(&quoted)
+        );
     }
     // It serves all threads until the process ends.
     Ok(Box::leak(Box::new(definitions)))
@@ -324,7 +336,7 @@ fn show(mix: &Arc<Mix>, url: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn measure(mut bench: Bench) -> anyhow::Result<Results> {
+fn measure(mut bench: Bench, outcome: &outcome::Arguments) -> anyhow::Result<Results> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let interrupt = bench.interrupt.clone();
     runtime.block_on(async {
@@ -334,7 +346,11 @@ fn measure(mut bench: Bench) -> anyhow::Result<Results> {
         }
         let mut progress = Progress::new(bench.planned());
         tokio::select! {
-            results = bench.run(&mut progress) => Ok(results?.with_warnings()),
+            results = bench.run(&mut progress) => {
+                let mut results = results?.with_warnings();
+                outcome.note(&mut results);
+                Ok(results)
+            }
             error = bench::interrupted(&interrupt) => Err(error),
         }
     })
@@ -351,10 +367,8 @@ fn report(arguments: &Arguments, results: &Results) -> anyhow::Result<u8> {
     // The first row is that of all operations.
     let first = results.suites.iter().filter_map(|suite| suite.cases.first());
     for row in first.clone() {
-        let mut messages = row.error_messages.clone();
-        messages.dedup();
-        for message in messages {
-            out!("! {}: {}", row.case, visible(&message));
+        for reason in &row.reasons {
+            out!("! {}", visible(&reason.to_string()));
         }
         if let Some(reason) = &row.exit_reason {
             out!("ended: {reason}");

@@ -2,12 +2,13 @@
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{FromArgMatches, Parser, Subcommand};
 
 #[macro_use]
 mod output;
 
 mod bench;
+mod build;
 mod bundle;
 mod client;
 mod describe;
@@ -15,6 +16,7 @@ mod fetch;
 mod floor;
 mod generate;
 mod load;
+mod manual;
 mod outcome;
 mod peers;
 mod problems;
@@ -24,10 +26,6 @@ mod quantity;
 mod report;
 mod serve;
 mod source;
-
-/// Servers under test and the floor share the allocator, as all processes of this binary do.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// SOAP services in Rust: look at their contracts, generate their code, serve them, measure them.
 #[derive(Parser)]
@@ -47,6 +45,8 @@ enum Command {
     Report(report::Arguments),
     Load(Box<load::Arguments>),
     Peers(peers::Arguments),
+    Completions(manual::Completions),
+    Man(manual::Man),
     #[command(hide = true)]
     Floor(floor::Arguments),
     /// Write the quakes that are made up for the seismic suite, for services that others wrote
@@ -57,7 +57,9 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    output::end(run(Arguments::parse().command))
+    let matches = manual::command().get_matches();
+    let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    output::end(run(arguments.command))
 }
 
 fn run(command: Command) -> ExitCode {
@@ -73,6 +75,8 @@ fn run(command: Command) -> ExitCode {
         Command::Report(arguments) => report::run(arguments),
         Command::Load(arguments) => return load::run(&arguments),
         Command::Peers(arguments) => peers::run(arguments),
+        Command::Completions(arguments) => arguments.run(),
+        Command::Man(arguments) => arguments.run(),
         Command::Floor(arguments) => floor::run(arguments),
         Command::Quakes => {
             quakes::run();
@@ -83,11 +87,8 @@ fn run(command: Command) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            let style = problems::ERROR;
-            // An error may quote a contract, a peer or a file name.
-            let text = format!("{error:#}");
-            note!("{style}error{style:#}: {}", castile_xml::visible_lines(&text));
-            ExitCode::FAILURE
+            outcome::tell("error", format_args!("{error:#}"));
+            ExitCode::from(outcome::code_of(&error))
         }
     }
 }

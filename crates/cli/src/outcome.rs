@@ -1,5 +1,6 @@
 //! What came of a measurement: written into files, judged, and told as an exit code. It is the same for `bench` and `load`.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -8,19 +9,52 @@ use castile_load::report::{Results, Row};
 use castile_load::{Criterion, Metric};
 use castile_xml::visible;
 
-use crate::problems;
+use crate::{build, problems};
 
-/// The exit codes, for the help of both commands; docs/load.md has them as well.
-pub(crate) const EXIT_CODES: &str = "Exit codes: 0 all is well; 1 a --fail-if holds, or answers were wrong and no --fail-if \
-                                     is about errors; 2 arguments, contract or messages are wrong, and nothing was sent; 3 \
-                                     not all was measured.";
+/// The exit codes of all commands, for the help; docs/commands.md says it at length.
+pub(crate) const EXIT_CODES: &str = "\
+Exit codes of all commands:
+  0  all is well, with warnings at most
+  1  it was done, and what came of it is not right: answers were wrong, or a --fail-if holds
+  2  it could not begin: an argument, a contract or another input is wrong
+  3  not all of it was done: what was measured, written, built or served is incomplete";
 
-/// A criterion for failing holds, or answers were wrong and no criterion was about that.
+/// What came of it is not right: a criterion for failing holds, or answers were wrong and no criterion was about that.
 const FAILED: u8 = 1;
-/// The contract, a message or an argument is not as it must be; nothing was sent. It is clap's as well.
+/// An argument, a contract or another input is not as it must be; nothing was done. It is clap's as well.
 const USAGE: u8 = 2;
-/// There was no right answer, or the measurement or its report could not be made, or not to its end.
-const NOT_MEASURED: u8 = 3;
+/// It was begun, and not done to its end.
+pub(crate) const INCOMPLETE: u8 = 3;
+
+/// An error that has another exit code than [`USAGE`].
+#[derive(Debug)]
+struct Coded {
+    code: u8,
+    error: anyhow::Error,
+}
+
+impl fmt::Display for Coded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#}", self.error)
+    }
+}
+
+impl std::error::Error for Coded {}
+
+/// An error of what was begun and not done to its end.
+pub(crate) fn incomplete(error: impl Into<anyhow::Error>) -> anyhow::Error {
+    Coded { code: INCOMPLETE, error: error.into() }.into()
+}
+
+/// An error of what was done, and came out wrong.
+pub(crate) fn wrong(error: impl Into<anyhow::Error>) -> anyhow::Error {
+    Coded { code: FAILED, error: error.into() }.into()
+}
+
+/// The exit code of a command that ended with this error.
+pub(crate) fn code_of(error: &anyhow::Error) -> u8 {
+    error.downcast_ref().map_or(USAGE, |coded: &Coded| coded.code)
+}
 
 /// What results are judged by, and where they are written for other programs.
 // A name of its own, since it becomes part of the arguments of a command.
@@ -39,6 +73,12 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
+    /// Notes in the results what comes of the conditions.
+    pub(crate) fn note(&self, results: &mut Results) {
+        results.judge(&self.fail_if);
+        results.build = Some(build::of_this());
+    }
+
     /// Writes the files that are asked for, and returns where. `wrong` says how many answers of a row were.
     pub(crate) fn write(&self, results: &Results, wrong: fn(&Row) -> u64) -> anyhow::Result<Vec<PathBuf>> {
         let mut files = Vec::new();
@@ -62,9 +102,8 @@ impl Arguments {
         if results.incomplete {
             bail!("not all was measured");
         }
-        let failed = results.failed(&self.fail_if);
-        for failed in &failed {
-            tell("failed", failed);
+        for condition in &results.conditions {
+            condition.failures().for_each(|row| tell("failed", format_args!("{row}, and {} fails", condition.fail_if)));
         }
         let is_judged =
             self.fail_if.iter().any(|criterion| matches!(criterion.metric, Metric::Errors | Metric::ErrorRate));
@@ -72,7 +111,7 @@ impl Arguments {
             tell("failed", format_args!("{wrong} wrong or missing answers"));
             return Ok(FAILED);
         }
-        Ok(if failed.is_empty() { 0 } else { FAILED })
+        Ok(if results.conditions.iter().any(|condition| condition.failed) { FAILED } else { 0 })
     }
 }
 
@@ -81,7 +120,7 @@ pub(crate) fn of<T>(prepared: anyhow::Result<Option<T>>, measure: impl FnOnce(T)
     let (code, error) = match prepared.map(|prepared| prepared.map(measure)) {
         Ok(None) => return ExitCode::SUCCESS,
         Ok(Some(Ok(code))) => return ExitCode::from(code),
-        Ok(Some(Err(error))) => (NOT_MEASURED, error),
+        Ok(Some(Err(error))) => (INCOMPLETE, error),
         Err(error) => (USAGE, error),
     };
     tell("error", format_args!("{error:#}"));
@@ -101,7 +140,8 @@ pub(crate) fn list(files: &[PathBuf]) {
     }
 }
 
-fn tell(what: &str, text: impl std::fmt::Display) {
+/// Tells why it failed.
+pub(crate) fn tell(what: &str, text: impl std::fmt::Display) {
     let style = problems::ERROR;
     let text = text.to_string();
     // It may quote an answer.

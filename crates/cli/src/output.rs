@@ -53,7 +53,7 @@ pub(crate) fn end(code: ExitCode) -> ExitCode {
     let Some(error) = FAILURE.get() else { return code };
     let style = crate::problems::ERROR;
     note!("{style}error{style:#}: can't write to standard output: {error}");
-    if code == ExitCode::SUCCESS { ExitCode::FAILURE } else { code }
+    if code == ExitCode::SUCCESS { ExitCode::from(crate::outcome::INCOMPLETE) } else { code }
 }
 
 /// An argument as a shell takes it, whatever is in it.

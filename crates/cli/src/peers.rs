@@ -7,12 +7,12 @@ mod peer;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow};
 
 use self::peer::INSTALL;
 pub(crate) use self::peer::Peer;
 use crate::problems::in_full;
-use crate::process;
+use crate::{outcome, process};
 
 /// Build and check the stacks that Castile is compared with
 #[derive(clap::Args)]
@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
             biased;
             result = process::asked_to_end() => {
                 result.context("can't wait for signals")?;
-                bail!("interrupted")
+                Err(outcome::incomplete(anyhow!("interrupted")))
             }
             result = act(arguments) => result,
         }
@@ -85,7 +85,7 @@ async fn act(arguments: Arguments) -> anyhow::Result<()> {
                 }
             }
             if !wrong.is_empty() {
-                bail!("wrong or missing answers: {}", wrong.join(", "));
+                return Err(outcome::wrong(anyhow!("wrong or missing answers: {}", wrong.join(", "))));
             }
         }
         Action::Clients(arguments) => clients::run(&peers, &arguments).await?,
@@ -109,8 +109,8 @@ async fn build(peers: &[Peer]) -> anyhow::Result<()> {
     }
     let failed = failed.join(", ");
     if missing.is_empty() {
-        bail!("not built: {failed}");
+        return Err(outcome::incomplete(anyhow!("not built: {failed}")));
     }
     let packages: Vec<String> = missing.into_iter().collect();
-    bail!("not built: {failed}; what is missing{INSTALL}{}", packages.join(" "))
+    Err(outcome::incomplete(anyhow!("not built: {failed}; what is missing{INSTALL}{}", packages.join(" "))))
 }

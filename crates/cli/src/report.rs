@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::bail;
 use castile_load::report::{Comparison, Results};
 
-use crate::output;
+use crate::{outcome, output};
 
 /// Write the page of a bench again, or compare benches and say how sure their differences are
 #[derive(clap::Args)]
@@ -32,7 +32,9 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
         [(_, results)] if arguments.json => (results.json()?, Vec::new()),
         [(_, results)] if arguments.markdown => (results.markdown(), Vec::new()),
         _ if arguments.markdown => bail!("found {} benches, expected one: --markdown is for one", benches.len()),
-        [(_, results)] => (results.table() + "\n", results.write(&arguments.out)?.to_vec()),
+        [(_, results)] => {
+            (results.table() + "\n", results.write(&arguments.out).map_err(outcome::incomplete)?.to_vec())
+        }
         _ => {
             name_shortly(&mut benches);
             let comparison = Comparison::of(&benches);
@@ -41,7 +43,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
                 false => {
                     let warnings = comparison.warnings().iter().map(|warning| format!("! {warning}\n"));
                     let text = format!("{}\n{}", comparison.table(), warnings.collect::<String>());
-                    (text, vec![comparison.write(&arguments.out)?])
+                    (text, vec![comparison.write(&arguments.out).map_err(outcome::incomplete)?])
                 }
             }
         }

@@ -19,21 +19,14 @@ use http::{HeaderValue, Response, header};
 use minijinja::{Environment, context};
 
 use crate::problems::{WARNING, counted};
-use crate::process;
 use crate::quantity::time;
-
-/// The exit code for a shutdown that cut requests off.
-const CUT_OFF: u8 = 3;
+use crate::{outcome, process};
 
 /// How many of them are listed.
 const LISTED: usize = 20;
 
 /// Serve the services of the benchmark suites
 #[derive(clap::Args)]
-#[command(
-    after_help = "Exit codes: 0 every request was answered; 1 it can't serve; 2 arguments are wrong; 3 the shutdown cut \
-                        requests off, which are listed."
-)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     process: process::Arguments,
@@ -83,7 +76,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     report(&shutdown, arguments.grace);
-    Ok(ExitCode::from(CUT_OFF))
+    Ok(ExitCode::from(outcome::INCOMPLETE))
 }
 
 /// Says what was cut off, the oldest requests first.
@@ -152,5 +145,8 @@ mod tests {
         for expected in ["benchmark1?wsdl", "wstest?wsdl", "echoMeshInterfaceObjects", "GetOrder"] {
             assert!(page.contains(expected), "{expected} in {page}");
         }
+        // Without one, browsers ask for /favicon.ico, which is not there.
+        assert!(page.contains("<link rel=\"icon\" href=\"data:,\">"));
+        assert!(page.contains("overflow-wrap: anywhere"), "a namespace may be wider than a phone");
     }
 }

@@ -38,7 +38,7 @@ async fn the_floor_is_started_driven_and_ended() {
     let endpoint = server.endpoint().at("/0");
     let run = Run::start(&case, &endpoint, &plan, &Expected::of(&case)).unwrap();
     let record = run.finish().await.unwrap().record;
-    assert_eq!((record.requests, record.errors), (100, 0), "{:?}", record.messages);
+    assert_eq!((record.requests, record.errors), (100, 0), "{:?}", record.reasons);
     server.check_running().unwrap();
     drop(server);
     let run = Run::start(&case, &endpoint, &plan, &Expected::of(&case)).unwrap();

@@ -234,11 +234,11 @@ fn wrong_answers_are_told_and_counted() {
     // What the server answers, what is expected, how many answers are wrong, and why.
     let table: [(u16, &str, &[&str], u64, &str); 12] = [
         (200, &void(), &[], 0, ""),
-        (500, FAULT, &[], 10, "EchoVoid: status 500, expected 200: Server: too busy"),
-        (200, FAULT, &[], 10, "EchoVoid: fault Server: too busy"),
+        (500, FAULT, &[], 10, "10 × status 500, expected 200: Server: too busy"),
+        (200, FAULT, &[], 10, "fault Server: too busy"),
         (500, FAULT, &["--expect", "fault"], 0, ""),
         (200, &void(), &["--expect", "fault"], 10, "found a response, expected a fault"),
-        (503, "full\n", &[], 10, "EchoVoid: status 503, expected 200: full "),
+        (503, "full\n", &[], 10, "status 503, expected 200: full "),
         (201, &void(), &["--expect-status", "201"], 0, ""),
         (200, "<html/>", &[], 10, "Envelope"),
         (200, "", &[], 10, "found an empty answer, expected a response"),
@@ -286,6 +286,105 @@ fn exit_codes_and_files_tell_what_failed() {
     drop(server);
     let output = load("wstest.wsdl", &url, &["--operation", "EchoVoid", "--requests", "3"]);
     assert_eq!(output.status.code(), Some(3), "{}", told(&output));
+}
+
+#[test]
+fn what_came_of_conditions_is_in_the_results_and_failures_are_counted_by_reason() {
+    let order = |number: usize| FAULT.replace("too busy", &format!("order {number} is unknown"));
+    let server = Server::start(move |_, number| match number % 4 {
+        0 => (200, void()),
+        1 => (503, "closed".to_owned()),
+        _ => (500, order(number)),
+    });
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().to_str().unwrap();
+    let arguments = ["--operation", "EchoVoid", "--requests", "40", "--users", "1", "--out", out];
+    let conditions = ["--fail-if", "errors>10", "--fail-if", "p99>100s"];
+    let output = load("wstest.wsdl", &server.url(), &[&arguments[..], &conditions].concat());
+    let told = told(&output);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("! 20 × status 500, expected 200: Server: order "), "{told}");
+    assert!(told.contains("! 10 × status 503, expected 200: closed"), "{told}");
+    assert!(told.contains("): 30, and errors > 10 fails"), "{told}");
+    let file = |name: &str| std::fs::read_to_string(directory.path().join(name)).unwrap();
+    let results: Value = serde_json::from_str(&file("results.json")).unwrap();
+    let row = &results["suites"][0]["cases"][0];
+    let counts: Vec<_> = row["reasons"].as_array().unwrap().iter().map(|reason| reason["count"].as_u64()).collect();
+    assert_eq!(counts, [Some(20), Some(10)]);
+    let failed: Vec<_> = results["conditions"].as_array().unwrap().iter().map(|one| &one["failed"]).collect();
+    assert_eq!(failed, [&Value::Bool(true), &Value::Bool(false)]);
+    assert_eq!((&results["kind"], &results["conditions"][0]["rows"][0]["found"]), (&"load".into(), &30.0.into()));
+    let build = &results["build"];
+    for field in ["compiler", "profile", "allocator"] {
+        assert!(build[field].as_str().is_some_and(|text| !text.is_empty()), "{field}: {build}");
+    }
+    let page = file("index.html");
+    for text in ["<h1>Load: EchoVoid of TestService</h1>", "1 of 2 hold", "Why answers were wrong", "rustc "] {
+        assert!(page.contains(text), "{text}");
+    }
+}
+
+#[test]
+fn paced_and_thinking_users_are_called_so() {
+    let server = Server::start(|_, _| (200, void()));
+    for (more, expected) in [
+        (["--users", "3", "--think", "5ms"], "3 users, kept alive, each thinks for 5ms before a request"),
+        (["--users", "3", "--pacing", "5ms"], "3 users, kept alive, each sends a request every 5ms"),
+        (["--rate", "50", "--in-flight", "7"], "50.0 req/s scheduled, at most 7 under way, kept alive"),
+        (["--users", "3", "--ramp", "100/s"], "users, kept alive, 100 more each second"),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let arguments = ["--operation", "EchoVoid", "--duration", "200ms", "--out", directory.path().to_str().unwrap()];
+        let output = load("wstest.wsdl", &server.url(), &[&arguments[..], &more].concat());
+        let told = told(&output);
+        assert!(told.contains(expected), "{expected} in {told}");
+        let page = std::fs::read_to_string(directory.path().join("index.html")).unwrap();
+        for bench in ["stops growing", "at the peak", "? users", "compared with what was sent", "as asked"] {
+            assert!(!told.contains(bench) && !page.contains(bench), "{more:?}: {bench} in {told}");
+        }
+        let users = page.contains("<figcaption>Users<");
+        assert_eq!(users, more.contains(&"--ramp"), "{more:?}: a chart of users");
+    }
+}
+
+/// Problems were told as errors, and then that they may be none.
+#[test]
+fn defects_are_told_as_warnings_unless_they_are_in_the_way() {
+    let server = Server::start(|_, _| (200, void()));
+    let defects = "../../../codegen/tests/defects";
+    let call = |file: &str, operation: &str| {
+        let output = Command::new(env!("CARGO_BIN_EXE_castile"))
+            .current_dir(files())
+            .args(["load", &format!("{defects}/{file}"), "--url", &server.url(), "--operation", operation, "--dry-run"])
+            .output()
+            .unwrap();
+        (output.status.code(), told(&output))
+    };
+    let (code, text) = call("operation.wsdl", "buy");
+    assert_eq!(code, Some(0), "{text}");
+    let expected = "warning: ../../../codegen/tests/defects/operation.wsdl has 1 defect, and what it is in is left out: `castile describe ";
+    assert!(text.contains(expected) && !text.contains("error"), "{text}");
+    let (code, text) = call("operation.wsdl", "sell");
+    assert!(code == Some(2) && text.contains("error: sell can't be called: element {urn:shop}nowhere"), "{text}");
+}
+
+#[test]
+fn a_contract_without_a_port_is_told_with_its_bindings() {
+    let directory = tempfile::tempdir().unwrap();
+    let text = std::fs::read_to_string(contract("wstest.wsdl")).unwrap();
+    let (before, service) = text.split_once("<wsdl:service ").unwrap();
+    let after = service.split_once("</wsdl:service>").unwrap().1;
+    let path = directory.path().join("a.wsdl");
+    std::fs::write(&path, format!("{before}{after}")).unwrap();
+    let mut castile = Command::new(env!("CARGO_BIN_EXE_castile"));
+    let output =
+        castile.arg("load").arg(&path).args(["--operation", "EchoVoid", "--url", "http://h/"]).output().unwrap();
+    let told = told(&output);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        told.contains("the contract has no port, and no service to load: its bindings are TestServiceSoap"),
+        "{told}"
+    );
 }
 
 #[test]

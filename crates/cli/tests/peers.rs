@@ -77,7 +77,7 @@ fn what_cannot_be_built_is_told_and_the_rest_is_built() {
     peer(checkout.path(), "broken", "#!/bin/sh\nexit 7\n", "#!/bin/sh\n");
     let output = castile(checkout.path(), &["peers", "build"]);
     assert!(checkout.path().join("peers/right/built").exists());
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(3));
     let expected = "another\n\
                     mvn is missing: apt-get install maven gcc\n\
                     another: its script build failed (exit status: 1)\n\

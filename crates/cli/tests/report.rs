@@ -64,14 +64,14 @@ fn one_bench_is_printed_as_markdown() {
     assert!(markdown.starts_with("# Castile ") && markdown.contains("| echoInts-100 "), "{markdown}");
     assert!(!out.exists(), "nothing is written");
     let two = report(&[RESULTS, RESULTS, "--markdown"]);
-    assert_eq!(two.status.code(), Some(1));
+    assert_eq!(two.status.code(), Some(2));
     assert!(text(two.stderr).contains("found 2 benches, expected one"));
 }
 
 #[test]
 fn what_is_no_bench_is_told() {
     let output = report(&[Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml").to_str().unwrap()]);
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(2));
     let message = text(output.stderr);
     assert!(message.starts_with("error: expected the results of a bench in "), "{message}");
     assert_eq!(report(&[]).status.code(), Some(2));

@@ -15,6 +15,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let directory = Path::new(&directory);
     let first = sample::results();
     first.write(directory)?;
+    std::fs::write(directory.join("load.html"), sample::load().page()?)?;
     // Of many targets, beside.
     let stacks = stacks::results();
     std::fs::write(directory.join("stacks.html"), stacks.page()?)?;

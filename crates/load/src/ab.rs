@@ -99,7 +99,7 @@ fn read(report: &str, percentiles: &str, body: usize) -> Option<(Recorder, Durat
         counted = counted.max(upto);
     }
     if record.errors > 0 {
-        record.messages.push(format!("ab counted {} answers that were not right", record.errors));
+        record.reason("ab counted answers that were not right", record.errors);
     }
     Some((record, elapsed))
 }

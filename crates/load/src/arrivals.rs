@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
+use humantime::format_duration;
+
 use crate::plan::exponential;
+use crate::report::format::plain;
 
 /// When requests arrive, whatever the server does.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,6 +61,24 @@ impl Arrivals {
     pub fn rate(&self) -> Option<f64> {
         let first = self.stages.first()?.from;
         self.stages.iter().all(|stage| stage.from == first && stage.to == first).then_some(first)
+    }
+
+    /// Their stages, where these are not of one rate, and that they come at random, in words.
+    pub(crate) fn words(&self) -> Option<String> {
+        let stages = self.stages.iter().filter(|_| self.rate().is_none()).map(|stage| {
+            let (from, to, time) = (plain(stage.from), plain(stage.to), format_duration(stage.time));
+            match (from == to, stage.time.is_zero()) {
+                (true, true) => format!("{to} req/s"),
+                (true, false) => format!("{to} req/s for {time}"),
+                (false, _) => format!("{from} to {to} req/s within {time}"),
+            }
+        });
+        let stages = stages.collect::<Vec<_>>().join(", then ");
+        let words: Vec<_> = [&*stages, if self.spacing == Spacing::Poisson { "at random" } else { "" }]
+            .into_iter()
+            .filter(|words| !words.is_empty())
+            .collect();
+        (!words.is_empty()).then(|| words.join(", "))
     }
 
     /// How long all stages take.

@@ -77,6 +77,11 @@ impl Case {
         }
     }
 
+    /// Whether its messages are written when they are due, and answers judged by rules.
+    pub(crate) fn is_scripted(&self) -> bool {
+        matches!(self.requests, Requests::Scripted { .. })
+    }
+
     /// Which part of a mix each request of its list is of; empty where there are not at least two parts.
     pub(crate) fn parts(&self) -> Arc<[usize]> {
         match &self.requests {

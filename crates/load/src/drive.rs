@@ -165,10 +165,10 @@ impl<C: Clock> Thread<C> {
                 }
                 Err(message) => {
                     if let Some(part) = part {
-                        recorder.part(part).error(was_sent, || message.clone());
+                        recorder.part(part).error(was_sent, &message);
                     }
                     self.schedule.error(&message, now);
-                    recorder.error(was_sent, || message);
+                    recorder.error(was_sent, &message);
                     recorder.warmup_errors += u64::from(!self.counts(turn.due, now));
                     window.error(now);
                 }

@@ -27,6 +27,11 @@ pub enum Placement {
         /// Why.
         reason: &'static str,
     },
+    /// The driver is where the system puts it, and the server where somebody else has it.
+    Elsewhere {
+        /// How many cores the driver may use.
+        cores: usize,
+    },
 }
 
 impl Placement {
@@ -41,6 +46,11 @@ impl Placement {
     /// Leaves both to the system, as asked.
     pub fn free() -> Self {
         Placement::Free { cores: available(), reason: "as asked" }
+    }
+
+    /// Leaves the driver to the system, beside a server that somebody else has started.
+    pub fn elsewhere() -> Self {
+        Placement::Elsewhere { cores: available() }
     }
 
     fn divide(cores: Vec<usize>) -> Self {
@@ -58,7 +68,7 @@ impl Placement {
     pub fn cores(&self) -> usize {
         match self {
             Placement::Apart { server, driver } => server.len() + driver.len(),
-            Placement::Free { cores, .. } => *cores,
+            Placement::Free { cores, .. } | Placement::Elsewhere { cores } => *cores,
         }
     }
 
@@ -66,7 +76,7 @@ impl Placement {
     pub fn driver_threads(&self) -> usize {
         match self {
             Placement::Apart { driver, .. } => driver.len(),
-            Placement::Free { cores, .. } => (cores / 2).max(1),
+            Placement::Free { cores, .. } | Placement::Elsewhere { cores } => (cores / 2).max(1),
         }
     }
 
@@ -74,7 +84,7 @@ impl Placement {
     pub fn server_cores(&self) -> usize {
         match self {
             Placement::Apart { server, .. } => server.len(),
-            Placement::Free { cores, .. } => *cores,
+            Placement::Free { cores, .. } | Placement::Elsewhere { cores } => *cores,
         }
     }
 
@@ -82,7 +92,7 @@ impl Placement {
     pub(crate) fn sides(&self) -> Option<[Cores; 2]> {
         match self {
             Placement::Apart { server, driver } => Some([server, driver].map(|cores| Cores(cores.as_slice().into()))),
-            Placement::Free { .. } => None,
+            Placement::Free { .. } | Placement::Elsewhere { .. } => None,
         }
     }
 
@@ -90,7 +100,7 @@ impl Placement {
     pub(crate) fn enter_server(&self) -> Result<(), Error> {
         match self {
             Placement::Apart { server, .. } => pin_this_thread(server),
-            Placement::Free { .. } => Ok(()),
+            Placement::Free { .. } | Placement::Elsewhere { .. } => Ok(()),
         }
     }
 
@@ -98,7 +108,7 @@ impl Placement {
     pub fn enter_driver(&self) -> Result<(), Error> {
         match self {
             Placement::Apart { driver, .. } => pin_this_thread(driver),
-            Placement::Free { .. } => Ok(()),
+            Placement::Free { .. } | Placement::Elsewhere { .. } => Ok(()),
         }
     }
 }
@@ -113,6 +123,8 @@ impl fmt::Display for Placement {
             Placement::Free { cores, reason } => {
                 write!(f, "server and driver share {cores} cores, not pinned ({reason})")
             }
+            Placement::Elsewhere { cores: 1 } => f.write_str("driver on the one core of this machine"),
+            Placement::Elsewhere { cores } => write!(f, "driver on any of the {cores} cores of this machine"),
         }
     }
 }

@@ -181,7 +181,7 @@ impl Moment {
         Moment {
             per_second: (!measured.is_zero()).then(|| counter.sent() as f64 / measured.as_secs_f64()),
             errors: counter.errors(),
-            users: counter.users(),
+            users: counter.users().unwrap_or_default(),
             last: counter.timeline().last(),
         }
     }
@@ -192,8 +192,12 @@ fn result(row: &Row) -> String {
     let rate = count(row.requests_per_second.mean);
     let users = |users: Option<usize>| users.map_or("?".to_owned(), |users| count(users as f64));
     let mut text = match row.method {
-        Method::Closed | Method::Open => format!("{rate} req/s, p99 {}", microseconds(row.latency_us.p99)),
-        Method::Users => format!("{rate} req/s at the peak with {} users", users(row.users_at_peak)),
+        Method::Users if row.users_at_peak.is_some() => {
+            format!("{rate} req/s at the peak with {} users", users(row.users_at_peak))
+        }
+        Method::Closed | Method::Open | Method::Users => {
+            format!("{rate} req/s, p99 {}", microseconds(row.latency_us.p99))
+        }
         Method::Ramp => {
             let reason = row.exit_reason.as_deref().map(|reason| format!(" ({reason})")).unwrap_or_default();
             format!("{} users at the exit{reason}", users(row.users_at_exit))

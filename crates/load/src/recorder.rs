@@ -5,9 +5,12 @@ use std::time::Duration;
 use hdrhistogram::Histogram;
 
 use crate::exchange::Judged;
+use crate::report::Reason;
 
-/// How many errors are kept as text; the rest are only counted.
-const KEPT_MESSAGES: usize = 5;
+/// How many reasons are told apart; further ones are only counted.
+const KEPT_REASONS: usize = 20;
+/// What stands for those.
+const OTHER_REASONS: &str = "other reasons";
 
 /// Takes note of every request of one thread of the driver; merged when the run ends.
 #[derive(Clone, Debug)]
@@ -22,8 +25,8 @@ pub struct Recorder {
     pub warmup_errors: u64,
     /// Answers whose content was decoded and compared with what was sent.
     pub verified: u64,
-    /// The first few errors, in words.
-    pub messages: Vec<String>,
+    /// Why requests failed, in the order in which the reasons came up.
+    pub reasons: Vec<Reason>,
     /// Bytes of the bodies of requests that were answered rightly.
     pub bytes_out: u64,
     /// Bytes of the bodies of right answers.
@@ -56,7 +59,7 @@ impl Default for Recorder {
             not_sent: 0,
             warmup_errors: 0,
             verified: 0,
-            messages: Vec::new(),
+            reasons: Vec::new(),
             bytes_out: 0,
             bytes_in: 0,
             matches: 0,
@@ -81,12 +84,23 @@ impl Recorder {
         self.service.saturating_record(nanoseconds(service));
     }
 
-    /// Notes a failure; the text is only made when it is kept.
-    pub(crate) fn error(&mut self, was_sent: bool, message: impl FnOnce() -> String) {
+    /// Notes a failure, and why.
+    pub(crate) fn error(&mut self, was_sent: bool, why: &str) {
         self.errors += 1;
         self.not_sent += u64::from(!was_sent);
-        if self.messages.len() < KEPT_MESSAGES {
-            self.messages.push(message());
+        self.reason(why, 1);
+    }
+
+    /// Notes why so many requests failed.
+    pub(crate) fn reason(&mut self, text: &str, count: u64) {
+        let found = self.reasons.iter().position(|known| is_alike(&known.text, text));
+        match found {
+            Some(place) => self.reasons[place].count += count,
+            None if self.reasons.len() < KEPT_REASONS => self.reasons.push(Reason { count, text: text.to_owned() }),
+            None => match self.reasons.iter_mut().find(|known| known.text == OTHER_REASONS) {
+                Some(others) => others.count += count,
+                None => self.reasons.push(Reason { count, text: OTHER_REASONS.to_owned() }),
+            },
         }
     }
 
@@ -110,8 +124,7 @@ impl Recorder {
         self.not_sent += other.not_sent;
         self.warmup_errors += other.warmup_errors;
         self.verified += other.verified;
-        self.messages.extend(other.messages);
-        self.messages.truncate(KEPT_MESSAGES);
+        other.reasons.iter().for_each(|reason| self.reason(&reason.text, reason.count));
         self.bytes_out += other.bytes_out;
         self.bytes_in += other.bytes_in;
         self.matches += other.matches;
@@ -129,4 +142,61 @@ impl Recorder {
 
 pub(crate) fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Whether two texts give the same reason. Numbers are those of a request, a line, a length or a moment, and don't matter, but
+/// for those of a status.
+fn is_alike(one: &str, other: &str) -> bool {
+    without_numbers(one).eq(without_numbers(other))
+}
+
+/// The bytes of a text, with one digit for each run of digits that is no status.
+fn without_numbers(text: &str) -> impl Iterator<Item = u8> {
+    const STATUS: &[u8] = b"status ";
+    let bytes = text.as_bytes();
+    let (mut in_number, mut is_status) = (false, false);
+    bytes.iter().enumerate().filter_map(move |(at, byte)| {
+        let was_in_number = std::mem::replace(&mut in_number, byte.is_ascii_digit());
+        if in_number && !was_in_number {
+            is_status = bytes[..at].ends_with(STATUS);
+        }
+        match (was_in_number, in_number) {
+            (_, true) if is_status => Some(*byte),
+            (true, true) => None,
+            (false, true) => Some(b'0'),
+            (_, false) => Some(*byte),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_are_counted_by_reason() {
+        let mut record = Recorder::default();
+        for order in 0..100 {
+            record.error(true, &format!("status 500, expected 200: Server: order {order} is unknown"));
+            record.error(order % 2 == 0, &format!("status {}, expected 200", 500 + order % 2));
+        }
+        let mut other = Recorder::default();
+        other.error(true, "status 501, expected 200");
+        record.merge(other);
+        let reasons: Vec<_> = record.reasons.iter().map(|reason| (reason.count, &*reason.text)).collect();
+        let first = "status 500, expected 200: Server: order 0 is unknown";
+        assert_eq!(reasons, [(100, first), (50, "status 500, expected 200"), (51, "status 501, expected 200")]);
+        assert_eq!((record.errors, record.not_sent), (201, 50));
+    }
+
+    #[test]
+    fn reasons_are_bounded() {
+        let mut record = Recorder::default();
+        for number in 0..1_000 {
+            record.error(true, &"no ".repeat(number + 1));
+        }
+        assert_eq!(record.reasons.len(), KEPT_REASONS + 1);
+        let last = Reason { count: 1_000 - KEPT_REASONS as u64, text: OTHER_REASONS.to_owned() };
+        assert_eq!(record.reasons.last(), Some(&last));
+    }
 }

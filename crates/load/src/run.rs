@@ -169,9 +169,9 @@ impl Counter {
         self.schedule.errors()
     }
 
-    /// Users who have begun.
-    pub fn users(&self) -> usize {
-        self.schedule.users()
+    /// Users who have begun; `None` where requests are due by the clock, whoever sends them.
+    pub fn users(&self) -> Option<usize> {
+        (!self.schedule.has_arrivals()).then(|| self.schedule.users())
     }
 
     /// Ends the run; what was sent is still waited for.

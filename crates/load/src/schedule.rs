@@ -67,6 +67,11 @@ impl Schedule {
         }
     }
 
+    /// Whether requests are due by the clock.
+    pub(crate) fn has_arrivals(&self) -> bool {
+        self.arrivals.is_some()
+    }
+
     /// The next arrival, for a user who is free since `free`; `None` when the run is over.
     pub(crate) fn arrival(&self, free: Instant) -> Option<Instant> {
         let mut course = self.course()?;

@@ -6,7 +6,7 @@ mod sample;
 #[path = "support/stacks.rs"]
 mod stacks;
 
-use castile_load::report::{Comparison, FLOOR, Method, Results, Row, Spread};
+use castile_load::report::{Comparison, FLOOR, Method, Reason, Results, Row, Spread};
 use castile_load::{Criterion, ErrorKind};
 
 fn rows(results: &Results) -> Vec<&Row> {
@@ -88,44 +88,141 @@ fn comma_separated_values_have_a_line_for_each_row() {
     }
 }
 
+/// The tests of JUnit's XML: suite, name, and whether they failed.
+fn tests(junit: &str) -> Vec<(String, String, bool)> {
+    let document = roxmltree::Document::parse(junit).unwrap();
+    let cases = document.descendants().filter(|node| node.has_tag_name("testcase")).map(|case| {
+        let attribute = |name| case.attribute(name).unwrap().to_owned();
+        let failed = case.children().any(|node| node.has_tag_name("failure"));
+        (attribute("classname"), attribute("name"), failed)
+    });
+    let tests: Vec<_> = cases.collect();
+    let failed = tests.iter().filter(|(.., failed)| *failed).count();
+    assert_eq!(document.root_element().attribute("tests"), Some(&*tests.len().to_string()));
+    assert_eq!(document.root_element().attribute("failures"), Some(&*failed.to_string()));
+    tests
+}
+
 #[test]
-fn junit_fails_rows_by_errors_and_by_criteria() {
+fn junit_has_a_test_for_the_answers_and_for_each_condition_of_a_row() {
     let mut results = sample::results();
-    results.suites[4].cases[0].error_messages = vec!["\u{0}\u{1b}[31m]]>".into()];
+    results.suites[4].cases[0].reasons = vec![Reason { count: 2, text: "\u{0}\u{1b}[31m]]>".into() }];
     results.suites[4].cases[0].errors = 2;
     let criteria: Vec<Criterion> = vec!["rps<1000".parse().unwrap(), "mean>10s".parse().unwrap()];
     let text = results.junit(&criteria, |row| row.errors).unwrap();
-    let document = roxmltree::Document::parse(&text).unwrap();
-    let cases: Vec<_> = document.descendants().filter(|node| node.has_tag_name("testcase")).collect();
+    let tests = tests(&text);
     let rows = rows(&results);
-    assert_eq!(cases.len(), rows.len());
-    for (case, row) in cases.iter().zip(&rows) {
-        let failures = case.children().filter(|node| node.has_tag_name("failure"));
-        let expected = u32::from(row.errors > 0) + u32::from(row.requests_per_second.mean < 1000.0);
-        assert_eq!(failures.count(), expected as usize, "{}", row.case);
+    assert_eq!(tests.len(), rows.len() * 3);
+    for (tests, row) in tests.chunks(3).zip(&rows) {
+        let failed: Vec<bool> = tests.iter().map(|(.., failed)| *failed).collect();
+        assert_eq!(failed, [row.errors > 0, row.requests_per_second.mean < 1000.0, false], "{}", row.case);
     }
-    let failed = cases.iter().filter(|case| case.children().any(|node| node.has_tag_name("failure"))).count();
-    assert_eq!(document.root_element().attribute("failures"), Some(&*failed.to_string()));
+    let names: std::collections::HashSet<_> = tests.iter().map(|(suite, name, _)| (suite, name)).collect();
+    assert_eq!(names.len(), tests.len(), "each has a name of its own");
     assert!(text.contains("rps &lt; 1,000 requests"), "the criterion is told");
     // Who limits errors has said how many are too many.
     let lenient = results.junit(&["errors>100".parse().unwrap()], |row| row.errors).unwrap();
     assert!(!lenient.contains("<failure"), "41 errors are not more than 100");
 }
 
+/// They had the URL, users and connections in them, and were new tests to a build server whenever one of these changed.
 #[test]
-fn rows_fail_by_criteria_and_by_what_is_not_known() {
+fn names_of_junit_are_the_same_with_other_settings() {
+    let names = |results: &Results| -> Vec<String> {
+        let junit = results.junit(&["p99>2s".parse().unwrap()], Row::wrong).unwrap();
+        tests(&junit).into_iter().map(|(suite, name, _)| format!("{suite}/{name}")).collect()
+    };
+    let mut results = sample::load();
+    let before = names(&results);
+    assert_eq!(before[2..4], ["Orders/GetOrder: answers are right", "Orders/GetOrder: fails if p99 > 2.00 s"]);
+    for row in &mut results.suites[0].cases {
+        (row.target, row.connections, row.keep_alive) = ("http://127.0.0.1:9/".to_owned(), 7, false);
+        (row.method, row.rhythm, row.rate) = (Method::Open, None, Some(50.0));
+    }
+    assert_eq!(names(&results), before);
+}
+
+#[test]
+fn what_came_of_conditions_and_why_answers_failed_stands_first() {
+    let results = sample::load();
+    let page = results.page().unwrap();
+    let (first, _) = page.split_once("class=\"card\" role=\"group\"").unwrap();
+    for text in [
+        "<h1>Load: GetOrder + EchoVoid of Orders</h1>",
+        "Conditions for failing: 1 of 3 hold",
+        "failed in 2 of 3 rows",
+        "GetOrder + EchoVoid 41; GetOrder 41",
+        "nearest: ",
+        "order 17 is unknown</td><td class=\"words\">GetOrder + EchoVoid</td>",
+    ] {
+        assert!(first.contains(text), "{text} in {first}");
+    }
+    assert!(!first.contains("castile load"), "the command is no heading");
+    let json: serde_json::Value = serde_json::from_str(&results.json().unwrap()).unwrap();
+    let conditions: Vec<_> =
+        json["conditions"].as_array().unwrap().iter().map(|one| (&one["fail_if"], &one["failed"])).collect();
+    assert_eq!(conditions[1], (&"errors > 0".into(), &true.into()));
+    assert_eq!(json["conditions"][1]["rows"][1]["found"], 41.0);
+    let reasons = &json["suites"][0]["cases"][1]["reasons"];
+    assert_eq!((&reasons[0]["count"], &reasons[1]["text"]), (&40.into(), &"no response within 10s".into()));
+}
+
+/// It spoke of benches: "compared with what was sent", "raised until throughput stops growing", "the driver was the limit".
+#[test]
+fn the_report_of_a_load_speaks_of_loads() {
+    let mut results = sample::load();
+    let (page, table) = (results.page().unwrap(), results.table());
+    for text in
+        ["compared with what was sent", "stops growing", "at the peak", "was the limit", "not pinned", "run by run"]
+    {
+        assert!(!page.contains(text) && !table.contains(text), "{text}");
+    }
+    assert!(table.contains("50 users, kept alive, each thinks for 20ms before a request"), "{table}");
+    assert!(page.contains("the driver woke late: 1 % of requests by more than 40.0 ms"));
+    for row in &mut results.suites[0].cases {
+        (row.errors, row.reasons, row.lag_us) = (0, Vec::new(), None);
+    }
+    let page = results.page().unwrap();
+    assert!(page.contains("answers were as expected;") && !page.contains("woke late"));
+}
+
+#[test]
+fn the_page_says_what_names_mean_how_sure_it_is_and_what_was_built() {
+    let page = sample::results().page().unwrap();
+    for text in [
+        "<h1>Bench of wspex, seismic, benchmark1, wstest and styles</h1>",
+        "<li><a href=\"#suite-2\">seismic</a></li>",
+        "<a class=\"up\" href=\"#top\">",
+        "One client asks for earthquakes",
+        "<dt>.01x200</dt><dd>200 queries",
+        "<dt>typed</dt><dd>the generated client",
+        "How sure that is: nothing tells.",
+        "commit <code>0123456789ab</code> with changes since; rustc 1.95.0",
+        "allocator: an allocator",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
+    assert!(!page.contains("what no row has"));
+}
+
+#[test]
+fn rows_fail_by_conditions_and_by_what_is_not_known() {
     let mut results = sample::results();
     results.suites.truncate(1);
     for row in &mut results.suites[0].cases {
         row.server_cpu_share = None;
     }
-    let failed = |text: &str| results.failed(&[text.parse().unwrap()]).len();
     let measured = rows(&results).len();
-    assert_eq!((failed("errors>0"), failed("cpu>1%"), failed("max>1us")), (0, measured, measured));
-    let unknown = results.failed(&["cpu > 80%".parse().unwrap()])[0].to_string();
-    assert!(unknown.starts_with("wspex echoVoid (castile, typed, 32 connections, kept alive, closed)"), "{unknown}");
-    assert!(unknown.ends_with("cpu > 80.0 %: not measured"), "{unknown}");
-    let slow = results.failed(&["p99.99>20ms".parse().unwrap()]);
+    let mut failed = |text: &str| {
+        results.judge(&[text.parse().unwrap()]);
+        results.conditions[0].failures().cloned().collect::<Vec<_>>()
+    };
+    assert_eq!((failed("errors>0").len(), failed("max>1us").len()), (0, measured));
+    let unknown = failed("cpu > 80%");
+    assert_eq!(unknown.len(), measured);
+    let first = unknown[0].to_string();
+    assert_eq!(first, "wspex echoVoid (castile, typed, 32 connections, kept alive, closed): not measured");
+    let slow = failed("p99.99>20ms");
     assert!(slow.iter().all(|failed| failed.found > Some(20_000.0)) && !slow.is_empty() && slow.len() < measured);
 }
 

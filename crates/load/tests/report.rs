@@ -171,7 +171,7 @@ fn taken_in_turns() -> Results {
 fn every_form_of_the_report_says_how_sure_a_ratio_is() {
     let results = taken_in_turns();
     let page = results.page().unwrap();
-    for text in ["1.12 (1.10–1.15) × floor", "in slices of 50.0 ms", "a confidence of 95 %"] {
+    for text in ["1.12 (1.10–1.15) × floor", "in slices of 50.0 ms", "lies within ± 2.23 % of the one given here"] {
         assert!(page.contains(text), "{text}");
     }
     let table = results.table();

@@ -18,7 +18,7 @@ async fn right_answers_are_counted_and_sampled() {
     let outcome = server.drive(&plan).await;
     assert!(outcome.requests_per_second() > 0.0);
     let record = outcome.record;
-    assert_eq!((record.requests, record.errors), (2_000, 0), "{:?}", record.messages);
+    assert_eq!((record.requests, record.errors), (2_000, 0), "{:?}", record.reasons);
     assert_eq!(record.latency.len(), 2_000);
     assert_eq!((server.requests(), server.connections()), (2_000, 8));
     // The first of each connection, and one in a hundred.
@@ -30,7 +30,7 @@ async fn without_keep_alive_each_request_has_a_connection() {
     let server = Server::start(|_| pong());
     let plan = Plan { keep_alive: false, connections: 3, ..requests(50) };
     let record = server.drive(&plan).await.record;
-    assert_eq!((record.requests, record.errors), (50, 0), "{:?}", record.messages);
+    assert_eq!((record.requests, record.errors), (50, 0), "{:?}", record.reasons);
     assert_eq!(server.connections(), 50);
     assert_eq!(record.verified, 50);
 }
@@ -52,8 +52,8 @@ async fn a_wrong_length_is_an_error() {
     });
     let record = server.drive(&requests(20)).await.record;
     assert_eq!((record.requests, record.errors), (10, 10));
-    assert_eq!(record.messages[0], "body of 6 bytes, expected 4");
-    assert!(record.messages.len() < 10, "only the first few are kept");
+    assert_eq!(record.reasons[0].text, "body of 6 bytes, expected 4");
+    assert_eq!((record.reasons.len(), record.reasons[0].count), (1, 10));
 }
 
 #[tokio::test]
@@ -65,7 +65,7 @@ async fn wrong_content_is_an_error() {
     let record = run.finish().await.unwrap().record;
     // Until an answer was right, each is looked at.
     assert_eq!((record.requests, record.errors, record.verified), (0, 5, 0));
-    assert_eq!(record.messages[0], "found \"gong\", expected \"pong\"");
+    assert_eq!(record.reasons[0].text, "found \"gong\", expected \"pong\"");
     assert_eq!(expected.length(0), None);
 }
 
@@ -74,7 +74,7 @@ async fn a_wrong_status_is_an_error_that_quotes_the_body() {
     let server = Server::start(|_| Act::Say("HTTP/1.1 500 X\r\nContent-Length: 5\r\n\r\nfault".into()));
     let record = server.drive(&requests(3)).await.record;
     assert_eq!((record.requests, record.errors), (0, 3));
-    assert_eq!(record.messages[0], "status 500, expected 200: fault");
+    assert_eq!(record.reasons[0].text, "status 500, expected 200: fault");
     assert_eq!(server.connections(), 1, "the connection is still good");
 }
 
@@ -100,7 +100,7 @@ async fn a_refusal_is_read_although_the_request_could_not_be_sent() {
     let plan = Plan { stop: Stop::requests(1).or_errors(1), ..Plan::default() };
     let outcome = Run::start(&case, &endpoint, &plan, &Expected::of(&case)).unwrap().finish().await.unwrap();
     server.join().unwrap();
-    assert_eq!(outcome.record.messages, ["status 503, expected 200: full"]);
+    assert_eq!(outcome.record.reasons[0].text, "status 503, expected 200: full");
     assert_eq!(outcome.first_error.as_deref(), Some("status 503, expected 200: full"));
 }
 
@@ -112,7 +112,7 @@ async fn a_closed_connection_is_an_error_and_the_next_request_opens_another() {
     });
     let record = server.drive(&requests(20)).await.record;
     assert_eq!((record.requests, record.errors), (16, 4));
-    assert_eq!(record.messages[0], "connection closed without a response, after 4 responses on it");
+    assert_eq!(record.reasons[0].text, "connection closed without a response, after 4 responses on it");
     assert_eq!(server.connections(), 4);
 }
 
@@ -121,7 +121,7 @@ async fn a_truncated_body_is_an_error() {
     let server = Server::start(|_| Act::SayAndClose("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\npong".into()));
     let record = server.drive(&requests(2)).await.record;
     assert_eq!(record.errors, 2);
-    assert_eq!(record.messages[0], "connection closed after 4 of 9 bytes of the response body");
+    assert_eq!(record.reasons[0].text, "connection closed after 4 of 9 bytes of the response body");
 }
 
 #[tokio::test]
@@ -133,7 +133,7 @@ async fn a_stall_is_an_error_after_the_time_limit() {
     let plan = Plan { timeout: Duration::from_millis(150), ..requests(3) };
     let record = server.drive(&plan).await.record;
     assert_eq!((record.requests, record.errors), (2, 1));
-    assert_eq!(record.messages[0], "no response within 150ms");
+    assert_eq!(record.reasons[0].text, "no response within 150ms");
 }
 
 #[tokio::test]
@@ -146,7 +146,7 @@ async fn no_server_is_an_error_and_not_a_busy_loop() {
     let record = run.finish().await.unwrap().record;
     assert_eq!(record.requests, 0);
     assert!((1..=11).contains(&record.errors), "{}", record.errors);
-    assert!(record.messages[0].starts_with("no connection: "), "{}", record.messages[0]);
+    assert!(record.reasons[0].text.starts_with("no connection: "), "{}", record.reasons[0].text);
 }
 
 #[tokio::test]
@@ -157,7 +157,7 @@ async fn other_framings() {
         _ => Act::SayAndClose("HTTP/1.0 200 OK\r\n\r\npong".into()),
     });
     let record = server.drive(&requests(9)).await.record;
-    assert_eq!((record.requests, record.errors), (9, 0), "{:?}", record.messages);
+    assert_eq!((record.requests, record.errors), (9, 0), "{:?}", record.reasons);
     // The server said that it would close, so that was no error.
     assert_eq!(server.connections(), 6);
 }

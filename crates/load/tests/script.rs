@@ -57,7 +57,7 @@ async fn a_run_ends_when_all_users_are_done() {
     for keep_alive in [true, false] {
         let plan = Plan { stop: Stop::default(), connections: 3, keep_alive, ..Plan::default() };
         let outcome = drive(6, None, &plan).await;
-        assert_eq!((outcome.record.requests, outcome.record.errors), (18, 0), "{:?}", outcome.record.messages);
+        assert_eq!((outcome.record.requests, outcome.record.errors), (18, 0), "{:?}", outcome.record.reasons);
         let parts: Vec<_> = outcome.record.parts.iter().map(|part| part.requests).collect();
         assert_eq!(parts, [6, 12], "a third of the list is of the first part");
         assert_eq!(outcome.record.bytes_out, 72);
@@ -71,5 +71,5 @@ async fn what_could_not_be_written_is_a_failed_request_of_its_part() {
     let outcome = drive(100, Some(2), &plan).await;
     assert_eq!((outcome.record.requests, outcome.record.errors, outcome.record.not_sent), (6, 3, 3));
     assert_eq!((outcome.record.parts[1].requests, outcome.record.parts[1].errors), (3, 3));
-    assert_eq!(outcome.record.messages[0], "not sent: no token yet");
+    assert_eq!(outcome.record.reasons[0].text, "not sent: no token yet");
 }

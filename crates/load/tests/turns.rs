@@ -49,7 +49,7 @@ async fn targets_take_turns_slice_by_slice_on_connections_that_stay_open() {
     // As many as a slow machine leaves of eight in each run.
     assert!((RUNS..=RUNS * 8).contains(&slices), "{slices}");
     for (row, server) in rows.iter().zip(&servers) {
-        assert_eq!((row.errors, row.series.len()), (0, slices), "{:?}", row.error_messages);
+        assert_eq!((row.errors, row.series.len()), (0, slices), "{:?}", row.reasons);
         assert_eq!(row.requests_per_second.runs.len(), RUNS);
         assert!(row.requests > 0 && row.requests < server.requests(), "the warm-up doesn't count");
         assert_eq!(server.connections(), (CONNECTIONS * RUNS) as u64);

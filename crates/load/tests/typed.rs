@@ -83,7 +83,7 @@ async fn what_a_client_fails_with_is_an_error() {
     let act: Act = |number| if number == 2 { Err("the answer is not what was sent".into()) } else { right(number) };
     let (outcome, clients) = drive(&plan, 3, None, act).await;
     assert_eq!((outcome.record.requests, outcome.record.errors, clients), (4, 2, 1));
-    assert_eq!(outcome.record.messages[0], "the answer is not what was sent");
+    assert_eq!(outcome.record.reasons[0].text, "the answer is not what was sent");
 }
 
 #[tokio::test]
@@ -91,7 +91,7 @@ async fn a_call_that_takes_too_long_is_dropped_with_its_client() {
     let plan = Plan { stop: Stop::requests(4), timeout: Duration::from_millis(20), ..Plan::default() };
     let (outcome, clients) = drive(&plan, 4, Some(1), right).await;
     assert_eq!((outcome.record.requests, outcome.record.errors, clients), (3, 1, 2));
-    assert_eq!(outcome.record.messages[0], "no response within 20ms");
+    assert_eq!(outcome.record.reasons[0].text, "no response within 20ms");
 }
 
 #[tokio::test]
@@ -102,7 +102,7 @@ async fn what_this_machine_ran_out_of_is_told_as_its_own_fault() {
     assert_eq!((outcome.record.requests, outcome.record.errors), (0, 2));
     if cfg!(unix) {
         assert_eq!(outcome.record.exhausted, Some("no more file descriptors in this process"));
-        let message = &outcome.record.messages[0];
+        let message = &outcome.record.reasons[0].text;
         assert_eq!(message, "the driver's own machine has no more file descriptors in this process");
     }
 }

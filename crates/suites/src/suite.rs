@@ -15,6 +15,10 @@ pub struct Suite {
     pub name: &'static str,
     /// Where it was published.
     pub article: &'static str,
+    /// What it measures, in a sentence.
+    pub about: &'static str,
+    /// What names of cases, or their beginnings, and of styles mean.
+    pub terms: &'static [(&'static str, &'static str)],
     /// What it measures, in the order of its publication, as messages that are written beforehand.
     pub cases: fn() -> Vec<Case>,
     /// The cases through generated clients, as far as the article's clients were such, or clients are compared.
@@ -52,6 +56,19 @@ pub const SUITES: [Suite; 5] = [
     Suite {
         name: "seismic",
         article: "D. Sosnoski: Java Web services, JibxSoap (IBM developerWorks, July 2004)",
+        about: "One client goes through a list of queries, one after the other: each asks for the earthquakes in a box of time and place, and answers have from none to 20,000 of them.",
+        terms: &[
+            (".01x200", "200 queries, each for about 1 % of the time and 1 % of the map"),
+            (".05x100", "100 queries, each for about 5 % of both"),
+            (".2x20", "20 queries, each for about 20 % of both"),
+            (".5x10", "10 queries, each for about half of both"),
+            ("document", "document style, literal use: quakes are elements with attributes"),
+            (
+                "rpc-encoded",
+                "rpc style in SOAP encoding: the older way, with xsi:type on elements and arrays that say their length",
+            ),
+            ("binary", "the same queries and answers in a compact binary form, with no XML at all"),
+        ],
         cases: seismic::cases,
         typed: seismic::typed,
         forms: Vec::new,
@@ -62,6 +79,13 @@ pub const SUITES: [Suite; 5] = [
     Suite {
         name: "styles",
         article: "G. Shah, R. Apte: load tests of Apache Axis (InformIT, 16 July 2004)",
+        about: "One document of 2, 50 or 200 KB is submitted in different ways of putting it into a message; the answer is a receipt. As published, users are added until the server has enough.",
+        terms: &[
+            ("document", "the document is XML that nobody binds to types (xs:any)"),
+            ("rpc-encoded", "the document is objects in SOAP encoding, each value with its xsi:type"),
+            ("cdata", "the document is text in a CDATA section"),
+            ("attachment", "the document is a part beside the envelope (SOAP with Attachments)"),
+        ],
         cases: styles::cases,
         typed: Vec::new,
         forms: Vec::new,
@@ -72,6 +96,13 @@ pub const SUITES: [Suite; 5] = [
     Suite {
         name: "wstest",
         article: "Microsoft: WSTest 1.1, comparing Web service performance (2005)",
+        about: "What a small Web service does: nothing, a structure, a list, or an order with fifty lines that is looked up; each request is answered with the same or with what it asks for.",
+        terms: &[
+            ("EchoVoid", "an empty request and an empty answer: what a call costs beside its content"),
+            ("EchoStruct", "structures, as many as the number says"),
+            ("EchoList", "a linked list, as long as the number says"),
+            ("GetOrder", "a short request, answered by an order of 50 lines"),
+        ],
         cases: wstest::cases,
         typed: wstest::typed,
         forms: Vec::new,
@@ -82,6 +113,12 @@ pub const SUITES: [Suite; 5] = [
     Suite {
         name: "wspex",
         article: "K. Kawaguchi: JAX-WS RI 2.1 benchmark (2 February 2007)",
+        about: "Values of every kind are sent and come back: simple ones, a structure, arrays, orders and synthetic documents, as many items or bytes as the name says.",
+        terms: &[
+            ("echoSynthetic", "a text and random bytes, as many as the name says"),
+            ("echoArray", "an array of so many structures"),
+            ("echoOrder", "an order of so many lines, nested several levels deep"),
+        ],
         cases: wspex::cases,
         typed: wspex::typed,
         forms: Vec::new,
@@ -92,6 +129,15 @@ pub const SUITES: [Suite; 5] = [
     Suite {
         name: "benchmark1",
         article: "WSO2: Axis2/C performance, round 2 (21 July 2008)",
+        about: "Arrays come back as they were sent: of numbers, strings and structures, with 1, 100 or 500 items, on connections that are kept alive or not.",
+        terms: &[
+            ("echoMeshInterfaceObjects", "structures of two integers and a double"),
+            ("echoSimpleEvents", "structures of an integer, a double and a string"),
+            (
+                "round2",
+                "the second form of the contract: wrappers are called as their operations, and arrays have no element around them",
+            ),
+        ],
         cases: benchmark1::cases,
         typed: Vec::new,
         forms: benchmark1::round2::cases,

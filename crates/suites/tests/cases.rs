@@ -20,7 +20,7 @@ async fn drive(cases: Vec<Case>) -> Vec<(Case, Recorder)> {
         let plan = Plan { stop: Stop::requests(case.count() as u64), ..Plan::default() };
         let run = Run::start(&case, &endpoint, &plan, &Expected::of(&case)).unwrap();
         let record = run.finish().await.unwrap().record;
-        assert_eq!((record.requests, record.errors), (case.count() as u64, 0), "{case:?}: {:?}", record.messages);
+        assert_eq!((record.requests, record.errors), (case.count() as u64, 0), "{case:?}: {:?}", record.reasons);
         assert_eq!(record.verified, record.requests, "{case:?}");
         records.push((case, record));
     }

@@ -43,10 +43,10 @@ async fn drive(path: &str, request: usize, answer: &'static [u8]) -> Recorder {
 #[tokio::test]
 async fn the_path_says_which_answer() {
     let first = drive("/0", 10, b"first").await;
-    assert_eq!((first.requests, first.errors), (20, 0), "{:?}", first.messages);
+    assert_eq!((first.requests, first.errors), (20, 0), "{:?}", first.reasons);
     let large: &'static [u8] = vec![b'x'; 300_000].leak();
     let second = drive("/1", 1_000_000, large).await;
-    assert_eq!((second.requests, second.errors), (20, 0), "{:?}", second.messages);
+    assert_eq!((second.requests, second.errors), (20, 0), "{:?}", second.reasons);
 }
 
 #[tokio::test]
@@ -54,6 +54,6 @@ async fn there_is_no_other_answer() {
     for path in ["/2", "/", "/first", "/-1"] {
         let record = drive(path, 10, b"first").await;
         assert_eq!((record.requests, record.errors), (0, 20), "{path}");
-        assert!(record.messages[0].starts_with("status 404"), "{}", record.messages[0]);
+        assert!(record.reasons[0].text.starts_with("status 404"), "{}", record.reasons[0].text);
     }
 }

@@ -201,7 +201,7 @@ async fn typed_clients_find_what_raw_ones_do() {
             let plan = Plan { stop: Stop::requests(case.count() as u64), ..Plan::default() };
             let run = Run::start(&case, &endpoint, &plan, &Expected::of(&case)).unwrap();
             let record = run.finish().await.unwrap().record;
-            assert_eq!((record.requests, record.errors), (100, 0), "{:?}", record.messages);
+            assert_eq!((record.requests, record.errors), (100, 0), "{:?}", record.reasons);
             of_clients.push((record.matches, record.bytes_out, record.bytes_in));
         }
         assert_eq!(of_clients[0], of_clients[1], "the raw client and the typed one");

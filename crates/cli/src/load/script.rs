@@ -71,10 +71,12 @@ impl Script for UserScript {
         let number = self.mix.round[number];
         let operation = &self.mix.service.operations[number];
         let Self { values, memory, .. } = self;
-        self.mix
-            .judge
-            .judge((number, operation), response, in_full, values, memory)
-            .map_err(|wrong| format!("{}: {wrong}", operation.name))?;
+        self.mix.judge.judge((number, operation), response, in_full, values, memory).map_err(|wrong| {
+            match &*self.mix.service.operations {
+                [_] => wrong,
+                _ => format!("{}: {wrong}", operation.name),
+            }
+        })?;
         Ok(Answer { bytes_out: self.sent, bytes_in: response.body.len() as u64, matches: 0 })
     }
 }

@@ -5,13 +5,13 @@ use std::process::Command;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use castile_load::report::{Called, ClientRow, Clients};
 use castile_load::{Caller, Case, Lap, Machine, Placement, Server, Warmup};
 
 use super::Peer;
 use crate::problems::in_full;
-use crate::{bench, client};
+use crate::{bench, client, outcome};
 
 /// Which clients are compared, and for how long.
 #[derive(clap::Args)]
@@ -69,7 +69,7 @@ pub(super) async fn run(directory: &Path, arguments: &Arguments) -> anyhow::Resu
     let mut measured = Measured { profile: arguments.profile, placement, warnings: Vec::new(), dropped: Vec::new() };
     let mut called = Vec::new();
     for case in &cases {
-        called.push(measured.case(case, &peers).await?);
+        called.push(measured.case(case, &peers).await.map_err(outcome::incomplete)?);
     }
     let Measured { placement, warnings, dropped, .. } = measured;
     let clients = Clients {
@@ -89,7 +89,7 @@ pub(super) async fn run(directory: &Path, arguments: &Arguments) -> anyhow::Resu
     }
     match dropped.is_empty() {
         true => Ok(()),
-        false => bail!("not measured: {}", dropped.join(", ")),
+        false => Err(outcome::incomplete(anyhow!("not measured: {}", dropped.join(", ")))),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::Recorder;
-use crate::report::{Client, Latency, Results, Row};
+use crate::report::{Client, Results, Row};
 
 /// Above this share of its cores, a side is at its limit.
 const BUSY: f64 = 0.9;
@@ -11,17 +11,12 @@ const BUSY: f64 = 0.9;
 const DISTURBED: f64 = 0.1;
 /// How many rows a warning names; the report marks all.
 const NAMED: usize = 4;
-/// Waking this late is of no importance,
-const LAG_MICROSECONDS: f64 = 1_000.0;
-/// and neither is this part of the latency that is measured.
-const LAG_SHARE: f64 = 0.1;
 /// A clock that takes longer to read than this is part of what is measured.
 const SLOW_CLOCK: Duration = Duration::from_micros(1);
 
 /// What of the driver was the limit, if anything was, so that the server can do more than was measured.
 pub(super) fn limit_of(
     record: &Recorder,
-    latency: &Latency,
     driver_cpu_share: Option<f64>,
     server_cpu_share: Option<f64>,
 ) -> Option<String> {
@@ -32,12 +27,7 @@ pub(super) fn limit_of(
     if busy(server_cpu_share).is_some() {
         return None;
     }
-    if let Some(share) = busy(driver_cpu_share) {
-        return Some(format!("the driver used {:.0} % of its cores", share * 100.0));
-    }
-    let lag = record.lag.value_at_quantile(0.99) as f64 / 1e3;
-    let matters = !record.lag.is_empty() && lag > LAG_MICROSECONDS && lag > latency.p99 * LAG_SHARE;
-    matters.then(|| format!("the driver woke late to send: 1 % of requests by more than {:.1} ms", lag / 1e3))
+    busy(driver_cpu_share).map(|share| format!("the driver used {:.0} % of its cores", share * 100.0))
 }
 
 /// Whether others took so much of the cores in a run that its figures are not those of server and driver alone.
@@ -73,6 +63,10 @@ fn warnings(results: &Results) -> Vec<String> {
     name(
         &|row| row.driver_limited,
         "The driver, not the server, was the limit, so the server can do more than measured",
+    );
+    name(
+        &|row| row.lateness().is_some(),
+        "The driver woke late to send, as on a machine that is busy otherwise, and latencies have that in them",
     );
     name(
         &|row| row.unsent > 0,
@@ -115,22 +109,13 @@ mod tests {
 
     #[test]
     fn the_driver_says_when_it_was_the_limit() {
-        let latency = Latency { p99: 5_000.0, ..Latency::default() };
         let idle = Recorder::default();
-        let limit = |record: &Recorder, driver, server| limit_of(record, &latency, Some(driver), Some(server));
+        let limit = |record: &Recorder, driver, server| limit_of(record, Some(driver), Some(server));
         assert_eq!(limit(&idle, 0.5, 0.5), None);
         assert_eq!(limit(&idle, 0.97, 0.5).as_deref(), Some("the driver used 97 % of its cores"));
         assert_eq!(limit(&idle, 0.97, 0.95), None, "both were, so the server was as well");
         let exhausted = Recorder { exhausted: Some("no free local port to connect from"), ..Recorder::default() };
         let text = limit(&exhausted, 0.1, 0.95).unwrap();
         assert_eq!(text, "the driver's machine has no free local port to connect from");
-        let mut late = Recorder::default();
-        for milliseconds in [1; 50].into_iter().chain([3; 50]) {
-            late.woken(Duration::from_millis(milliseconds));
-        }
-        let text = limit(&late, 0.5, 0.5).unwrap();
-        assert_eq!(text, "the driver woke late to send: 1 % of requests by more than 3.0 ms");
-        let slow = Latency { p99: 50_000.0, ..Latency::default() };
-        assert_eq!(limit_of(&late, &slow, Some(0.5), Some(0.5)), None, "that is little beside such latencies");
     }
 }

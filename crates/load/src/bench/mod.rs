@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 
 use crate::exchange::ask;
-use crate::report::{Results, Row, Suite};
+use crate::report::{Kind, Results, Row, Suite};
 use crate::{
     Case, End, Error, ErrorKind, Interrupt, Machine, Pace, Placement, Plan, Progress, Requests, Search, Start,
 };
@@ -186,7 +186,7 @@ impl Bench {
             let suite = &self.loads[index].case.suite;
             match suites.iter_mut().find(|known| known.suite == *suite) {
                 Some(known) => known.cases.extend(rows),
-                None => suites.push(Suite { suite: suite.clone(), cases: rows, published: Vec::new() }),
+                None => suites.push(Suite::new(suite.clone(), rows)),
             }
         }
         let broken = broken.or_else(|| self.interrupt.came().then(|| End::Interrupted.to_string()));
@@ -197,6 +197,8 @@ impl Bench {
         let seconds = |time: Option<Duration>| time.unwrap_or_default().as_secs_f64();
         let mut results = Results {
             castile: env!("CARGO_PKG_VERSION").to_owned(),
+            kind: if self.loads.iter().all(|load| load.case.is_scripted()) { Kind::Load } else { Kind::Bench },
+            build: None,
             date,
             command: self.command.clone(),
             machine: Machine::this(self.placement.cores()),
@@ -206,6 +208,7 @@ impl Bench {
             runs: usual.map_or(1, |load| load.runs),
             slice_s: usual.and_then(Load::slices).map(|time| time.as_secs_f64()),
             incomplete: false,
+            conditions: Vec::new(),
             warnings,
             targets: Vec::new(),
             suites,

@@ -1,13 +1,14 @@
 //! What the runs of one row add up to.
 
+use std::cmp::Reverse;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
 use super::limits::{is_disturbed, limit_of};
 use super::{Driver, Load, Target};
-use crate::report::{Client, Interval, Lag, Latency, Method, Quantile, Row, Spread, Step};
-use crate::{Axis, End, Outcome, Pace, Placement, Plan, Recorder, Requests};
+use crate::report::{Client, Interval, Lag, Latency, Method, Quantile, Reason, Row, Spread, Step};
+use crate::{Axis, End, Outcome, Pace, Placement, Plan, Recorder, Requests, Start};
 
 /// Points of a distribution for each halving of what is left above them.
 const POINTS_PER_HALVING: u32 = 3;
@@ -153,10 +154,10 @@ pub(super) struct Tally {
 impl Tally {
     /// Nothing of what is left out counts but its errors: a wrong answer is one whenever it comes.
     pub(super) fn warm_up(&mut self, record: Recorder) {
-        let Recorder { errors, not_sent, messages, .. } = record;
+        let Recorder { errors, not_sent, reasons, .. } = record;
         self.warmup_errors += errors;
         self.warmup_not_sent += not_sent;
-        self.record.merge(Recorder { messages, ..Recorder::default() });
+        self.record.merge(Recorder { reasons, ..Recorder::default() });
     }
 
     /// Takes in a run.
@@ -231,14 +232,17 @@ impl Tally {
         };
         let driver_cpu_share = share(self.driver_cpu, plan.threads());
         let server_cpu_share = share(self.server_cpu, placement.server_cores());
-        let is_script = matches!(case.requests, Requests::Scripted { .. });
-        let method = if case.count() > 1 && !is_script { Method::Sequence } else { plan.method() };
+        let method = if case.count() > 1 && !case.is_scripted() { Method::Sequence } else { plan.method() };
         let (is_ramp, is_sequence) = (method == Method::Ramp, method == Method::Sequence);
         // A sequence is sent once in each run, by each user.
         let runs = self.elapsed.len().max(1) as u64;
         let per_run = |count: u64| is_sequence.then_some(count / runs);
         let latency_us = latency(&record.latency);
-        let limited_by = limit_of(&record, &latency_us, driver_cpu_share, server_cpu_share);
+        let limited_by = limit_of(&record, driver_cpu_share, server_cpu_share);
+        let mut series = self.series;
+        if plan.start == Start::Together {
+            series.iter_mut().for_each(|interval| interval.users = None);
+        }
         Row {
             case: case.name.clone(),
             target: target.name.clone(),
@@ -252,6 +256,7 @@ impl Tally {
             style: case.style.clone(),
             connections: plan.connections,
             keep_alive: plan.keep_alive,
+            rhythm: plan.rhythm(load.search.as_ref()),
             rate: match &plan.pace {
                 Pace::Arrivals(arrivals) => arrivals.rate(),
                 Pace::Closed | Pace::Think(_) | Pace::Every(_) => None,
@@ -267,7 +272,7 @@ impl Tally {
             distribution: distribution(&record.latency),
             service_us: (plan.pace != Pace::Closed).then(|| latency(&record.service)),
             latency_us,
-            series: self.series,
+            series,
             passes: Vec::new(),
             curve: if is_ramp { self.curve } else { Vec::new() },
             users_at_peak: None,
@@ -291,7 +296,7 @@ impl Tally {
             rising: target.rising,
             request_bytes: mean(record.bytes_out, record.requests),
             response_bytes: mean(record.bytes_in, record.requests),
-            error_messages: record.messages,
+            reasons: sorted(record.reasons),
         }
     }
 }
@@ -320,7 +325,7 @@ fn part_of(whole: &Row, name: &str, record: Recorder, per_second: Vec<f64>) -> R
         driver_cpu_us_per_request: None,
         request_bytes: mean(record.bytes_out, record.requests),
         response_bytes: mean(record.bytes_in, record.requests),
-        error_messages: record.messages,
+        reasons: sorted(record.reasons),
         ..whole.clone()
     }
 }
@@ -338,6 +343,12 @@ impl Row {
             server_cpu_share: self.server_cpu_share,
         }
     }
+}
+
+/// The most frequent first.
+fn sorted(mut reasons: Vec<Reason>) -> Vec<Reason> {
+    reasons.sort_by_key(|reason| Reverse(reason.count));
+    reasons
 }
 
 /// Rounded to whole bytes: the answers to one request are all equally long.

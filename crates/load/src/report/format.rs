@@ -19,6 +19,15 @@ pub(crate) fn count(number: f64) -> String {
     text
 }
 
+/// A round number without needless digits: `0.5`, `20`, `15,000`.
+pub(crate) fn plain(number: f64) -> String {
+    match number {
+        large if large >= 1_000.0 => count(large),
+        // Sums and products of steps are rounded to what was meant.
+        small => format!("{}", (small * 1e9).round() / 1e9),
+    }
+}
+
 /// Three digits that matter, more for large numbers: `0.123`, `1.23`, `12.3`, `1,234`.
 pub(crate) fn figure(number: f64) -> String {
     match number.abs() {

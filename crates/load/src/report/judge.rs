@@ -1,53 +1,79 @@
-//! Whether a measurement counts as failed: criteria that a person gave, and rows that meet them.
+//! Whether a measurement counts as failed: conditions that a person gave, and what came of them.
 
 use std::fmt;
+
+use serde::{Deserialize, Serialize};
 
 use super::label::full;
 use super::{FLOOR, Results, Row};
 use crate::Criterion;
 
-/// A row that a criterion for failing holds for.
-#[derive(Clone, Debug)]
-pub struct Failed<'a> {
+/// A condition for failing, and what came of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Condition {
+    /// The condition: `p99 > 200 ms`.
+    pub fail_if: String,
+    /// Whether a row fails by it.
+    pub failed: bool,
+    /// The rows in their order, without those of the floor.
+    pub rows: Vec<Judged>,
+}
+
+/// A row that was judged by a condition.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Judged {
     /// The suite of the row.
-    pub suite: &'a str,
-    /// The row.
-    pub row: &'a Row,
-    /// What it was judged by.
-    pub criterion: Criterion,
-    /// The figure, in the unit of the criterion's metric. `None` if it was not measured: that fails, too, since what
-    /// nobody knows is not good.
+    pub suite: String,
+    /// Its case.
+    pub case: String,
+    /// All that tells it from others.
+    pub row: String,
+    /// Whether the condition holds. What was not measured fails, too: what nobody knows is not good.
+    pub failed: bool,
+    /// The figure in the unit of `results.json`: microseconds, a share of 1, or a number.
     pub found: Option<f64>,
+    /// The same in words.
+    pub text: String,
 }
 
 impl Results {
-    /// The rows for which at least one of these criteria holds, or can't be judged. The floor is not judged.
-    pub fn failed(&self, fail_if: &[Criterion]) -> Vec<Failed<'_>> {
-        let rows = self.suites.iter().flat_map(|suite| suite.cases.iter().map(move |row| (&*suite.suite, row)));
-        rows.filter(|(_, row)| row.target != FLOOR)
-            .flat_map(|(suite, row)| fail_if.iter().filter_map(move |criterion| judge(suite, row, *criterion)))
-            .collect()
+    /// Judges all rows but those of the floor by these conditions for failing.
+    pub fn judge(&mut self, fail_if: &[Criterion]) {
+        let judged = |criterion: &Criterion| {
+            let rows = self.suites.iter().flat_map(|suite| suite.cases.iter().map(move |row| (&*suite.suite, row)));
+            let rows =
+                rows.filter(|(_, row)| row.target != FLOOR).map(|(suite, row)| Judged::of(suite, row, *criterion));
+            let rows: Vec<_> = rows.collect();
+            Condition { fail_if: criterion.to_string(), failed: rows.iter().any(|row| row.failed), rows }
+        };
+        self.conditions = fail_if.iter().map(judged).collect();
     }
 }
 
-fn judge<'a>(suite: &'a str, row: &'a Row, criterion: Criterion) -> Option<Failed<'a>> {
-    let found = criterion.metric.of(row);
-    let fails = found.is_none_or(|figure| criterion.holds(figure));
-    fails.then_some(Failed { suite, row, criterion, found })
+impl Condition {
+    /// The rows that fail.
+    pub fn failures(&self) -> impl Iterator<Item = &Judged> {
+        self.rows.iter().filter(|row| row.failed)
+    }
 }
 
-impl Failed<'_> {
-    /// What failed, without the row.
-    pub(super) fn reason(&self) -> String {
-        match self.found {
-            Some(figure) => format!("{}: found {}", self.criterion, self.criterion.metric.text(figure)),
-            None => format!("{}: not measured", self.criterion),
+impl Judged {
+    pub(super) fn of(suite: &str, row: &Row, criterion: Criterion) -> Self {
+        let found = criterion.metric.of(row);
+        Judged {
+            suite: suite.to_owned(),
+            case: row.case.clone(),
+            row: full(row),
+            failed: found.is_none_or(|figure| criterion.holds(figure)),
+            found,
+            text: found.map_or_else(|| "not measured".to_owned(), |figure| criterion.metric.text(figure)),
         }
     }
 }
 
-impl fmt::Display for Failed<'_> {
+/// `wstest GetOrder (castile, raw, 4 connections, kept alive, closed): 250 ms`
+impl fmt::Display for Judged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} ({}): {}", self.suite, self.row.case, full(self.row), self.reason())
+        write!(f, "{} {} ({}): {}", self.suite, self.case, self.row, self.text)
     }
 }

@@ -1,12 +1,12 @@
-//! The results as JUnit's XML, which build servers show: a test case for each row, failed by errors and by criteria.
+//! The results as JUnit's XML, which build servers show: tests of each row, for its answers and for each condition.
 
 use minijinja::Environment;
 use minijinja::value::Serde;
 use serde::Serialize;
 
 use super::format::{count, microseconds};
-use super::label::full;
-use super::{FLOOR, Results, Row, Suite};
+use super::label::{self, Labels, full};
+use super::{FLOOR, Judged, Reason, Results, Row, Suite};
 use crate::{Criterion, Error, ErrorKind, Metric};
 
 const TEMPLATE: &str = include_str!("junit.xml");
@@ -33,7 +33,7 @@ struct TestCase {
     name: String,
     /// Seconds that were measured.
     time: String,
-    failures: Vec<Failure>,
+    failure: Option<Failure>,
     output: String,
 }
 
@@ -44,8 +44,11 @@ struct Failure {
 }
 
 impl Results {
-    /// JUnit's XML. A row fails by wrong or missing answers, of which `wrong` says how many there were, and by each of these
-    /// criteria that holds.
+    /// JUnit's XML: a test for each row and condition, which fails where the condition holds, and one for the answers of each
+    /// row, which fails by wrong or missing ones, unless a condition is about these; `wrong` says how many there were.
+    ///
+    /// Names of tests are the same from measurement to measurement: they have what tells a row from its neighbours, and neither
+    /// URL nor what all rows have in common.
     pub fn junit(&self, fail_if: &[Criterion], wrong: fn(&Row) -> u64) -> Result<String, Error> {
         let suites: Vec<_> = self.suites.iter().map(|suite| self.test_suite(suite, fail_if, wrong)).collect();
         let all = TestSuites {
@@ -63,33 +66,46 @@ impl Results {
     }
 
     fn test_suite(&self, suite: &Suite, fail_if: &[Criterion], wrong: fn(&Row) -> u64) -> TestSuite {
-        let failed = self.failed(fail_if);
-        let rows = suite.cases.iter().filter(|row| row.target != FLOOR);
-        let cases: Vec<_> = rows
-            .map(|row| {
-                let broken = failed.iter().filter(|failed| std::ptr::eq(failed.row, row));
-                let broken = broken.map(|failed| Failure { message: xml(&failed.reason()), text: String::new() });
-                // Who gave a limit on errors has said how many are too many.
-                let judged =
-                    fail_if.iter().any(|criterion| matches!(criterion.metric, Metric::Errors | Metric::ErrorRate));
-                let wrong = Some(wrong(row)).filter(|wrong| *wrong > 0 && !judged).map(|wrong| Failure {
-                    message: format!("{} wrong or missing answers", count(wrong as f64)),
-                    text: xml(&row.error_messages.join("\n")),
+        let rows = || suite.cases.iter().filter(|row| row.target != FLOOR);
+        let labels = Labels::among(rows());
+        let method = rows().map(|row| row.method).next();
+        let is_mixed = rows().any(|row| Some(row.method) != method);
+        // Who gave a limit on errors has said how many are too many.
+        let about_errors = |criterion: &Criterion| matches!(criterion.metric, Metric::Errors | Metric::ErrorRate);
+        let judges_answers = !fail_if.iter().any(about_errors);
+        let cases: Vec<_> = rows()
+            .flat_map(|row| {
+                let mut name = labels.whole(row);
+                if is_mixed {
+                    name += &format!(" · {}", label::method(row.method));
+                }
+                let answers = judges_answers.then(|| {
+                    let failure = Some(wrong(row)).filter(|wrong| *wrong > 0).map(|wrong| Failure {
+                        message: format!("{} wrong or missing answers", count(wrong as f64)),
+                        text: xml(&row.reasons.iter().map(Reason::to_string).collect::<Vec<_>>().join("\n")),
+                    });
+                    test_case(row, format!("{name}: answers are right"), failure)
                 });
-                test_case(row, wrong.into_iter().chain(broken).collect())
+                let conditions = fail_if.iter().map(move |criterion| {
+                    let judged = Judged::of(&suite.suite, row, *criterion);
+                    let found = || format!("{criterion}: found {}", judged.text);
+                    let failure = judged.failed.then(|| Failure { message: xml(&found()), text: String::new() });
+                    test_case(row, format!("{name}: fails if {criterion}"), failure)
+                });
+                answers.into_iter().chain(conditions).collect::<Vec<_>>()
             })
             .collect();
         TestSuite {
             name: xml(&suite.suite),
             timestamp: xml(self.date.trim_end_matches('Z')),
             tests: cases.len(),
-            failures: cases.iter().filter(|case| !case.failures.is_empty()).count(),
+            failures: cases.iter().filter(|case| case.failure.is_some()).count(),
             cases,
         }
     }
 }
 
-fn test_case(row: &Row, failures: Vec<Failure>) -> TestCase {
+fn test_case(row: &Row, name: String, failure: Option<Failure>) -> TestCase {
     let rate = &row.requests_per_second;
     let measured = if rate.mean > 0.0 { row.requests as f64 / rate.mean } else { 0.0 };
     let latency = &row.latency_us;
@@ -99,11 +115,12 @@ fn test_case(row: &Row, failures: Vec<Failure>) -> TestCase {
         None => String::new(),
     };
     TestCase {
-        name: xml(&format!("{} ({})", row.case, full(row))),
+        name: xml(&name),
         time: format!("{measured:.3}"),
-        failures,
+        failure,
         output: xml(&format!(
-            "{} requests/s; latency p50 {}, p99 {}, max {}{limited}",
+            "{}; {} requests/s; latency p50 {}, p99 {}, max {}{limited}",
+            full(row),
             count(rate.mean),
             microseconds(latency.p50),
             microseconds(latency.p99),

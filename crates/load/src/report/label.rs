@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::format::figure;
+use super::format::{count, figure};
 use super::{Client, FLOOR, Method, Row};
 
 /// What tells rows of one case apart.
@@ -76,6 +76,11 @@ impl Labels {
         std::iter::once(row.case.clone()).chain(parts.filter_map(|part| part.of(row))).collect::<Vec<_>>().join(" · ")
     }
 
+    /// The case, and all parts that vary: what is the same in the next measurement.
+    pub(super) fn whole(&self, row: &Row) -> String {
+        std::iter::once(row.case.clone()).chain(self.beside_case(row)).collect::<Vec<_>>().join(" · ")
+    }
+
     /// The parts that vary, if any do.
     pub(super) fn beside_case(&self, row: &Row) -> Option<String> {
         (!self.0.is_empty()).then(|| self.of(row))
@@ -91,24 +96,23 @@ pub(crate) fn full(row: &Row) -> String {
 
 /// How a row was driven, in words.
 pub(super) fn driven(row: &Row) -> String {
-    let connections = connections(row.connections);
-    let keep_alive = keep_alive(row);
-    let way = match (row.method, row.rate) {
-        (Method::Closed, _) => format!("{connections}, {keep_alive}"),
-        (Method::Open, Some(rate)) => format!("{connections}, {keep_alive}, {} req/s scheduled", figure(rate)),
-        (Method::Open, None) => format!("{connections}, {keep_alive}, scheduled arrivals"),
-        (Method::Users, _) if row.users_at_peak.is_none() => {
-            let plural = if row.connections == 1 { "" } else { "s" };
-            format!("{} user{plural} who pause between requests, {keep_alive}", row.connections)
+    let keep_alive = keep_alive(row).to_owned();
+    let load = match row.method {
+        Method::Closed => vec![connections(row.connections), keep_alive],
+        Method::Open => {
+            let rate = row.rate.map(|rate| format!("{} req/s scheduled", figure(rate)));
+            let rate = rate.unwrap_or_else(|| "scheduled arrivals".to_owned());
+            vec![rate, format!("at most {} under way", count(row.connections as f64)), keep_alive]
         }
-        (Method::Users, _) => format!("thinking users, {keep_alive}, raised until throughput stops growing"),
-        (Method::Ramp, _) => format!("users added at a steady rate until an exit, {keep_alive}"),
-        (Method::Sequence, _) => format!("one list of requests in order, {connections}, {keep_alive}"),
+        // What was searched for is no way to drive.
+        Method::Users if row.curve.is_empty() => vec![users(row.connections), keep_alive],
+        Method::Users | Method::Ramp => vec!["users".to_owned(), keep_alive],
+        Method::Sequence => {
+            vec!["one list of requests in order".to_owned(), connections(row.connections), keep_alive]
+        }
     };
-    match &row.network {
-        Some(network) => format!("{way}, across {network}"),
-        None => way,
-    }
+    let network = row.network.as_ref().map(|network| format!("across {network}"));
+    load.into_iter().chain(row.rhythm.clone()).chain(network).collect::<Vec<_>>().join(", ")
 }
 
 pub(super) fn method(method: Method) -> &'static str {
@@ -133,6 +137,13 @@ fn connections(connections: usize) -> String {
     match connections {
         1 => "1 connection".to_owned(),
         many => format!("{many} connections"),
+    }
+}
+
+fn users(users: usize) -> String {
+    match users {
+        1 => "1 user".to_owned(),
+        many => format!("{} users", count(many as f64)),
     }
 }
 

@@ -118,6 +118,11 @@ impl Results {
 
     fn suite(&self, versus: &Versus<'_>) -> String {
         let mut text = format!("## {}\n\n", escaped(versus.suite));
+        if let Some(about) =
+            self.suites.iter().find(|known| known.suite == versus.suite).and_then(|suite| suite.about.as_ref())
+        {
+            text += &format!("{}\n\n", escaped(about));
+        }
         let mut ways: Vec<String> = Vec::new();
         let mut methods: Vec<Method> = Vec::new();
         for row in versus.lines.iter().flat_map(|line| line.rows.iter().flatten()) {
@@ -136,7 +141,7 @@ impl Results {
         text += &cpu(versus);
         for method in methods {
             let lines: Vec<_> = versus.lines.iter().filter(|line| line.method == method).collect();
-            let measure = Measure::of_method(method);
+            let measure = Measure::of_method(method, lines.iter().flat_map(|line| line.rows.iter().copied().flatten()));
             let less = if measure.less_is_better { "less is better" } else { "more is better" };
             let caption = format!("{}, in {}; {less}", measure.title, measure.unit);
             text += &figures(versus, &lines, &caption, true, |row| measure.written(row));

@@ -17,21 +17,22 @@ pub(super) struct Measure {
 pub(super) type Figure = (f64, Option<f64>);
 
 impl Measure {
-    /// What a method is about.
-    pub(super) fn of_method(method: Method) -> Self {
+    /// What these rows of a method are about.
+    pub(super) fn of_method<'a>(method: Method, rows: impl IntoIterator<Item = &'a Row>) -> Self {
+        let is_searched = rows.into_iter().any(|row| row.users_at_peak.is_some());
         let per_second = |row: &Row| {
             let rate = &row.requests_per_second;
             Some((rate.mean, (rate.runs.len() > 1).then_some(rate.stddev)))
         };
         match method {
-            Method::Closed | Method::Open => Measure {
+            Method::Closed | Method::Open | Method::Users if !is_searched => Measure {
                 title: "Requests per second",
                 less_is_better: false,
                 unit: "requests/s",
                 text: figure,
                 of: per_second,
             },
-            Method::Users => Measure {
+            Method::Closed | Method::Open | Method::Users => Measure {
                 title: "Requests per second at the peak",
                 less_is_better: false,
                 unit: "requests/s",

@@ -27,11 +27,11 @@ use std::path::{Path, PathBuf};
 
 pub use clients::{Called, ClientRow, Clients};
 pub use compare::Comparison;
-pub use judge::Failed;
+pub use judge::{Condition, Judged};
 pub use ratio::Ratio;
 pub use results::{
-    Client, FLOOR, Interval, Lag, Latency, Method, Pass, Published, PublishedFigure, Quantile, Results, Row, Spread,
-    Step, Suite, Target,
+    Build, Client, FLOOR, Interval, Kind, Lag, Latency, Method, Pass, Published, PublishedFigure, Quantile, Reason,
+    Results, Row, Spread, Step, Suite, Target, Term,
 };
 
 use serde::Serialize;

@@ -24,7 +24,7 @@ pub(super) use self::forest::Forest;
 use self::summary::Summary;
 use super::format::{bytes, count, figure, microseconds, percent, ratio};
 use super::versus::{Overall, Versus};
-use super::{Client, FLOOR, Method, Published, Results};
+use super::{Client, FLOOR, Method, Published, Results, Suite, label};
 use crate::{Error, ErrorKind};
 
 /// Names ending in `.html` turn on the escaping of everything that is filled in.
@@ -62,19 +62,23 @@ impl Results {
         let stacks = self.subject().filter(|_| versus.iter().any(Versus::has_others));
         let suites = self.suites.iter().zip(&versus).enumerate().map(|(number, (suite, versus))| Section {
             name: suite.suite.clone(),
+            about: suite.about.as_deref(),
+            terms: terms(suite),
             stacks: versus.has_others().then(|| Stacks::of(versus)),
             blocks: blocks(suite, number),
             history: history(suite),
             published: &suite.published,
         });
         let suites: Vec<_> = suites.collect();
+        let targets = stacks.map(|subject| stacks::targets(self, subject, &overall));
         fill(
             "report.html",
             Page {
                 results: self,
                 choices: suites.iter().flat_map(|suite| &suite.blocks).map(Block::choices).max().unwrap_or(0),
                 summary: Summary::of(self, &versus, &overall),
-                targets: stacks.map(|subject| stacks::targets(self, subject, &overall)),
+                sections: sections(&suites, targets.is_some()),
+                targets,
                 lost: overall.lost().map(|rival| rival.to_string()).collect(),
                 scheduled: self.rows().any(|row| row.method == Method::Open),
                 typed: self.rows().any(|row| row.client == Client::Typed),
@@ -92,6 +96,8 @@ struct Page<'a> {
     /// How many things the bars of a block can be relative to, at most.
     choices: usize,
     summary: Summary,
+    /// What there is on the page: the id of each section, and what it is called.
+    sections: Vec<(String, String)>,
     /// Nothing where there is only one.
     targets: Option<Table>,
     /// The cases in which another takes less CPU time.
@@ -108,11 +114,53 @@ struct Page<'a> {
 #[derive(Serialize)]
 struct Section<'a> {
     name: String,
+    /// What it measures.
+    about: Option<&'a str>,
+    /// What names mean that stand in it.
+    terms: Vec<(&'a str, &'a str)>,
     /// Where more than one target was measured.
     stacks: Option<Stacks>,
     blocks: Vec<Block>,
     history: Vec<Table>,
     published: &'a [Published],
+}
+
+/// The sections of the page, in their order: of several suites each, of a single one its blocks.
+fn sections(suites: &[Section<'_>], with_targets: bool) -> Vec<(String, String)> {
+    let mut sections: Vec<(String, String)> = Vec::new();
+    let mut section = |id: &str, name: &str| sections.push((id.to_owned(), name.to_owned()));
+    if suites.len() > 1 {
+        section("overview", "All suites");
+    }
+    if with_targets {
+        section("targets", "Side by side");
+    }
+    for (index, suite) in suites.iter().enumerate() {
+        match suites.len() {
+            1 => suite.blocks.iter().for_each(|block| section(&block.id, block.title)),
+            _ => section(&format!("suite-{}", index + 1), &suite.name),
+        }
+    }
+    section("method", "How it was measured");
+    sections
+}
+
+/// What names mean: those that the suite says, and those of the clients where there are several.
+fn terms(suite: &Suite) -> Vec<(&str, &str)> {
+    let mut clients: Vec<Client> = Vec::new();
+    for row in suite.cases.iter().filter(|row| row.target != FLOOR) {
+        if !clients.contains(&row.client) {
+            clients.push(row.client);
+        }
+    }
+    if clients.len() < 2 {
+        clients.clear();
+    }
+    let clients = clients.into_iter().map(|client| (label::client(client), client.about()));
+    let known = suite.terms.iter().map(|term| (&*term.name, &*term.meaning));
+    let is_there =
+        |name: &str| suite.cases.iter().any(|row| row.case.starts_with(name) || row.style.as_deref() == Some(name));
+    known.filter(|(name, _)| is_there(name)).chain(clients).collect()
 }
 
 /// The targets of a suite side by side.

@@ -1,8 +1,11 @@
 //! The results of a bench as data: what `results.json` holds, and what every other form of the report is made of.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
-use super::Ratio;
+use super::format::count;
+use super::{Condition, Ratio};
 use crate::Machine;
 
 /// A whole bench.
@@ -10,6 +13,12 @@ use crate::Machine;
 pub struct Results {
     /// The version of Castile that measured.
     pub castile: String,
+    /// What was measured with.
+    #[serde(default)]
+    pub kind: Kind,
+    /// How the program that measured, which has the server under test as well, was built.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build: Option<Build>,
     /// When the bench began: UTC, RFC 3339.
     pub date: String,
     /// The command that repeats the bench.
@@ -33,11 +42,42 @@ pub struct Results {
     /// Whether not all was measured that was asked for; the first warnings say why.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub incomplete: bool,
+    /// What came of the conditions for failing that a person gave.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<Condition>,
     /// What is known of the targets beside their rows, in the order they were first started.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<Target>,
     /// The suites in the order they were measured.
     pub suites: Vec<Suite>,
+}
+
+/// What results are of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Cases that are known beforehand, whose answers are compared with what was sent.
+    #[default]
+    Bench,
+    /// Requests to a service of somebody's own, whose answers are judged by rules.
+    Load,
+}
+
+/// How a program was built.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Build {
+    /// The commit of its source; `None` of a source that is in no repository.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// Whether the source had changes since.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub changed: bool,
+    /// The compiler, its version and what it compiled for.
+    pub compiler: String,
+    /// The profile, as `release, opt-level 3`.
+    pub profile: String,
+    /// Who hands out memory.
+    pub allocator: String,
 }
 
 /// A target that was started for the bench.
@@ -64,11 +104,26 @@ pub struct Target {
 pub struct Suite {
     /// Its name, as `benchmark1`.
     pub suite: String,
+    /// What it measures, in a sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
+    /// What names of its cases and styles mean.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub terms: Vec<Term>,
     /// One row per case, target, client, method, style, connections and keep-alive.
     pub cases: Vec<Row>,
     /// What was published of the suite's cases, shown beside as history and never as a ratio.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<Published>,
+}
+
+/// A name, and what it means.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Term {
+    /// The name of a case, its beginning, or a style.
+    pub name: String,
+    /// What it stands for.
+    pub meaning: String,
 }
 
 /// The figures that somebody published of one system.
@@ -135,6 +190,9 @@ pub struct Row {
     pub connections: usize,
     /// Whether connections served more than one request.
     pub keep_alive: bool,
+    /// What users or arrivals keep to, and how the load was found, in words: `each thinks for 1s before a request`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rhythm: Option<String>,
     /// Requests per second that were scheduled; `None` when each connection sent as fast as it was answered.
     pub rate: Option<f64>,
     /// Right answers in all measured runs.
@@ -229,8 +287,24 @@ pub struct Row {
     pub request_bytes: usize,
     /// Length of the body of an answer.
     pub response_bytes: usize,
-    /// The first few errors, in words.
-    pub error_messages: Vec<String>,
+    /// Why answers were wrong or missing, the most frequent reason first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<Reason>,
+}
+
+/// Why requests failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reason {
+    /// How many requests failed so.
+    pub count: u64,
+    /// Why the first of them did. That of others may differ in numbers, but for a status.
+    pub text: String,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} × {}", count(self.count as f64), self.text)
+    }
 }
 
 /// How late something was, in microseconds.
@@ -259,6 +333,21 @@ pub enum Client {
     Ab,
 }
 
+impl Client {
+    /// What it does, in a sentence.
+    pub(crate) fn about(self) -> &'static str {
+        match self {
+            Client::Raw => {
+                "requests are bytes that were written beforehand, and of answers a sample is decoded: the server alone"
+            }
+            Client::Typed => {
+                "the generated client, which encodes every request and decodes every answer: server and client"
+            }
+            Client::Ab => "ab of the Apache HTTP server, which sends one request over and over and looks at no answer",
+        }
+    }
+}
+
 /// How load is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -268,9 +357,9 @@ pub enum Method {
     Closed,
     /// Requests are due by the clock, whatever the server does.
     Open,
-    /// Users who think between requests; raised step by step until throughput stops growing.
+    /// Users who pause between requests; their number may be searched for.
     Users,
-    /// Users are added at a steady rate until an exit.
+    /// Users are added at a steady rate.
     Ramp,
     /// One client sends each request of a list once, in order.
     Sequence,
@@ -298,7 +387,7 @@ pub struct Interval {
     pub p50_us: Option<f64>,
     /// 99th percentile of the latency.
     pub p99_us: Option<f64>,
-    /// Users at the end of the stretch, where their number changes.
+    /// Users at the end of the stretch, where they begin one after another.
     pub users: Option<usize>,
     /// Share of its cores that the server used; 1 is all of them.
     pub server_cpu_share: Option<f64>,
@@ -412,6 +501,11 @@ impl Results {
 }
 
 impl Suite {
+    /// Rows of which nothing more is known.
+    pub fn new(suite: String, cases: Vec<Row>) -> Self {
+        Suite { suite, about: None, terms: Vec::new(), cases, published: Vec::new() }
+    }
+
     /// Each row that was measured and, when there is one, the row of the floor to compare it with.
     pub(crate) fn against_floor(&self) -> impl Iterator<Item = (&Row, Option<&Row>)> {
         self.cases.iter().filter(|row| row.target != FLOOR).map(|row| (row, self.floor_of(row)))
@@ -450,6 +544,13 @@ impl Row {
         (self.requests + self.errors).saturating_sub(self.not_sent)
     }
 
+    /// How late the driver woke, in words, where that is no small part of the latency.
+    pub fn lateness(&self) -> Option<String> {
+        let lag = self.lag_us?.p99;
+        let matters = lag > LAG_MICROSECONDS && lag > self.latency_us.p99 * LAG_SHARE;
+        matters.then(|| format!("1 % of requests by more than {:.1} ms", lag / 1e3))
+    }
+
     /// Connections and rate as far as they were asked for; `None` where they are what was found.
     pub(crate) fn given_load(&self) -> (Option<usize>, Option<f64>) {
         let connections = !matches!(self.method, Method::Users | Method::Ramp);
@@ -475,6 +576,11 @@ impl Row {
         }
     }
 }
+
+/// Waking this late is of no importance,
+const LAG_MICROSECONDS: f64 = 1_000.0;
+/// and neither is this part of the latency that is measured.
+const LAG_SHARE: f64 = 0.1;
 
 /// The name of the target that shows what HTTP alone costs.
 pub const FLOOR: &str = "floor";

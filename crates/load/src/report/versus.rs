@@ -254,6 +254,13 @@ impl<'a> Versus<'a> {
         })
     }
 
+    /// All ratios between the others and the subject; those of the floor are not among them.
+    pub(super) fn ratios_of_others(&self) -> impl Iterator<Item = Ratio> {
+        let is_other = |place: &usize| self.targets[*place] != self.subject && self.targets[*place] != FLOOR;
+        let places: Vec<usize> = (0..self.targets.len()).filter(is_other).collect();
+        self.lines.iter().flat_map(move |line| places.clone().into_iter().filter_map(|place| line.ratios[place]))
+    }
+
     /// Each case that others serve too, with the one of them that it costs least.
     pub(super) fn rivals(&self) -> impl Iterator<Item = Rival<'a>> {
         self.lines.iter().filter_map(|line| {

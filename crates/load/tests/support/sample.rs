@@ -3,8 +3,8 @@
 
 use castile_load::Machine;
 use castile_load::report::{
-    Client, Interval, Lag, Latency, Method, Pass, Published, PublishedFigure, Quantile, Results, Row, Spread, Step,
-    Suite,
+    Build, Client, Interval, Kind, Lag, Latency, Method, Pass, Published, PublishedFigure, Quantile, Reason, Results,
+    Row, Spread, Step, Suite, Term,
 };
 
 /// Noise that is the same each time.
@@ -29,7 +29,16 @@ pub fn results_of(seed: u64) -> Results {
         castile: "0.1.0".into(),
         date: "2026-01-02T03:04:05Z".into(),
         command: "castile bench --profile standard".into(),
+        kind: Kind::Bench,
+        build: Some(Build {
+            commit: Some("0123456789ab".into()),
+            changed: true,
+            compiler: "rustc 1.95.0, x86_64-unknown-linux-gnu".into(),
+            profile: "release, opt-level 3".into(),
+            allocator: "an allocator".into(),
+        }),
         incomplete: false,
+        conditions: Vec::new(),
         targets: Vec::new(),
         machine: Machine {
             cpu: "A processor of the sample".into(),
@@ -73,6 +82,7 @@ pub fn row(noise: &mut Noise, case: &str, target: &str, per_second: f64, cpu: f6
         style: None,
         connections: 32,
         keep_alive: true,
+        rhythm: None,
         rate: None,
         requests,
         part_of: None,
@@ -132,7 +142,7 @@ pub fn row(noise: &mut Noise, case: &str, target: &str, per_second: f64, cpu: f6
         rising: false,
         request_bytes: (cpu * 30.0) as usize,
         response_bytes: (cpu * 31.0) as usize,
-        error_messages: Vec::new(),
+        reasons: Vec::new(),
     }
 }
 
@@ -179,8 +189,6 @@ fn wspex(noise: &mut Noise) -> Suite {
         ..PublishedFigure::default()
     };
     Suite {
-        suite: "wspex".into(),
-        cases,
         published: vec![Published {
             system: "JAX-WS RI 2.1".into(),
             source: "an article of 2007".into(),
@@ -188,6 +196,7 @@ fn wspex(noise: &mut Noise) -> Suite {
             method: Method::Closed,
             figures: names.into_iter().map(figure).collect(),
         }],
+        ..Suite::new("wspex".into(), cases)
     }
 }
 
@@ -219,7 +228,17 @@ fn seismic(noise: &mut Noise) -> Suite {
             });
         }
     }
-    Suite { suite: "seismic".into(), cases, published: Vec::new() }
+    let term = |(name, meaning): (&str, &str)| Term { name: name.into(), meaning: meaning.into() };
+    let terms = [
+        (".01x200", "200 queries, each for about 1 % of time and area"),
+        ("rpc-encoded", "rpc style in SOAP encoding"),
+        ("nothing", "what no row has"),
+    ];
+    Suite {
+        about: Some("One client asks for earthquakes in a box of time and place.".into()),
+        terms: terms.map(term).into(),
+        ..Suite::new("seismic".into(), cases)
+    }
 }
 
 fn benchmark1(noise: &mut Noise) -> Suite {
@@ -239,7 +258,7 @@ fn benchmark1(noise: &mut Noise) -> Suite {
             }
         }
     }
-    Suite { suite: "benchmark1".into(), cases, published: Vec::new() }
+    Suite::new("benchmark1".into(), cases)
 }
 
 fn wstest(noise: &mut Noise) -> Suite {
@@ -266,6 +285,7 @@ fn wstest(noise: &mut Noise) -> Suite {
             method: Method::Users,
             connections: peak as usize,
             keep_alive: false,
+            rhythm: Some("each thinks for 1s before a request, raised until throughput stops growing".into()),
             users_at_peak: Some(peak as usize),
             exit_reason: Some("throughput stopped growing".into()),
             curve,
@@ -278,7 +298,7 @@ fn wstest(noise: &mut Noise) -> Suite {
             cases.push(Row { connections: 16, ..closed });
         }
     }
-    Suite { suite: "wstest".into(), cases, published: Vec::new() }
+    Suite::new("wstest".into(), cases)
 }
 
 /// Also a stall and errors, as a service under load shows them.
@@ -312,11 +332,11 @@ fn styles(noise: &mut Noise) -> Suite {
             failed: Some(if failed { 41 } else { 0 }),
             users_at_exit: Some(users),
             exit_reason: Some(if failed { "first failed request" } else { "the server used 30 % of its cores" }.into()),
-            error_messages: if failed {
-                vec!["status 500, expected 200: <script>alert(1)</script>".into()]
-            } else {
-                Vec::new()
+            reasons: match failed {
+                true => vec![Reason { count: 41, text: "status 500, expected 200: <script>alert(1)</script>".into() }],
+                false => Vec::new(),
             },
+            rhythm: Some("each sends a request every 120s, 25 more each minute".into()),
             ..ramp
         });
     }
@@ -339,5 +359,48 @@ fn styles(noise: &mut Noise) -> Suite {
         service_us: Some(service),
         ..scheduled
     });
-    Suite { suite: "styles".into(), cases, published: Vec::new() }
+    Suite::new("styles".into(), cases)
+}
+
+/// Results of `castile load`: two operations in turn at one URL, with failures.
+pub fn load() -> Results {
+    let mut noise = Noise(3);
+    let url = "http://services.example.org:8080/orders/v2/a-path-that-is-longer-than-a-telephone-is-wide/endpoint";
+    let of = |noise: &mut Noise, case: &str, errors: u64| Row {
+        method: Method::Users,
+        rhythm: Some("each thinks for 20ms before a request".into()),
+        connections: 50,
+        errors,
+        server_cpu_us_per_request: None,
+        server_cpu_share: None,
+        server_peak_rss_bytes: None,
+        lag_us: Some(Lag { p99: 40_000.0, max: 60_000.0 }),
+        reasons: match errors {
+            0 => Vec::new(),
+            _ => vec![
+                Reason { count: errors - 1, text: "status 500, expected 200: Server: order 17 is unknown".into() },
+                Reason { count: 1, text: "no response within 10s".into() },
+            ],
+        },
+        ..row(noise, case, url, 900.0, 20.0)
+    };
+    let whole = of(&mut noise, "GetOrder + EchoVoid", 41);
+    let part = |noise: &mut Noise, case: &str, errors| Row {
+        part_of: Some(whole.case.clone()),
+        series: Vec::new(),
+        ..of(noise, case, errors)
+    };
+    let parts = [part(&mut noise, "GetOrder", 41), part(&mut noise, "EchoVoid", 0)];
+    let cases = std::iter::once(whole.clone()).chain(parts).collect();
+    let mut results = Results {
+        kind: Kind::Load,
+        command: format!("castile load orders.wsdl --operation GetOrder --operation EchoVoid --url {url} --users 50"),
+        placement: "driver on any of the 2 cores of this machine".into(),
+        runs: 1,
+        warnings: Vec::new(),
+        suites: vec![Suite::new("Orders".into(), cases)],
+        ..results()
+    };
+    results.judge(&["p99>2s", "errors>0", "rps<100"].map(|text| text.parse().expect("it is a criterion")));
+    results
 }

@@ -1,7 +1,7 @@
 //! Results of a comparison that never was: eleven targets and the floor, over three suites, with all that can be wrong with
 //! a row. The names are those of trees, for the figures are made up.
 
-use castile_load::report::{Client, Method, Results, Row, Suite, Target};
+use castile_load::report::{Client, Method, Reason, Results, Row, Suite, Target};
 
 use crate::sample::{self, Noise};
 
@@ -70,7 +70,7 @@ fn wspex(noise: &mut Noise) -> Suite {
             ("echoSynthetic4K", "rowan") => row.server_cpu_us_per_request = Some(15.1),
             ("echoSynthetic4K", "poplar") => {
                 row.errors = 12;
-                row.error_messages = vec!["status 500, expected 200".to_owned()];
+                row.reasons = vec![Reason { count: row.errors, text: "status 500, expected 200".to_owned() }];
             }
             ("echoOrder500", "cedar") => row.rising = true,
             ("echoOrder500", "elm") => row.disturbed = Some(0.31),
@@ -85,7 +85,7 @@ fn wspex(noise: &mut Noise) -> Suite {
     let typed = rows.iter().filter(|row| row.target != "floor" && row.case == "echoStruct");
     let typed: Vec<Row> = typed.map(|row| Row { client: Client::Typed, ..row.clone() }).collect();
     rows.extend(typed);
-    Suite { suite: "wspex".into(), cases: rows, published: Vec::new() }
+    Suite::new("wspex".into(), rows)
 }
 
 fn wstest(noise: &mut Noise) -> Suite {
@@ -93,7 +93,7 @@ fn wstest(noise: &mut Noise) -> Suite {
     let mut rows: Vec<Row> = cases.iter().flat_map(|(case, size)| rows(noise, case, *size)).collect();
     // One has no lists.
     rows.retain(|row| (&*row.case, &*row.target) != ("EchoList100", "beech"));
-    Suite { suite: "wstest".into(), cases: rows, published: Vec::new() }
+    Suite::new("wstest".into(), rows)
 }
 
 /// Some stacks only, in two styles, and lists of requests.
@@ -119,5 +119,5 @@ fn seismic(noise: &mut Noise) -> Suite {
             }
         }
     }
-    Suite { suite: "seismic".into(), cases, published: Vec::new() }
+    Suite::new("seismic".into(), cases)
 }

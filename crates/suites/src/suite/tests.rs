@@ -27,6 +27,23 @@ fn every_case_has_a_method_and_a_name_of_its_own() {
 }
 
 #[test]
+fn names_that_tell_nothing_by_themselves_are_explained() {
+    for suite in SUITES {
+        assert!(suite.about.ends_with('.'), "{}", suite.name);
+        let cases: Vec<_> = (suite.cases)().into_iter().chain((suite.forms)()).collect();
+        for case in &cases {
+            if let Some(style) = &case.style {
+                assert!(suite.terms.iter().any(|(name, _)| name == style), "{}: {style}", suite.name);
+            }
+        }
+        for (name, _) in suite.terms {
+            let is_meant = |case: &Case| case.name.starts_with(name) || case.style.as_deref() == Some(name);
+            assert!(cases.iter().any(is_meant), "{}: no case is called {name}", suite.name);
+        }
+    }
+}
+
+#[test]
 fn a_case_of_wspex_takes_eight_minutes() {
     let methods = (suite("wspex").unwrap().methods)();
     assert_eq!(methods.len(), 1);

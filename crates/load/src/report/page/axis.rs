@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::report::format::count;
+pub(super) use crate::report::format::plain;
 
 /// A line of figures between two ends.
 #[derive(Clone, Copy, Debug)]
@@ -97,15 +97,6 @@ pub(super) fn time(microseconds: f64) -> String {
         time if time < 1e3 => format!("{} µs", plain(time)),
         time if time < 1e6 => format!("{} ms", plain(time / 1e3)),
         time => format!("{} s", plain(time / 1e6)),
-    }
-}
-
-/// A round number without needless digits: `0.5`, `20`, `15,000`.
-pub(super) fn plain(number: f64) -> String {
-    match number {
-        large if large >= 1_000.0 => count(large),
-        // Sums and products of steps are rounded to what was meant.
-        small => format!("{}", (small * 1e9).round() / 1e9),
     }
 }
 

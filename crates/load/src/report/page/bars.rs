@@ -70,6 +70,9 @@ pub(super) fn marks(row: &Row) -> Vec<Mark> {
     if let Some(share) = row.disturbed {
         mark(true, false, format!("others used {} of the server’s or the driver’s cores", percent(share)));
     }
+    if let Some(late) = row.lateness() {
+        mark(true, false, format!("the driver woke late: {late}"));
+    }
     mark(row.rising, false, "still got faster".to_owned());
     mark(row.unsent > 0, false, format!("{} due but not sent", plain(row.unsent as f64)));
     mark(row.dropped > 0, false, format!("{} dropped", plain(row.dropped as f64)));
@@ -172,7 +175,7 @@ fn relative<'a>(material: &Material<'a>, name: String, baseline: &Baseline<'_>) 
 }
 
 /// A quotient and its standard deviation, of what was measured apart.
-fn quotient(own: Figure, base: Figure) -> Figure {
+pub(super) fn quotient(own: Figure, base: Figure) -> Figure {
     let quotient = own.0 / base.0;
     let relative = |(mean, spread): Figure| Some(spread? / mean);
     let spread = relative(own).zip(relative(base)).map(|(own, base)| quotient * own.hypot(base));

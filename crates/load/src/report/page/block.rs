@@ -17,8 +17,8 @@ const SHOWN_CURVES: usize = 4;
 #[derive(Debug, Serialize)]
 pub(super) struct Block {
     /// Different for each block of a page.
-    id: String,
-    title: &'static str,
+    pub(super) id: String,
+    pub(super) title: &'static str,
     /// How the rows were driven; one line for each way.
     driven: Vec<String>,
     measure: MeasureText,
@@ -93,8 +93,8 @@ fn title(method: Method) -> &'static str {
     match method {
         Method::Closed => "All connections busy",
         Method::Open => "Requests by the clock",
-        Method::Users => "Thinking users",
-        Method::Ramp => "Users added until an exit",
+        Method::Users => "Users who pause",
+        Method::Ramp => "Users added at a steady rate",
         Method::Sequence => "One client, one list of requests",
     }
 }

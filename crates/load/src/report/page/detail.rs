@@ -48,9 +48,9 @@ impl Detail {
         let longest = rows.iter().map(|(_, row)| row.series.len()).max().unwrap_or(0);
         let step =
             courses.iter().filter_map(|(_, intervals)| intervals.first()).map(|first| first.at_s).fold(0.0, f64::max);
-        let errors = rows.iter().flat_map(|(series, row)| {
-            row.error_messages.iter().map(move |message| format!("{}: {message}", series.name))
-        });
+        let errors = rows
+            .iter()
+            .flat_map(|(series, row)| row.reasons.iter().map(move |reason| format!("{}: {reason}", series.name)));
         Detail {
             case: case.name.to_owned(),
             series: rows.iter().map(|(series, _)| (*series).clone()).collect(),

@@ -44,6 +44,8 @@ impl Table {
 #[derive(Debug, Serialize)]
 pub(super) struct Line {
     name: String,
+    /// Below the name, and of less weight.
+    below: Option<String>,
     /// Whether the line stands below one of the same name and is less important.
     quiet: bool,
     cells: Vec<Cell>,
@@ -51,7 +53,7 @@ pub(super) struct Line {
 
 impl Line {
     pub(super) fn new(name: String, cells: impl IntoIterator<Item = Cell>) -> Self {
-        Line { name, quiet: false, cells: cells.into_iter().collect() }
+        Line { name, below: None, quiet: false, cells: cells.into_iter().collect() }
     }
 }
 
@@ -178,14 +180,13 @@ pub(super) fn all(suite: &str, material: &Material<'_>) -> Table {
         FIGURES[..NUMBERS].iter().filter(|(_, of)| rows().any(|(_, (_, (_, row)))| of(row).is_some())).collect();
     let lines = rows().map(|(case, (index, (series, row)))| Line {
         name: case.name.to_owned(),
+        below: (material.series.len() > 1).then(|| material.series[*series].name.clone()),
         quiet: index > 0,
-        cells: std::iter::once(material.series[*series].name.clone().into())
-            .chain(figures.iter().map(|(_, of)| of(row).unwrap_or_else(none)))
-            .collect(),
+        cells: figures.iter().map(|(_, of)| of(row).unwrap_or_else(none)).collect(),
     });
     Table {
         caption: format!("All figures of {suite}"),
-        headings: ["case", ""].into_iter().chain(figures.iter().map(|(name, _)| *name)).map(str::to_owned).collect(),
+        headings: std::iter::once("case").chain(figures.iter().map(|(name, _)| *name)).map(str::to_owned).collect(),
         lines: lines.collect(),
     }
 }
@@ -196,6 +197,7 @@ pub(super) fn one_case(case: &str, rows: &[(&Series, &Row)]) -> Table {
         let cells: Vec<_> = rows.iter().map(|(_, row)| of(row)).collect();
         cells.iter().any(Option::is_some).then(|| Line {
             name: (*name).to_owned(),
+            below: None,
             quiet: false,
             cells: cells.into_iter().map(|cell| cell.unwrap_or_else(none)).collect(),
         })
@@ -215,6 +217,7 @@ pub(super) fn distribution_points(case: &str, rows: &[(&Series, &Row)]) -> Optio
     let rows: Vec<_> = rows.iter().copied().filter(|(_, row)| !row.distribution.is_empty()).collect();
     let lines = SHARES.iter().map(|share| Line {
         name: if *share < 1.0 { format!("{} %", (share * 1e6).round() / 1e4) } else { "slowest".to_owned() },
+        below: None,
         quiet: false,
         cells: rows
             .iter()
@@ -251,6 +254,7 @@ fn points<T>(
             .iter()
             .map(|point| Line {
                 name: name(point),
+                below: None,
                 quiet: false,
                 cells: figures.iter().map(|(_, of)| of(point).map_or_else(none, Cell::from)).collect(),
             })
@@ -358,6 +362,7 @@ fn history_of(suite: &Suite, (caption, published, own): &HistoryFigure) -> Optio
     }
     let lines = names.iter().map(|case| Line {
         name: (*case).to_owned(),
+        below: None,
         quiet: false,
         cells: systems
             .iter()

@@ -39,7 +39,7 @@ impl<'a> Material<'a> {
         for case in &mut cases {
             case.rows.sort_by_key(|(series, _)| *series);
         }
-        Material { suite, series, cases, measure: Measure::of_method(method) }
+        Material { suite, series, cases, measure: Measure::of_method(method, rows.iter().copied()) }
     }
 }
 

@@ -1,14 +1,22 @@
 //! What a manager reads: the whole in a few figures, and each suite in one line. It is about one target; others are what that
 //! is compared with.
 
+use std::cmp::{Ordering, Reverse};
+
 use serde::Serialize;
 
 use super::axis::{Axis, Tick, share};
+use super::bars::quotient;
+use crate::report::measure::Figure;
 use crate::report::versus::{Mean, Overall, Rival, Versus};
-use crate::report::{FLOOR, Method, Results, Row, Suite};
+use crate::report::{Condition, FLOOR, Judged, Kind, Method, Ratio, Results, Row, Suite};
 
 #[derive(Debug, Serialize)]
 pub(super) struct Summary {
+    /// What was measured, in a few words.
+    title: String,
+    /// Where, if it was one endpoint of somebody else's.
+    place: Option<String>,
     /// What it is about.
     subject: String,
     /// Whether there is more than that one and the floor.
@@ -19,6 +27,11 @@ pub(super) struct Summary {
     requests: u64,
     verified: u64,
     errors: u64,
+    /// Why answers of the subject were wrong or missing, the most frequent reasons first, and how many rarer ones there are.
+    reasons: Vec<Reason>,
+    more_reasons: usize,
+    /// What came of conditions for failing.
+    outcomes: Vec<Outcome>,
     /// Requests of subject and floor that were sent, and those that could not be.
     sent: u64,
     not_sent: u64,
@@ -28,16 +41,53 @@ pub(super) struct Summary {
     driver_limited: usize,
     /// Lowest, median and highest share of the floor's throughput.
     shares: Option<[f64; 3]>,
+    /// The standard deviation of the median, as a share of the floor's throughput.
+    share_spread: Option<f64>,
     /// Lowest, median and highest multiple of the floor's CPU time per request.
     ratios: Option<[f64; 3]>,
     /// Lowest, mean and highest share of the CPU time that the best of the others takes.
     rivals: Option<[f64; 3]>,
+    /// How sure the ratios of CPU time are; nothing where there are none.
+    sure: Option<Sure>,
     /// In how many cases there is another.
     rival_cases: usize,
     fastest: Option<Fastest>,
     peak_memory: Option<u64>,
     share_ticks: Vec<Tick>,
     suites: Vec<Glance>,
+}
+
+/// How sure ratios of CPU time are.
+#[derive(Debug, Serialize)]
+struct Sure {
+    /// How many there are.
+    ratios: usize,
+    /// How many of them have an interval.
+    known: usize,
+    /// Half of an interval, as a share of its ratio: the median of them, and the largest; 0 where there is none.
+    typical: f64,
+    worst: f64,
+}
+
+/// Why answers were wrong or missing.
+#[derive(Debug, Serialize)]
+struct Reason {
+    count: u64,
+    text: String,
+    /// The cases that it is a reason in.
+    cases: String,
+}
+
+/// What came of a condition for failing.
+#[derive(Debug, Serialize)]
+struct Outcome {
+    fail_if: String,
+    failed: bool,
+    /// How many rows were judged, and how many of them fail.
+    rows: usize,
+    failures: usize,
+    /// The first of those that fail with their figures, or else what was found where it is nearest to failing.
+    found: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -77,7 +127,17 @@ impl Summary {
         let axis = Axis::linear(shares.iter().flatten().map(|[.., high]| *high).chain([1.0])).rounded();
         let suites = results.suites.iter().zip(versus).zip(shares);
         let errors = sum(Row::wrong);
+        // That a ramp of a bench ends with errors is what it is for.
+        let counts = |row: &&Row| row.part_of.is_none() && (results.kind == Kind::Load || row.wrong() > 0);
+        let mut reasons = reasons(own().filter(counts));
+        let more_reasons = reasons.len().saturating_sub(NAMED);
+        reasons.truncate(NAMED);
         Summary {
+            title: title(results),
+            place: place(own()),
+            reasons,
+            more_reasons,
+            outcomes: results.conditions.iter().map(Outcome::of).collect(),
             subject: subject.to_owned(),
             has_others: versus.iter().any(Versus::has_others),
             cases: own().count(),
@@ -89,8 +149,10 @@ impl Summary {
             errors_of_others: results.errors().saturating_sub(errors),
             driver_limited: own().filter(|row| row.driver_limited).count(),
             shares: range(pairs().filter_map(|(row, floor)| row.share_of(floor?))),
+            share_spread: spread_of_median(pairs().filter_map(|(row, floor)| share_of(row, floor?))),
             ratios: range(pairs().filter_map(|(row, floor)| Some(row.cpu_ratio(floor?)?.ratio))),
             rivals: spread(&overall.rivals, overall.share),
+            sure: Sure::of(versus, pairs()),
             rival_cases: overall.rivals.len(),
             fastest: fastest(own()).map(|row| Fastest {
                 case: row.case.clone(),
@@ -125,6 +187,124 @@ impl Glance {
             latency: medians.map(|[_, median, _]| [median, busy().map(|row| row.latency_us.p99).fold(0.0, f64::max)]),
         }
     }
+}
+
+/// How many reasons, cases or failures are named.
+const NAMED: usize = 5;
+
+/// What was measured: the case, if there is one, or else the suites.
+fn title(results: &Results) -> String {
+    let mut cases: Vec<&str> = results.wholes().map(|row| &*row.case).collect();
+    cases.dedup();
+    let what = match (&*results.suites, &*cases) {
+        ([suite], [case]) => match case.matches(" + ").count() {
+            operations @ NAMED.. => format!("{} operations of {}", operations + 1, suite.suite),
+            _ => format!("{case} of {}", suite.suite),
+        },
+        (suites, _) => joined(&suites.iter().map(|suite| &*suite.suite).collect::<Vec<_>>()),
+    };
+    match results.kind {
+        Kind::Bench => format!("Bench of {what}"),
+        Kind::Load => format!("Load: {what}"),
+    }
+}
+
+/// `a, b and c`
+fn joined(names: &[&str]) -> String {
+    match names {
+        [] => "nothing".to_owned(),
+        [one] => (*one).to_owned(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// The URL of all rows, if they are of one.
+fn place<'a>(mut rows: impl Iterator<Item = &'a Row>) -> Option<String> {
+    rows.next().map(|row| row.target.clone()).filter(|target| target.contains("://"))
+}
+
+/// Why answers were wrong or missing, over all rows.
+fn reasons<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<Reason> {
+    let mut found: Vec<(u64, &str, Vec<&str>)> = Vec::new();
+    for (row, reason) in rows.flat_map(|row| row.reasons.iter().map(move |reason| (row, reason))) {
+        let place = found.iter().position(|(_, text, _)| *text == reason.text).unwrap_or(found.len());
+        if place == found.len() {
+            found.push((0, &reason.text, Vec::new()));
+        }
+        let (count, _, cases) = &mut found[place];
+        *count += reason.count;
+        if !cases.contains(&&*row.case) {
+            cases.push(&row.case);
+        }
+    }
+    found.sort_by_key(|(count, ..)| Reverse(*count));
+    let reason = |(count, text, cases): (u64, &str, Vec<&str>)| Reason {
+        count,
+        text: text.to_owned(),
+        cases: named(cases.into_iter().map(str::to_owned)).join(", "),
+    };
+    found.into_iter().map(reason).collect()
+}
+
+/// The first of them, and how many more there are.
+fn named(mut all: impl Iterator<Item = String>) -> Vec<String> {
+    let mut named: Vec<_> = all.by_ref().take(NAMED).collect();
+    let more = all.count();
+    named.extend((more > 0).then(|| format!("and {more} more")));
+    named
+}
+
+impl Outcome {
+    fn of(condition: &Condition) -> Self {
+        let told = |row: &Judged| match condition.rows.len() {
+            1 => row.text.clone(),
+            _ => format!("{} {}", row.case, row.text),
+        };
+        let failures = condition.failures().count();
+        let found = match failures {
+            0 => {
+                // What is to be above something fails where it is low.
+                let is_above = condition.fail_if.contains('>');
+                let nearest = condition.rows.iter().max_by(|a, b| match is_above {
+                    true => a.found.partial_cmp(&b.found).unwrap_or(Ordering::Equal),
+                    false => b.found.partial_cmp(&a.found).unwrap_or(Ordering::Equal),
+                });
+                nearest.map(told).into_iter().collect()
+            }
+            _ => named(condition.failures().map(told)),
+        };
+        let (fail_if, rows) = (condition.fail_if.clone(), condition.rows.len());
+        Outcome { fail_if, failed: condition.failed, rows, failures, found }
+    }
+}
+
+impl Sure {
+    fn of<'a>(versus: &[Versus<'_>], pairs: impl Iterator<Item = (&'a Row, Option<&'a Row>)>) -> Option<Self> {
+        let with_floor = pairs.filter_map(|(row, floor)| row.cpu_ratio(floor?));
+        let with_others = versus.iter().flat_map(Versus::ratios_of_others);
+        let ratios: Vec<Ratio> = with_floor.chain(with_others).collect();
+        let half = |ratio: &Ratio| ratio.interval.map(|[low, high]| (high - low) / 2.0 / ratio.ratio);
+        let halves: Vec<f64> = ratios.iter().filter_map(half).collect();
+        let known = halves.len();
+        let [_, typical, worst] = range(halves.into_iter()).unwrap_or_default();
+        (!ratios.is_empty()).then_some(Sure { ratios: ratios.len(), known, typical, worst })
+    }
+}
+
+/// A row's share of the floor's throughput, with its standard deviation.
+fn share_of(row: &Row, floor: &Row) -> Option<Figure> {
+    let figure = |row: &Row| {
+        let rate = &row.requests_per_second;
+        (rate.mean, (rate.runs.len() > 1).then_some(rate.stddev))
+    };
+    row.share_of(floor).map(|_| quotient(figure(row), figure(floor)))
+}
+
+/// The standard deviation of the figure in the middle.
+fn spread_of_median(figures: impl Iterator<Item = Figure>) -> Option<f64> {
+    let mut figures: Vec<Figure> = figures.collect();
+    figures.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    figures.get(figures.len() / 2)?.1
 }
 
 /// The rows of a target, each with that of the floor.

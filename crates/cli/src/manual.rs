@@ -1,0 +1,190 @@
+//! What a person reads before using a command: its help with examples, completions for shells, and manual pages. All are made
+//! of the same definition.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use clap::CommandFactory;
+
+use crate::{outcome, output};
+
+/// Lines of the help are no longer, however wide the terminal is: nobody likes to read those.
+const WIDEST: usize = 100;
+
+/// Examples of each command that a person calls.
+const EXAMPLES: [(&str, &[&str]); 10] = [
+    (
+        "describe",
+        &[
+            "castile describe orders.wsdl",
+            "castile describe orders.wsdl --operation GetOrder --documentation",
+            "castile describe orders.wsdl --json",
+            "castile describe orders.wsdl --cost",
+        ],
+    ),
+    (
+        "gen",
+        &[
+            "castile gen orders.wsdl -o src/contracts",
+            "castile gen orders.wsdl -o - --client --operation GetOrder",
+            "castile gen orders.castile -o src/orders.rs --facets --strict",
+        ],
+    ),
+    (
+        "bundle",
+        &[
+            "castile bundle orders.wsdl -o orders.castile --catalog catalog.xml",
+            "castile bundle 'https://example.org/orders?wsdl' --fetch -o orders.castile",
+        ],
+    ),
+    ("serve", &["castile serve", "castile serve --addr 0.0.0.0:8080 --host orders.example.org"]),
+    (
+        "bench",
+        &[
+            "castile bench wstest",
+            "castile bench wstest --op GetOrder --method closed --runs 6",
+            "castile bench --profile standard --out before",
+            "castile bench wstest --fail-if 'p99>20ms' --junit results.xml",
+        ],
+    ),
+    (
+        "report",
+        &[
+            "castile report castile-report",
+            "castile report before after -o compared",
+            "castile report before --markdown",
+        ],
+    ),
+    (
+        "load",
+        &[
+            "castile load orders.wsdl --operation GetOrder --dry-run",
+            "castile load orders.wsdl --operation GetOrder --users 16 --duration 1m",
+            "castile load orders.wsdl --operation GetOrder --rate 600/min --out report",
+            "castile load orders.wsdl --operation GetOrder --users 1 --until 'p99>50ms'",
+            "castile load orders.wsdl --operation GetOrder --template order.xml --feed o.csv",
+        ],
+    ),
+    ("peers", &["castile peers", "castile peers build cxf", "castile peers check cxf"]),
+    (
+        "completions",
+        &[
+            "castile completions bash > ~/.local/share/bash-completion/completions/castile",
+            "castile completions zsh > ~/.zfunc/_castile",
+            "castile completions fish > ~/.config/fish/completions/castile.fish",
+        ],
+    ),
+    ("man", &["castile man load", "castile man --out ~/.local/share/man/man1"]),
+];
+
+/// The definition of all commands, with their examples and exit codes.
+pub(crate) fn command() -> clap::Command {
+    let command = EXAMPLES.iter().fold(crate::Arguments::command(), |command, (name, examples)| {
+        let examples = listed(examples);
+        let at_length = format!("{examples}\n\n{}", outcome::EXIT_CODES);
+        command.mut_subcommand(name, |one| one.after_help(examples).after_long_help(at_length))
+    });
+    let first = EXAMPLES.iter().take(7).filter_map(|(_, examples)| examples.first().copied());
+    let examples = listed(&first.collect::<Vec<_>>());
+    command.max_term_width(WIDEST).after_help(format!("{examples}\n\n{}", outcome::EXIT_CODES))
+}
+
+fn listed(examples: &[&str]) -> String {
+    std::iter::once("Examples:").chain(examples.iter().copied()).collect::<Vec<_>>().join("\n  ")
+}
+
+/// Write the completions of a shell to standard output
+#[derive(clap::Args)]
+pub(crate) struct Completions {
+    /// The shell
+    shell: clap_complete::Shell,
+}
+
+impl Completions {
+    /// Writes them.
+    pub(crate) fn run(self) -> anyhow::Result<()> {
+        let mut text = Vec::new();
+        clap_complete::generate(self.shell, &mut visible(), "castile", &mut text);
+        output::text(&String::from_utf8(text).context("the completions are no text")?);
+        Ok(())
+    }
+}
+
+/// Write the manual page of a command to standard output, or all pages to a folder
+#[derive(clap::Args)]
+pub(crate) struct Man {
+    /// The command [default: castile itself]
+    #[arg(value_name = "COMMAND", conflicts_with = "out")]
+    names: Vec<String>,
+    /// Write the pages of all commands to this folder
+    #[arg(short, long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+impl Man {
+    /// Writes the pages.
+    pub(crate) fn run(self) -> anyhow::Result<()> {
+        let mut command = visible().disable_help_subcommand(true);
+        command.build();
+        if let Some(folder) = &self.out {
+            std::fs::create_dir_all(folder).with_context(|| format!("can't make the folder {}", folder.display()))?;
+            return write_pages(&command, folder).map_err(outcome::incomplete);
+        }
+        let mut chosen = &command;
+        for name in &self.names {
+            let Some(found) = chosen.find_subcommand(name) else {
+                let known: Vec<&str> = chosen.get_subcommands().map(clap::Command::get_name).collect();
+                bail!("found command {name:?}, expected one of {}", known.join(", "));
+            };
+            chosen = found;
+        }
+        output::text(&page(chosen)?);
+        Ok(())
+    }
+}
+
+fn write_pages(command: &clap::Command, folder: &Path) -> anyhow::Result<()> {
+    let name = command.get_display_name().unwrap_or_else(|| command.get_name());
+    outcome::list(&[outcome::write(&folder.join(format!("{name}.1")), &page(command)?)?]);
+    command.get_subcommands().try_for_each(|one| write_pages(one, folder))
+}
+
+/// A page in the language of `man`.
+fn page(command: &clap::Command) -> anyhow::Result<String> {
+    let mut text = Vec::new();
+    clap_mangen::Man::new(command.clone()).render(&mut text)?;
+    String::from_utf8(text).context("the page is no text")
+}
+
+/// The definition without what only this program calls.
+fn visible() -> clap::Command {
+    let all = command();
+    let shown: Vec<_> = all.get_subcommands().filter(|one| !one.is_hide_set()).cloned().collect();
+    clap::Command::new("castile")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about(all.get_about().cloned().unwrap_or_default())
+        .after_help(all.get_after_help().cloned().unwrap_or_default())
+        .subcommands(shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_has_examples_that_it_takes() {
+        let all = command();
+        let commands = all.get_subcommands().filter(|one| !one.is_hide_set()).map(clap::Command::get_name);
+        assert_eq!(commands.collect::<Vec<_>>(), EXAMPLES.map(|(name, _)| name));
+        for (name, examples) in EXAMPLES {
+            for example in examples {
+                let typed = example.split(" > ").next().unwrap_or_default();
+                let words: Vec<_> = typed.split(' ').map(|word| word.trim_matches('\'')).collect();
+                assert_eq!(words[..2], ["castile", name]);
+                if let Err(error) = command().try_get_matches_from(words) {
+                    panic!("{example}: {error}");
+                }
+            }
+        }
+    }
+}

@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::{anyhow, bail};
+use castile_wsdl::{Definitions, Severity};
 use castile_xml::visible;
-use castile_xsd::Resolver;
+use castile_xsd::{Recorder, Resolver};
 
 use crate::fetch::{Fetch, Limits};
 use crate::quantity::{count, some_time};
-use crate::{problems, source};
+use crate::{outcome, problems, source};
 
 /// Make one self-contained file of a contract and all that it imports
 ///
@@ -67,10 +68,16 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
             bail!("{shown} is an XML Schema, expected a WSDL");
         }
     }
-    let (bundle, diagnostics) = castile_wsdl::bundle(shown, &fetch);
-    if let Some(bundle) = bundle {
+    let recorder = Recorder::new(&fetch);
+    let (definitions, mut diagnostics) = castile_wsdl::read(shown, &recorder);
+    let is_defective = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
+    // As for other commands, a defect is a warning where the contract can be used without what it is in.
+    if definitions.as_ref().is_some_and(Definitions::is_usable) {
+        castile_wsdl::forgive(&mut diagnostics);
+    }
+    if let Some(bundle) = definitions.and_then(|_| recorder.bundle(shown)) {
         let text = bundle.write();
-        std::fs::write(&arguments.out, &text).with_context(|| format!("can't write {}", arguments.out.display()))?;
+        outcome::write(&arguments.out, &text).map_err(outcome::incomplete)?;
         let documents = problems::counted(bundle.uris().len(), "document");
         let out = arguments.out.display().to_string();
         out!("{}  {documents}, {}", visible(&out), kilobytes(text.len()));
@@ -90,7 +97,11 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
         };
         note!("  = note: {advice}");
     }
-    reported
+    reported?;
+    if is_defective && !missing.is_empty() {
+        return Err(outcome::incomplete(anyhow!("the contract needs more than the bundle has")));
+    }
+    Ok(())
 }
 
 /// `12.3 KB`, of 1,000 bytes.

@@ -66,7 +66,7 @@ impl Fetch {
         Self { files, network, state: RefCell::default() }
     }
 
-    /// The locations that led to no document.
+    /// The locations that led to no document, and the documents that can't be read.
     pub(crate) fn missing(&self) -> BTreeSet<String> {
         self.state.borrow().missing.clone()
     }
@@ -168,14 +168,18 @@ impl Resolver for Fetch {
     }
 
     fn read(&self, uri: &str) -> Result<Vec<u8>, String> {
-        if !is_url(uri) {
-            return self.files.read(uri);
+        let known = self.state.borrow().fetched.get(uri).cloned();
+        let read = known.unwrap_or_else(|| match is_url(uri) {
+            true => {
+                let fetched = self.fetch(uri);
+                self.state.borrow_mut().fetched.insert(uri.to_owned(), fetched.clone());
+                fetched
+            }
+            false => self.files.read(uri),
+        });
+        if read.is_err() {
+            self.state.borrow_mut().missing.insert(uri.to_owned());
         }
-        if let Some(known) = self.state.borrow().fetched.get(uri) {
-            return known.clone();
-        }
-        let fetched = self.fetch(uri);
-        self.state.borrow_mut().fetched.insert(uri.to_owned(), fetched.clone());
-        fetched
+        read
     }
 }

@@ -151,7 +151,7 @@ fn what_is_missing_is_told_with_what_to_do() {
     std::fs::write(folder.path().join("a.wsdl"), wsdl("http://www.example.com/o.xsd")).unwrap();
     let output = castile(&["bundle", "a.wsdl", "-o", "a.castile"], folder.path());
     let told = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1), "its type is not defined: {told}");
+    assert_eq!(output.status.code(), Some(3), "its type is not defined: {told}");
     for expected in ["lacks 1 imported document\n  http://www.example.com/o.xsd\n", "--fetch fetches", "--catalog FILE"]
     {
         assert!(told.contains(expected), "{told}");
@@ -216,7 +216,7 @@ fn a_fetched_contract_does_not_name_files() {
         let contract = wsdl(&location);
         let host = Host::start(|_| vec![("/a.wsdl", Answer::Document(contract))]);
         let output = castile(&["bundle", &host.url("/a.wsdl"), "--fetch", "-o", "a.castile"], folder.path());
-        assert_eq!(output.status.code(), Some(1));
+        assert_eq!(output.status.code(), Some(3));
         let bundle = std::fs::read_to_string(folder.path().join("a.castile")).unwrap();
         assert!(!bundle.contains("<!-- secret -->"), "{location}");
     }
@@ -247,14 +247,14 @@ fn fetching_has_limits() {
         let arguments = ["bundle", &url, "--fetch", "-o", "a.castile", "--timeout", "300ms", "--max-size", "1"];
         let output = castile(&arguments, folder.path());
         let told = String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.code() == Some(1) && told.contains(expected), "{path}: {told}");
+        assert!(output.status.code() == Some(2) && told.contains(expected), "{path}: {told}");
         assert!(!folder.path().join("a.castile").exists(), "{path}");
     }
     // What a file imports has the same limits.
     std::fs::write(folder.path().join("a.wsdl"), wsdl(&host.url("/none"))).unwrap();
     let output = castile(&["bundle", "a.wsdl", "--fetch", "-o", "a.castile"], folder.path());
     let told = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.code() == Some(1) && told.contains("the server answered 404"), "{told}");
+    assert!(output.status.code() == Some(3) && told.contains("the server answered 404"), "{told}");
     assert!(told.contains("a.wsdl:3:"), "the place of the import: {told}");
 }
 
@@ -324,7 +324,7 @@ fn a_hostile_server_is_left_in_time_with_a_word_and_no_control_characters() {
         let arguments = ["bundle", &url, "--fetch", "-o", "a.castile", "--timeout", "300ms", "--max-size", "1"];
         let output = castile(&arguments, folder.path());
         let told = String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.code() == Some(1) && told.contains(expected), "{path}: {told}");
+        assert!(output.status.code() == Some(2) && told.contains(expected), "{path}: {told}");
         assert!(!told.contains(|c: char| c.is_control() && c != '\n' || c == '\u{202e}'), "{path}: {told:?}");
         assert!(started.elapsed() < Duration::from_secs(5), "{path} took {:?}", started.elapsed());
     }
@@ -383,4 +383,21 @@ fn a_file_name_that_xml_cannot_carry_leaves_the_bundle_readable() {
     assert!(!told.contains('\u{1b}'), "{told}");
     let output = castile(&["describe", "c.castile"], folder.path());
     succeeded(&output);
+}
+
+/// It was an error for `bundle` alone.
+#[test]
+fn a_local_defect_is_a_warning_as_it_is_for_other_commands() {
+    let folder = tempfile::tempdir().unwrap();
+    let contract = concat!(env!("CARGO_MANIFEST_DIR"), "/../codegen/tests/defects/operation.wsdl");
+    for command in [&["bundle", contract, "-o", "a"][..], &["describe", contract], &["gen", contract, "-o", "g"]] {
+        let told = succeeded(&castile(command, folder.path()));
+        assert!(told.contains("warning") && !told.contains("error"), "{command:?}: {told}");
+    }
+    succeeded(&castile(&["describe", "a"], folder.path()));
+    let contract = concat!(env!("CARGO_MANIFEST_DIR"), "/../codegen/tests/defects/every_operation.wsdl");
+    for command in [&["bundle", contract, "-o", "a"][..], &["describe", contract], &["gen", contract, "-o", "g"]] {
+        let output = castile(command, folder.path());
+        assert_eq!(output.status.code(), Some(2), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
 }

@@ -1,5 +1,5 @@
-use std::sync::{Arc, Weak};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
 
 use crate::{Budget, Exhausted};
 
@@ -129,6 +129,13 @@ impl Share {
         self.of.grow(bytes)?;
         self.held += bytes;
         Ok(())
+    }
+
+    /// Gives `bytes` back, or everything if less is held.
+    pub fn shrink(&mut self, bytes: usize) {
+        let bytes = bytes.min(self.held);
+        self.of.shrink(bytes);
+        self.held -= bytes;
     }
 }
 

@@ -140,7 +140,8 @@ impl Server {
     }
 
     /// The most connections at once, at least 1. 10,000 by default, and never more than seven eighths of the descriptors that
-    /// the process may have when it begins to serve (`ulimit -n`). A further one takes the place of the one that has
+    /// the process may have when it begins to serve (`ulimit -n`), nor than one for each 400 KiB of the memory that it may
+    /// have ([`machine::memory`]). A further one takes the place of the one that has
     /// been idle, or sent or read most slowly; where all are at work it waits, and the next ones wait in the listener's
     /// backlog.
     pub fn max_connections(mut self, max: usize) -> Self {
@@ -240,7 +241,7 @@ impl Server {
         B: Body<Data = Bytes> + Send + 'static,
         B::Error: Into<BoxError>,
     {
-        let max_connections = self.max_connections.min(most_connections(machine::descriptors()));
+        let max_connections = self.max_connections.min(most_connections(machine::descriptors(), machine::memory()));
         let grace = self.shutdown_grace;
         let running =
             Running { shared: Arc::new(self.into_shared()), slots: Arc::new(Semaphore::new(max_connections)) };
@@ -364,11 +365,18 @@ impl Drop for Running {
     }
 }
 
-/// How many connections there may be where a process may have so many descriptors: the others are for listeners, files and what
-/// handlers open. To run out of them is worse than to be full, since then nobody's connection is even accepted.
-fn most_connections(descriptors: Option<usize>) -> usize {
-    descriptors.map_or(usize::MAX, |descriptors| descriptors - descriptors / 8).max(1)
+/// How many connections there may be where a process may have so many descriptors and bytes of memory: the other descriptors are
+/// for listeners, files and what handlers open. To run out of them is worse than to be full, since then nobody's connection is
+/// even accepted.
+fn most_connections(descriptors: Option<usize>, memory: Option<usize>) -> usize {
+    let by_descriptors = descriptors.map_or(usize::MAX, |descriptors| descriptors - descriptors / 8);
+    let by_memory = memory.map_or(usize::MAX, |memory| memory / 2 / CONNECTION);
+    by_descriptors.min(by_memory).max(1)
 }
+
+/// What a connection takes that is charged to nobody, at most: a head, and what is read ahead, twice. So all of them take no more
+/// than the half of the memory that the budget leaves.
+const CONNECTION: usize = 200 << 10;
 
 /// Waits for the place of one more connection. Where all are taken one is dropped that waits for its peer, as soon as one
 /// does.
@@ -428,7 +436,15 @@ mod tests {
     #[test]
     fn connections_leave_descriptors_for_others() {
         for (descriptors, expected) in [(Some(1_024), 896), (Some(8), 7), (Some(0), 1), (None, usize::MAX)] {
-            assert_eq!(most_connections(descriptors), expected);
+            assert_eq!(most_connections(descriptors, None), expected);
+        }
+    }
+
+    /// 9,800 heads of 65 KB took 712 MB, whatever the budget was.
+    #[test]
+    fn connections_fit_in_the_memory() {
+        for (megabytes, expected) in [(512, 1_310), (4_096, 10_485), (0, 1)] {
+            assert_eq!(most_connections(Some(100_000), Some(megabytes << 20)), expected);
         }
     }
 }

@@ -182,7 +182,7 @@ impl Package {
 
     async fn keep(&mut self, mut attachment: Attachment) -> Result<(), Error> {
         let part = attachment.head.number();
-        let mut keeping = self.store.begin();
+        let mut keeping = self.store.begin(&attachment.head).map_err(|error| error.in_part(part))?;
         while let Some(data) = attachment.data().await? {
             self.store.push(&mut keeping, &data).await.map_err(|error| error.in_part(part))?;
         }

@@ -6,6 +6,9 @@ use std::fmt::Write;
 use crate::error::shown;
 use crate::{Error, ErrorKind};
 
+/// How many bytes an identifier may have: those of all parts are kept, so that none comes twice.
+const LONGEST: usize = 998;
+
 /// What names a part within its message, without the angle brackets: `1.4f6a@example.org`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ContentId(String);
@@ -14,12 +17,13 @@ impl ContentId {
     /// Reads the value of a Content-ID or of `start`, with the angle brackets or, as some senders have it, without.
     ///
     /// # Errors
-    /// [`ErrorKind::Head`] if it is empty, or holds white space, control characters or more angle brackets.
+    /// [`ErrorKind::Head`] if it is empty, has more bytes than a line of a head (998, RFC 5322 §2.1.1), or holds white space,
+    /// control characters or more angle brackets.
     pub fn parse(value: &str) -> Result<Self, Error> {
         let trimmed = value.trim();
         let id = trimmed.strip_prefix('<').and_then(|rest| rest.strip_suffix('>')).unwrap_or(trimmed);
         let stray = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '<' | '>');
-        if id.is_empty() || id.contains(stray) {
+        if id.is_empty() || id.len() > LONGEST || id.contains(stray) {
             let message = format!("found {}, expected an identifier such as <1@example.org>", shown(value.as_bytes()));
             return Err(Error::new(ErrorKind::Head, message));
         }

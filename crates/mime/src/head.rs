@@ -72,6 +72,12 @@ impl PartHead {
         start.and_then(|value| value.get(..10)).is_some_and(|start| start.eq_ignore_ascii_case(b"multipart/"))
     }
 
+    /// About how much memory it takes.
+    pub(crate) fn memory(&self) -> usize {
+        let fields = self.fields.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>();
+        fields + self.fields.capacity() * size_of::<(String, String)>()
+    }
+
     /// Reads the lines of a head, which begins at `offset`, up to the empty one.
     pub(crate) fn parse(lines: &[u8], number: u32, offset: u64) -> Result<Self, Error> {
         let fields = fields(lines, number, offset)?;

@@ -70,7 +70,7 @@ impl Message {
                 let root = read_root(&source, &head, limits, store.charges()).await?;
                 return Ok(Message { head, root, attachments: Attachments::new(source, kept, store) });
             }
-            let mut keeping = store.begin();
+            let mut keeping = store.begin(&head).map_err(|error| error.in_part(part))?;
             while let Some(data) = source.data(part).await? {
                 store.push(&mut keeping, &data).await.map_err(|error| error.in_part(part))?;
             }

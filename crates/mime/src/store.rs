@@ -12,10 +12,13 @@ use futures_util::future::BoxFuture;
 use tokio::runtime::Handle;
 
 use crate::charges::{begin, charge, charged, grow, refused};
-use crate::{Charges, Error, ErrorKind, Limits};
+use crate::{Charges, Error, ErrorKind, Limits, PartHead};
 
 /// How much is written to a file, or read from it, at once.
 const BLOCK: usize = 256 << 10;
+
+/// How much of a head is not charged: as much as most have.
+const SHORT_HEAD: usize = 512;
 
 /// Keeps the content of parts of one message.
 ///
@@ -30,6 +33,8 @@ pub(crate) struct Store {
     file: Option<Arc<Temporary>>,
     /// How much of the file is taken.
     end: u64,
+    /// Whether what is written and read at a time is charged.
+    has_block: bool,
 }
 
 /// A temporary file, and what its bytes are charged to.
@@ -62,7 +67,7 @@ pub(crate) struct Kept {
 
 impl Store {
     pub(crate) fn new(limits: Limits, charges: Option<Charges>) -> Self {
-        Store { limits, charges, memory: 0, stored: 0, file: None, end: 0 }
+        Store { limits, charges, memory: 0, stored: 0, file: None, end: 0, has_block: false }
     }
 
     /// What is charged for it, if anything.
@@ -70,8 +75,11 @@ impl Store {
         self.charges.as_ref()
     }
 
-    pub(crate) fn begin(&self) -> Keeping {
-        Keeping { start: self.end, charge: begin(self.charges()), ..Keeping::default() }
+    /// Begins to keep the part with this head, which is kept beside it.
+    pub(crate) fn begin(&self, head: &PartHead) -> Result<Keeping, Error> {
+        let mut charge = begin(self.charges());
+        grow(&mut charge, head.memory().saturating_sub(SHORT_HEAD))?;
+        Ok(Keeping { start: self.end, charge, ..Keeping::default() })
     }
 
     /// Adds to content that was begun last. It is copied: a slice would hold all of the piece it came in.
@@ -84,9 +92,12 @@ impl Store {
         let is_in_file = self.end > keeping.start || !keeping.block.is_empty();
         let fits = if is_in_file { 0 } else { data.len().min(self.limits.memory - self.memory) };
         let (to_memory, to_file) = data.split_at(fits);
-        grow(&mut keeping.charge, fits)?;
+        keeping.keep(to_memory, self.limits.memory - self.memory)?;
         self.memory += fits;
-        keeping.memory.extend_from_slice(to_memory);
+        if !to_file.is_empty() && !self.has_block {
+            charge(self.charges(), BLOCK)?;
+            self.has_block = true;
+        }
         keeping.block.extend_from_slice(to_file);
         if keeping.block.len() >= BLOCK { self.write(keeping).await } else { Ok(()) }
     }
@@ -96,6 +107,11 @@ impl Store {
             self.write(&mut keeping).await?;
         }
         let file = self.file.clone().filter(|_| self.end > keeping.start);
+        let spare = keeping.memory.capacity() - keeping.memory.len();
+        keeping.memory.shrink_to_fit();
+        if let Some(charge) = &mut keeping.charge {
+            charge.shrink(spare);
+        }
         let memory = Bytes::from(keeping.memory);
         Ok(Kept { memory, charge: keeping.charge, file, start: keeping.start, end: self.end, reading: None })
     }
@@ -107,10 +123,6 @@ impl Store {
         let disk = self.charges().map(|charges| charges.disk.clone());
         if let Some(disk) = &disk {
             disk.grow(block.len()).map_err(|exhausted| refused("room on the disk", exhausted))?;
-            if file.is_none() {
-                // What is written and read at a time.
-                charge(self.charges(), BLOCK)?;
-            }
         }
         let written = off_the_loop(move || {
             let file = match file {
@@ -125,6 +137,20 @@ impl Store {
         });
         self.file = Some(written.await.map_err(|error| failed("written", error))?);
         self.end += length;
+        Ok(())
+    }
+}
+
+impl Keeping {
+    /// Keeps more in memory, of which there may be so much more in all. What is charged is what the vector has room for.
+    fn keep(&mut self, more: &[u8], most: usize) -> Result<(), Error> {
+        let (length, room) = (self.memory.len(), self.memory.capacity());
+        if length + more.len() > room {
+            let wanted = (2 * room).clamp(length + more.len(), length + most.max(more.len()));
+            grow(&mut self.charge, wanted - room)?;
+            self.memory.reserve_exact(wanted - length);
+        }
+        self.memory.extend_from_slice(more);
         Ok(())
     }
 }

@@ -388,3 +388,32 @@ fn what_waits_is_charged_and_given_back() {
         assert_eq!((memory.used(), disk.used()), (0, 0));
     }
 }
+
+/// Heads were charged to nobody, and what waits for its file when it was written.
+#[test]
+fn what_waits_is_charged_as_it_comes() {
+    let related = Related::parse("multipart/related; boundary=b; start=\"<root>\"").unwrap();
+    let field = format!("X-Long: {}\r\n", "x".repeat(900));
+    let parts = |head: &str, content: &str, count: usize| {
+        format!("--b\r\n{head}\r\n{content}\r\n").repeat(count) + "--b\r\nContent-ID: <root>\r\n\r\n<E/>\r\n--b--\r\n"
+    };
+    let mut in_a_file = Limits::default();
+    in_a_file.memory = 0;
+    for (body, limits, memory, is_charged) in [
+        (parts(&field.repeat(7), "", 50), Limits::default(), 100_000, true),
+        (parts("", "", 50), Limits::default(), 100_000, false),
+        (parts("", &"x".repeat(100_000), 1), in_a_file, 200_000, true),
+        (parts("", &"x".repeat(100_000), 1), in_a_file, 300_000, false),
+        (parts("", &"x".repeat(60_000), 2), Limits::default(), 150_000, false),
+    ] {
+        let (memory, disk) = (Budget::new(memory), Budget::new(1_000_000));
+        let [of_memory, of_disk] = [&memory, &disk].map(|budget| Arc::new(budget.reserve(0).unwrap()));
+        let charges = Charges { memory: of_memory, disk: of_disk };
+        let body = pieces(body.as_bytes(), 7_000, false);
+        let message = run(Message::read_charged(&related, body, limits, Some(charges)));
+        let exhausted = message.as_ref().err().is_some_and(|error| error.kind() == ErrorKind::Exhausted);
+        assert_eq!(exhausted, is_charged, "{:?} with {} bytes", message.as_ref().err(), memory.limit());
+        drop(message);
+        assert_eq!(memory.used(), 0);
+    }
+}

@@ -52,7 +52,19 @@ fn main() {
         assert!(more_bytes < 2 * bytes, "{more_bytes} bytes, where {bytes} were enough: {content:.60}");
     }
     // What is kept is copied once for each time that the message is read: for its operation, and to be refused.
-    let long = within(&format!("<a>{}</a>", "x".repeat(250_000)));
-    let (_, more_bytes) = allocated(message(&long), not_known);
+    let long = |length| within(&format!("<a>{}</a>", "x".repeat(length)));
+    let (_, more_bytes) = allocated(message(&long(60_000)), not_known);
+    assert!(more_bytes < 8 * 60_000, "{more_bytes} bytes for one parameter of 60 KB");
+    let too_long = "reference parameters of more than 64 KiB";
+    let (_, more_bytes) = allocated(message(&long(250_000)), too_long);
     assert!(more_bytes < 4 * 250_000, "{more_bytes} bytes for one parameter of 250 KB");
+    // Each declares what one declaration of the envelope was for: the answer had 40 times as much.
+    let namespaces: Vec<_> =
+        (0..60).map(|number| format!("xmlns:n{number}='urn:{}{number}'", "x".repeat(950))).collect();
+    let uses: String = (0..60).map(|number| format!(" n{number}:a=''")).collect();
+    let many = message(&within(&format!("<n0:a{uses}/>").repeat(64)));
+    let many = many.replacen("<w:From", &format!("<w:From {}", namespaces.join(" ")), 1);
+    let length = many.len() as u64;
+    let (_, more_bytes) = allocated(many, too_long);
+    assert!(more_bytes < 40 * length, "{more_bytes} bytes for a message of {length}");
 }

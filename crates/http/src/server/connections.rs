@@ -54,6 +54,9 @@ pub(super) struct Connections {
 /// How often holders of a budget are looked for at most, in milliseconds: all connections are looked at.
 const RELIEF_PAUSE: u64 = 2;
 
+/// The share of a budget that comes free at least when somebody makes way: an eighth.
+const HEADROOM: usize = 8;
+
 /// How long an answer is left to a client that reads it slowly, however short of memory others are, in milliseconds.
 const READING: u64 = 1_000;
 
@@ -88,7 +91,7 @@ impl Connections {
         self.drop_slowest(Wait::CLOSED, |_| true);
     }
 
-    /// Drops those who hold much of a budget, the slowest first, until so many bytes of it come free, if that many can: a request
+    /// Drops those who hold much of a budget, the slowest first, until so many bytes of it come free, if that many can, and an eighth of it: a request
     /// whose body is waited for is answered, and a connection whose answer is read too slowly is closed. To hold much is to hold
     /// at least half as much as the others on average. The one that asks is not dropped.
     #[cold]
@@ -105,9 +108,12 @@ impl Connections {
         let sum = |holders: &[(usize, _)]| holders.iter().fold(0, |all: usize, (held, _)| all.saturating_add(*held));
         let much = sum(&holders) / holders.len().max(1) / 2;
         holders.retain(|(held, other)| *held >= much && (other.wait.is_for_body() || other.reads_slowly(*held, now)));
-        let missing = bytes.saturating_sub(budget.limit().saturating_sub(budget.used()));
+        // More than was asked: what comes free is for others too until who asked is back, and a message wants room for its values.
+        let wanted = bytes.max(budget.limit() / HEADROOM);
+        let free = budget.limit().saturating_sub(budget.used());
+        let (missing, needed) = (wanted.saturating_sub(free), bytes.saturating_sub(free));
         // What doesn't help is not done.
-        if missing == 0 || sum(&holders) < missing {
+        if needed == 0 || sum(&holders) < needed {
             return;
         }
         holders.sort_by_cached_key(|(_, other)| other.wait.rate(now));

@@ -91,8 +91,9 @@ pub struct Options {
     pub body_read_timeout: Duration,
     /// The rate at which a body must come, in bytes per second. It rises with time: a third of
     /// [`body_read_timeout`](Self::body_read_timeout) is free, and each time of that length behind it adds this rate
-    /// to what is required, for as long as somebody waits. So at the defaults a part that takes an hour must come
-    /// with 6 kB/s on average. 100 by default; 0 requires nothing.
+    /// to what is required, for as long as somebody waits. Behind the root part of a package it begins anew, and all of that
+    /// time is free. So at the defaults a part that takes an hour must come with 6 kB/s on average. 100 by default; 0
+    /// requires nothing.
     pub body_rate: u32,
     /// How long the service may take to answer; its future is dropped then. For a package the time counts anew as long as
     /// more of it comes. What is sent as a stream once the service has answered takes as long as the client takes

@@ -34,6 +34,11 @@ pub trait Connection: AsyncRead + AsyncWrite + Unpin + Send + 'static {
     }
 }
 
+/// How many bytes the system holds of an answer that it can't send yet. It would take up to 4 MB for each client that doesn't
+/// read, which nobody counts; what the process holds is charged, and makes way.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const UNSENT: u32 = 256 << 10;
+
 impl Listener for TcpListener {
     type Connection = TcpStream;
 
@@ -42,6 +47,8 @@ impl Listener for TcpListener {
             // Head and body leave in one write, so nothing is gained by holding back the last packet. It fails only on
             // a connection that is gone already, which reading will find.
             let _ = stream.set_nodelay(true);
+            #[cfg(any(target_os = "linux", target_os = "android"))]
+            let _ = socket2::SockRef::from(&stream).set_tcp_notsent_lowat(UNSENT);
             stream
         })
     }

@@ -37,11 +37,11 @@ impl Pace {
     /// How long may be waited now that so much came and was waited, and what it is called if that is in vain.
     fn patience(self, is_message: bool, came: u64, waited: Duration) -> (Duration, Stalled) {
         let Pace { limit, rate } = self;
-        let (rest, stalled) = match is_message {
-            true => (limit.saturating_sub(waited), Stalled::Late(limit)),
-            false => (limit, Stalled::Silent(limit)),
+        let (free, rest, stalled) = match is_message {
+            true => (limit / 3, limit.saturating_sub(waited), Stalled::Late(limit)),
+            false => (limit, limit, Stalled::Silent(limit)),
         };
-        let all = allowed(limit / 3, limit, rate, came);
+        let all = allowed(free, limit, rate, came);
         let earned = all.saturating_sub(waited);
         if earned < rest { (earned, Stalled::Slow { came, waited: all }) } else { (rest, stalled) }
     }
@@ -474,10 +474,11 @@ mod tests {
             (100, true, 0, 0, (10, slow(0, 10))),
             (100, true, 0, 4, (6, slow(0, 10))),
             (100, true, 1_000, 4, (26, late)),
-            (100, false, 15, 10, (3, slow(15, 13))),
+            (100, false, 0, 0, (30, silent)),
+            (100, false, 15, 10, (23, slow(15, 33))),
             (100, false, 6_000, 10, (30, silent)),
-            (100, false, 6_000, 50, (20, slow(6_000, 70))),
-            (100, false, 6_000, 80, (0, slow(6_000, 70))),
+            (100, false, 6_000, 70, (20, slow(6_000, 90))),
+            (100, false, 6_000, 100, (0, slow(6_000, 90))),
             (1, false, u64::MAX, 50, (30, silent)),
         ] {
             let found = Pace { limit: seconds(30), rate }.patience(is_message, came, seconds(waited));

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use castile_budget::Size;
 use castile_databinding::{Any, AnyType, Decoder};
 use castile_xml::{Limits, StartTag, Token};
 
@@ -49,6 +50,9 @@ const HEADERS: [&str; 7] = ["Action", "MessageID", "RelatesTo", "To", "From", "R
 
 /// How many reference parameters an address may have: every reply has them as header blocks.
 const MOST_REFERENCE_PARAMETERS: usize = 64;
+
+/// How many bytes they may have together, each with all that it declares: written so, they multiply what declares it for all.
+const REFERENCE_PARAMETERS_LENGTH: usize = 64 << 10;
 
 /// A block that is read as it stands in the message: it may be large, and only what is said is kept.
 struct Block<'r, 'a> {
@@ -153,12 +157,19 @@ impl<'a> Block<'_, 'a> {
     /// Adds the children of an element whose start tag was read, unless they are too many.
     fn add_parameters(&mut self, parameters: &mut Vec<Any>) -> Result<(), Error> {
         let inside = self.decoder.reader().depth();
+        let mut length = parameters.iter().map(|parameter| parameter.xml().len()).sum::<usize>();
         while let Some(child) = self.next_child(inside)? {
             if parameters.len() == MOST_REFERENCE_PARAMETERS {
                 let found = format!("more than {MOST_REFERENCE_PARAMETERS} reference parameters, which is the limit");
                 return Err(self.invalid(&found));
             }
-            parameters.push(self.decoder.raw(child)?);
+            let parameter = self.decoder.raw(child)?;
+            length += parameter.xml().len();
+            if length > REFERENCE_PARAMETERS_LENGTH {
+                let most = Size(REFERENCE_PARAMETERS_LENGTH);
+                return Err(self.invalid(&format!("reference parameters of more than {most}, which is the limit")));
+            }
+            parameters.push(parameter);
         }
         Ok(())
     }

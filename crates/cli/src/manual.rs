@@ -62,7 +62,7 @@ const EXAMPLES: [(&str, &[&str]); 10] = [
             "castile load orders.wsdl --operation GetOrder --users 16 --duration 1m",
             "castile load orders.wsdl --operation GetOrder --rate 600/min --out report",
             "castile load orders.wsdl --operation GetOrder --users 1 --until 'p99>50ms'",
-            "castile load orders.wsdl --operation GetOrder --template order.xml --feed o.csv",
+            "castile load orders.wsdl --operation GetOrder --template a.xml --feed a.csv",
         ],
     ),
     ("peers", &["castile peers", "castile peers build cxf", "castile peers check cxf"]),

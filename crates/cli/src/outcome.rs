@@ -15,9 +15,9 @@ use crate::{build, problems};
 pub(crate) const EXIT_CODES: &str = "\
 Exit codes of all commands:
   0  all is well, with warnings at most
-  1  it was done, and what came of it is not right: answers were wrong, or a --fail-if holds
+  1  it was done, and came out wrong: answers were wrong, or a --fail-if holds
   2  it could not begin: an argument, a contract or another input is wrong
-  3  not all of it was done: what was measured, written, built or served is incomplete";
+  3  not all was done: what was measured, written or served is incomplete";
 
 /// What came of it is not right: a criterion for failing holds, or answers were wrong and no criterion was about that.
 const FAILED: u8 = 1;

@@ -29,10 +29,13 @@ fn help_fits_the_terminal_and_ends_with_examples() {
             let (_, end) = help.split_once("\nExamples:\n").unwrap();
             assert!(end.starts_with(&format!("  castile {command}")), "{end}");
             assert_eq!(end.contains("Exit codes of all commands:"), option == "--help", "{end}");
+            assert!(end.lines().all(|line| line.is_empty() || line.starts_with(' ') || line.ends_with(':')), "{end}");
+            let begins = |line: &str| line.starts_with("  castile ") || line.as_bytes()[2].is_ascii_digit();
+            assert!(end.lines().filter(|line| line.starts_with(' ')).all(begins), "nothing is wrapped: {end}");
         }
     }
     let all = told(&["--help"], 80);
-    assert!(all.contains("\nExamples:\n  castile describe") && all.contains("\n  3  not all of it was done"), "{all}");
+    assert!(all.contains("\nExamples:\n  castile describe") && all.contains("\n  3  not all was done"), "{all}");
     assert!(HIDDEN.iter().all(|name| !all.contains(&format!("\n  {name} "))), "{all}");
 }
 
@@ -66,7 +69,7 @@ fn every_command_has_a_manual_page() {
     assert_eq!((names, listed.lines().count()), (expected.clone(), expected.len()));
     let page = std::fs::read_to_string(out.join("castile-load.1")).unwrap();
     assert_eq!(page, told(&["man", "load"], 80));
-    assert!(page.contains(".SH NAME\ncastile\\-load \\- ") && page.contains("not all of it was done"), "{page}");
+    assert!(page.contains(".SH NAME\ncastile\\-load \\- ") && page.contains("not all was done"), "{page}");
     let unknown = castile(&["man", "floor"], 80);
     assert_eq!(unknown.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&unknown.stderr).contains("expected one of describe, gen"));

@@ -439,13 +439,10 @@ fn inside<'a>(text: &'a str, start: &str, end: &str) -> Option<&'a str> {
 
 /// Messages of other people's engines, from the tests of Apache Axiom, as they stand: the endpoint reads their packages and
 /// takes them for what they are.
+#[castile_corpus::needs("corpus/conformance/mtom/axiom")]
 #[tokio::test]
 async fn messages_of_other_engines_are_read() {
-    let corpus = Path::new("../../../shared/corpus/conformance/mtom/axiom");
-    if !corpus.is_dir() {
-        println!("skipped: {} is absent", corpus.display());
-        return;
-    }
+    let corpus = Path::new(castile_corpus::path!("corpus/conformance/mtom/axiom"));
     let mut server = attachments::FeatureServer::new(Echo::default());
     let mut answers = String::new();
     for line in fs::read_to_string("tests/packages/axiom.tsv").unwrap().lines() {
@@ -501,13 +498,10 @@ async fn told(request: soap::Request, limits: castile::xml::Limits) -> Result<St
 }
 
 /// Messages of other engines at a service that knows all operations: whoever takes them as they stand has payload and attachments.
+#[castile_corpus::needs("corpus/conformance/mtom/axiom")]
 #[tokio::test]
 async fn messages_of_other_engines_are_taken_as_they_stand() {
-    let corpus = Path::new("../../../shared/corpus/conformance/mtom/axiom");
-    if !corpus.is_dir() {
-        println!("skipped: {} is absent", corpus.display());
-        return;
-    }
+    let corpus = Path::new(castile_corpus::path!("corpus/conformance/mtom/axiom"));
     let mut server = attachments::FeatureServer::new(Echo::default()).layer(soap::layer_fn(Any));
     let mut answers = String::new();
     for line in fs::read_to_string("tests/packages/axiom.tsv").unwrap().lines() {

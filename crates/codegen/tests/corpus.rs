@@ -9,14 +9,9 @@ use std::time::{Duration, Instant};
 
 use castile_codegen::{Catalog, Diagnostic, Files, Generated, Options, Severity, generate_from};
 
-/// The corpus, or a word that there is none.
-fn corpus() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
-    if folder.is_dir() {
-        return folder.canonicalize().ok();
-    }
-    eprintln!("skipped: {} is not there", folder.display());
-    None
+/// The folder of the corpus.
+fn corpus() -> PathBuf {
+    Path::new(castile_corpus::path!("corpus")).canonicalize().unwrap()
 }
 
 /// All files below `folder` that look like WSDL documents, in order.
@@ -81,9 +76,10 @@ const EXCEPTIONS: [&str; 5] = [
     "testservice3.wsdl",
 ];
 
+#[castile_corpus::needs("corpus/wsdl")]
 #[test]
 fn the_corpus_is_generated() {
-    let Some(corpus) = corpus() else { return };
+    let corpus = corpus();
     let kept = std::env::var_os("CASTILE_GENERATED").map(PathBuf::from);
     let (mut lines, mut clean, mut failing, mut large) = (0, 0, Vec::new(), Vec::new());
     let all = std::env::var("CASTILE_CORPUS").is_ok_and(|value| value == "all");

@@ -1,9 +1,9 @@
-//! The published messages are read, answered and written as they stand in `../shared/workloads`: the same infoset.
+//! The published messages are read, answered and written as they stand in `workloads`: the same infoset.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 mod common;
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use castile_load::report::PublishedFigure;
 use castile_suites::{benchmark1, styles, wspex};
@@ -13,12 +13,8 @@ use http::StatusCode;
 
 /// The samples of a suite whose names begin with `prefix`: what is asked, and what is answered.
 fn samples(suite: &str, prefix: &str) -> Vec<(String, Vec<u8>, Vec<u8>)> {
-    let directory =
-        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/workloads").join(suite).join("samples");
-    let Ok(entries) = std::fs::read_dir(&directory) else {
-        println!("SKIPPED: there are no samples at {}", directory.display());
-        return Vec::new();
-    };
+    let directory = Path::new(castile_corpus::path!("workloads")).join(suite).join("samples");
+    let entries = std::fs::read_dir(&directory).unwrap();
     let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     let cases =
@@ -60,28 +56,33 @@ fn answers_are_as_published(server: &Server, suite: &str, prefix: &str) {
 /// How many bytes more a sample would have if we had written it: our prefix is `soap`, not `S`.
 const MORE_BYTES: usize = 5 * ("soap".len() - "S".len());
 
+#[castile_corpus::needs("workloads")]
 #[test]
 fn benchmark1_answers_as_published() {
     answers_are_as_published(&benchmark(), "benchmark1", "axis2-");
 }
 
+#[castile_corpus::needs("workloads")]
 #[test]
 fn benchmark1_answers_as_published_in_its_second_form() {
     let server = benchmark1::round2::contract::BenchmarkServer::new(benchmark1::Service).into();
     answers_are_as_published(&server, "benchmark1", "round2-");
 }
 
+#[castile_corpus::needs("workloads")]
 #[test]
 fn wstest_answers_as_published() {
     answers_are_as_published(&wstest(), "wstest", "");
 }
 
+#[castile_corpus::needs("workloads")]
 #[test]
 fn wspex_answers_as_published() {
     let server = wspex::contract::TestServiceServer::new(wspex::Service).into();
     answers_are_as_published(&server, "wspex", "");
 }
 
+#[castile_corpus::needs("workloads")]
 #[test]
 fn our_requests_are_those_that_were_published() {
     let round2 = benchmark1::round2::cases();
@@ -109,6 +110,7 @@ fn our_requests_are_those_that_were_published() {
 const STYLES: [(&str, &str); 4] =
     [("rpcenc", "rpc-encoded"), ("doclit", "document"), ("cdata", "cdata"), ("swa", "attachment")];
 
+#[castile_corpus::needs("workloads")]
 #[test]
 fn styles_are_as_published() {
     let [doc, rpc]: [Server; 2] = [
@@ -137,18 +139,14 @@ fn styles_are_as_published() {
     }
 }
 
-fn workloads() -> Option<String> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/workloads/WORKLOADS.md");
-    let workloads = std::fs::read_to_string(&path).ok();
-    if workloads.is_none() {
-        println!("SKIPPED: there is no {}", path.display());
-    }
-    workloads
+fn workloads() -> String {
+    std::fs::read_to_string(castile_corpus::path!("workloads/WORKLOADS.md")).unwrap()
 }
 
+#[castile_corpus::needs("workloads")]
 #[test]
 fn figures_of_styles_are_those_that_were_published() {
-    let Some(workloads) = workloads() else { return };
+    let workloads = workloads();
     let [axis] = &styles::published_figures()[..] else { panic!("one system") };
     for figure in &axis.figures {
         let (style, size) = figure.case.rsplit_once('-').unwrap();
@@ -166,9 +164,10 @@ fn figures_of_styles_are_those_that_were_published() {
     }
 }
 
+#[castile_corpus::needs("workloads")]
 #[test]
 fn figures_of_wspex_are_those_that_were_published() {
-    let Some(workloads) = workloads() else { return };
+    let workloads = workloads();
     let [axis, jax] = &wspex::published_figures()[..] else { panic!("two systems") };
     for (axis, jax) in axis.figures.iter().zip(&jax.figures) {
         let figure = |figure: &PublishedFigure| {

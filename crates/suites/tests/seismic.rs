@@ -3,7 +3,7 @@
 
 mod common;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use bytes::Bytes;
@@ -19,26 +19,18 @@ use http::Request;
 use http_body_util::{BodyExt, Full};
 use tokio::net::TcpListener;
 
-fn shared(name: &str) -> Option<PathBuf> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/workloads/seismic").join(name);
-    let exists = path.exists();
-    if !exists {
-        println!("SKIPPED: there is no {}", path.display());
-    }
-    exists.then_some(path)
+fn shared(name: &str) -> PathBuf {
+    Path::new(castile_corpus::path!("workloads/seismic")).join(name)
 }
 
 /// The service with the catalogue that the totals are of.
-fn synthetic() -> Option<&'static Service> {
-    static SERVICE: LazyLock<Option<Service>> = LazyLock::new(|| {
-        let catalogue = Catalogue::open(&shared("quakes-synthetic.txt.gz")?).unwrap();
+fn synthetic() -> &'static Service {
+    static SERVICE: LazyLock<Service> = LazyLock::new(|| {
+        let catalogue = Catalogue::open(&shared("quakes-synthetic.txt.gz")).unwrap();
         assert_eq!(catalogue.quakes(), 93_000);
-        Some(Service::of(catalogue))
+        Service::of(catalogue)
     });
-    if SERVICE.is_none() {
-        println!("SKIPPED: there are no quakes");
-    }
-    SERVICE.as_ref()
+    &SERVICE
 }
 
 fn routes(service: &Service) -> Beside {
@@ -54,10 +46,11 @@ fn post(service: &Beside, path: &str, content_type: &str, body: Bytes) -> Bytes 
     body
 }
 
+#[castile_corpus::needs("workloads/seismic")]
 #[test]
 fn queries_are_the_articles() {
     for (set, fraction) in SETS.iter().zip(["0.01", "0.05", "0.2", "0.5"]) {
-        let Some(path) = shared(&format!("golden-queries-{fraction}.tsv")) else { return };
+        let path = shared(&format!("golden-queries-{fraction}.tsv"));
         let bounds = |bounds: Bounds| [bounds.least.unwrap(), bounds.below.unwrap()];
         let golden = std::fs::read_to_string(path).unwrap();
         assert_eq!(golden.lines().count(), set.queries);
@@ -71,10 +64,11 @@ fn queries_are_the_articles() {
     }
 }
 
+#[castile_corpus::needs("workloads/seismic")]
 #[test]
 fn as_many_quakes_are_found_as_in_the_totals() {
-    let (Some(totals), Some(service)) = (shared("totals-synthetic.txt"), synthetic()) else { return };
-    let totals = std::fs::read_to_string(totals).unwrap();
+    let service = synthetic();
+    let totals = std::fs::read_to_string(shared("totals-synthetic.txt")).unwrap();
     let mut lines = totals.lines();
     for set in SETS {
         let found: Vec<usize> = set.queries().map(|query| matches(service.catalogue(), &query)).collect();
@@ -101,9 +95,10 @@ fn exchange(service: &Beside, case: &Case) -> (u64, usize, usize) {
     total
 }
 
+#[castile_corpus::needs("workloads/seismic")]
 #[test]
 fn all_styles_find_the_same() {
-    let Some(service) = synthetic() else { return };
+    let service = synthetic();
     let routes = routes(service);
     for case in seismic::cases() {
         let set = SETS.iter().find(|set| set.name == case.name).unwrap();
@@ -119,8 +114,8 @@ fn all_styles_find_the_same() {
 #[test]
 #[ignore = "takes seconds when optimised, and minutes otherwise"]
 fn messages_are_as_long_as_in_the_totals() {
-    let (Some(totals), Some(service)) = (shared("totals-synthetic.txt"), synthetic()) else { return };
-    let totals = std::fs::read_to_string(totals).unwrap();
+    let service = synthetic();
+    let totals = std::fs::read_to_string(shared("totals-synthetic.txt")).unwrap();
     let routes = routes(service);
     for case in seismic::cases() {
         let (matches, sent, received) = exchange(&routes, &case);
@@ -141,20 +136,20 @@ fn messages_are_as_long_as_in_the_totals() {
     }
 }
 
+#[castile_corpus::needs("workloads/seismic")]
 #[test]
 fn samples_are_answered_as_they_stand() {
-    let Some(service) = synthetic() else { return };
+    let service = synthetic();
     let routes = routes(service);
     for (set, fraction) in SETS.iter().zip(["0.01", "0.05", "0.2", "0.5"]) {
-        let Some(request) = shared(&format!("samples/{fraction}-q0-request.xml")) else { return };
-        let request = std::fs::read(request).unwrap();
+        let request = std::fs::read(shared(&format!("samples/{fraction}-q0-request.xml"))).unwrap();
         let cases = seismic::cases();
         let case = cases.iter().find(|case| case.name == set.name && case.style.as_deref() == Some("document"));
         let ours = case.unwrap().messages()[0].body.clone();
         assert_eq!(body(&ours), body(&request), "{}", set.name);
         // Of the two larger sets there is no answer among the samples.
         if set.fraction <= 0.05 {
-            let response = shared(&format!("samples/{fraction}-q0-response.xml")).unwrap();
+            let response = shared(&format!("samples/{fraction}-q0-response.xml"));
             let answer = post(&routes, "/seismic", "text/xml; charset=utf-8", request.into());
             assert!(body(&answer) == body(&std::fs::read(response).unwrap()), "{}", set.name);
         }
@@ -214,6 +209,7 @@ async fn typed_clients_find_what_raw_ones_do() {
     assert!(encoded.2 > 2 * document.2 && document.2 > 3 * binary.2, "{outcomes:?}");
 }
 
+#[castile_corpus::needs("workloads/seismic")]
 #[test]
 fn bounds_are_as_the_article_says() {
     let lines = "2000-01-01 00:00:00 0 1.0 2.0 3.0 4.0 MB 273 24\n\
@@ -238,6 +234,7 @@ fn bounds_are_as_the_article_says() {
     }
 }
 
+#[castile_corpus::needs("workloads/seismic")]
 #[test]
 fn what_is_written_is_read_again() {
     let lines = "2000-01-01 01:50:08 70 -7.679 123.604 59.6 2.5 MB 273 24\n\
@@ -255,6 +252,7 @@ fn what_is_written_is_read_again() {
     }
 }
 
+#[castile_corpus::needs("workloads/seismic")]
 #[test]
 fn lines_that_are_wrong_are_named() {
     let right = "2000-01-01 01:50:08 70 -7.679 123.604 59.6 2.5 MB 273 24\n";
@@ -280,6 +278,7 @@ fn lines_that_are_wrong_are_named() {
     assert_eq!(long.to_string(), "line 2: found a longer line, expected less than 1024 bytes");
 }
 
+#[castile_corpus::needs("workloads/seismic")]
 #[test]
 fn what_is_no_query_is_refused() {
     let service = routes(&Service::default());

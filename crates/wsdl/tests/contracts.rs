@@ -8,17 +8,13 @@ use castile_wsdl::{BindingMessage, Definitions, Pattern, Protocol, Style, Use, V
 use castile_xsd::components::{Compositor, Content, Particle, Term};
 use castile_xsd::{ElementId, Schema, TypeId};
 
-/// The definitions in a file of the workloads, without any problem; none, said aloud, where the file is absent.
-fn contract(path: &str) -> Option<Definitions> {
-    let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/workloads").join(path);
-    if !path.is_file() {
-        eprintln!("skipped: {} is not there", path.display());
-        return None;
-    }
+/// The definitions in a file of the workloads, without any problem.
+fn contract(path: &str) -> Definitions {
+    let path: PathBuf = Path::new(castile_corpus::path!("workloads")).join(path);
     let (definitions, diagnostics) = castile_wsdl::read_file(&path);
     let printed: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
     assert!(printed.is_empty(), "{}", printed.join("\n"));
-    definitions
+    definitions.unwrap()
 }
 
 /// One line per operation: `echoInts [action] wrapped input -> output`.
@@ -97,9 +93,10 @@ fn components(definitions: &Definitions) -> Vec<String> {
     schema.global_elements().map(element).chain(types).collect()
 }
 
+#[castile_corpus::needs("workloads")]
 #[test]
 fn codec() {
-    let Some(definitions) = contract("codec/codec.wsdl") else { return };
+    let definitions = contract("codec/codec.wsdl");
     assert_eq!(
         operations(&definitions),
         ["echoStructs [] wrapped echoStructs -> echoStructsResponse", "order [] wrapped order -> orderResponse"]
@@ -128,9 +125,10 @@ fn codec() {
     assert!(namespaces.skip(1).all(|namespace| namespace == "http://example.com/bench"));
 }
 
+#[castile_corpus::needs("workloads")]
 #[test]
 fn benchmark1() {
-    let Some(definitions) = contract("benchmark1/Benchmark.wsdl") else { return };
+    let definitions = contract("benchmark1/Benchmark.wsdl");
     let mut expected = Vec::new();
     for direction in ["echo", "receive", "send"] {
         for what in ["Void", "Base64", "Strings", "Ints", "Doubles", "SimpleEvents", "MeshInterfaceObjects"] {
@@ -171,16 +169,18 @@ fn benchmark1() {
 }
 
 /// Bare, with the protocol's elements behind those of WSDL.
+#[castile_corpus::needs("workloads")]
 #[test]
 fn seismic() {
-    let Some(definitions) = contract("seismic/SeismicService.wsdl") else { return };
+    let definitions = contract("seismic/SeismicService.wsdl");
     assert_eq!(operations(&definitions), ["process [] bare query -> results"]);
 }
 
+#[castile_corpus::needs("workloads")]
 #[test]
 fn wspex_and_styles() {
     let summary = |path: &str| -> Vec<String> {
-        let Some(definitions) = contract(path) else { return Vec::new() };
+        let definitions = contract(path);
         let bound = definitions.bindings.iter().flat_map(|binding| &binding.operations);
         let line = |operation: &castile_wsdl::BindingOperation| {
             format!("{} {:?} {}", operation.name, operation.style, operation.wrapped.is_some())
@@ -188,22 +188,18 @@ fn wspex_and_styles() {
         bound.map(line).collect()
     };
     let wspex = summary("wspex/wspex.wsdl");
-    if let [first, .., last] = wspex.as_slice() {
-        assert_eq!(
-            (first.as_str(), last.as_str(), wspex.len()),
-            ("echoVoid Document true", "echoOrder Document false", 10)
-        );
-    }
-    let styles = summary("styles/styles.wsdl");
-    if !styles.is_empty() {
-        assert_eq!(
-            styles,
-            [
-                "submitDocument Rpc false",
-                "submitDoc Document false",
-                "submitString Document true",
-                "submitAttachment Document true"
-            ]
-        );
-    }
+    let [first, .., last] = wspex.as_slice() else { panic!("{wspex:?}") };
+    assert_eq!(
+        (first.as_str(), last.as_str(), wspex.len()),
+        ("echoVoid Document true", "echoOrder Document false", 10)
+    );
+    assert_eq!(
+        summary("styles/styles.wsdl"),
+        [
+            "submitDocument Rpc false",
+            "submitDoc Document false",
+            "submitString Document true",
+            "submitAttachment Document true"
+        ]
+    );
 }

@@ -10,14 +10,9 @@ use std::time::{Duration, Instant};
 use castile_wsdl::{Bundle, Definitions, Diagnostic, Severity};
 use castile_xsd::{Catalog, Files};
 
-/// The corpus, or a word that there is none.
-fn corpus() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
-    if folder.is_dir() {
-        return folder.canonicalize().ok();
-    }
-    eprintln!("skipped: {} is not there", folder.display());
-    None
+/// The folder of the corpus.
+fn corpus() -> PathBuf {
+    Path::new(castile_corpus::path!("corpus")).canonicalize().unwrap()
 }
 
 /// All files below `folder` that look like WSDL documents, in order.
@@ -156,9 +151,10 @@ fn walk(definitions: &Definitions) {
     }
 }
 
+#[castile_corpus::needs("corpus/wsdl")]
 #[test]
 fn the_corpus_is_read() {
-    let Some(corpus) = corpus() else { return };
+    let corpus = corpus();
     let mut tally = Tally::default();
     for path in wsdls(&corpus.join("wsdl")) {
         tally.add(&corpus, &path);
@@ -171,9 +167,10 @@ fn the_corpus_is_read() {
 
 /// A bundle of a contract is the contract: the same components, the same problems, wherever it is read; and written
 /// again it is the same file.
+#[castile_corpus::needs("corpus/wsdl")]
 #[test]
 fn a_bundle_of_each_family_is_the_contract() {
-    let Some(corpus) = corpus() else { return };
+    let corpus = corpus();
     let mut families = BTreeMap::new();
     for path in wsdls(&corpus.join("wsdl")) {
         let family =
@@ -213,9 +210,10 @@ fn shape(definitions: &Definitions) -> Vec<String> {
     types.chain(elements).chain(bindings).collect()
 }
 
+#[castile_corpus::needs("corpus/suites")]
 #[test]
 fn the_suites_of_other_toolkits_are_read() {
-    let Some(corpus) = corpus() else { return };
+    let corpus = corpus();
     let mut tally = Tally::default();
     for path in wsdls(&corpus.join("suites")) {
         tally.add(&corpus, &path);

@@ -19,9 +19,10 @@ use castile_xml::{DocumentEntity, Error, ErrorKind, Limits, Reader, Token, decod
 use w3c::canonical;
 use w3c::catalogue::{Case, Suite, Type};
 
+#[castile_corpus::needs("corpus/conformance/xml/xmlts20130923.zip")]
 #[test]
 fn every_document_is_judged_as_the_catalogues_say() {
-    let Some(suite) = open() else { return };
+    let suite = open();
     let mut left_out = LeftOut::read(include_str!("w3c-left-out.tsv"));
     let mut tally = Tally::default();
     let mut failures = Vec::new();
@@ -56,9 +57,10 @@ fn every_document_is_judged_as_the_catalogues_say() {
 }
 
 /// A document that comes in pieces is read as the whole, also to the document type declaration that stops both.
+#[castile_corpus::needs("corpus/conformance/xml/xmlts20130923.zip")]
 #[test]
 fn documents_are_the_same_in_pieces() {
-    let Some(suite) = open() else { return };
+    let suite = open();
     let mut compared = 0;
     for case in suite.cases() {
         let bytes = suite.file(&case.uri);
@@ -71,9 +73,10 @@ fn documents_are_the_same_in_pieces() {
 }
 
 /// Documents that are cut off anywhere end in an error or are read; nothing else.
+#[castile_corpus::needs("corpus/conformance/xml/xmlts20130923.zip")]
 #[test]
 fn no_beginning_of_a_document_panics() {
-    let Some(suite) = open() else { return };
+    let suite = open();
     for case in suite.cases() {
         let bytes = suite.file(&case.uri);
         for end in 0..bytes.len().min(300) {
@@ -82,14 +85,8 @@ fn no_beginning_of_a_document_panics() {
     }
 }
 
-/// The suite, or word that it isn't there.
-fn open() -> Option<Suite> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/conformance/xml/xmlts20130923.zip");
-    let suite = Suite::open(&path);
-    if suite.is_none() {
-        println!("skipped: {} is not there", path.display());
-    }
-    suite
+fn open() -> Suite {
+    Suite::open(Path::new(castile_corpus::path!("corpus/conformance/xml/xmlts20130923.zip")))
 }
 
 fn judge(

@@ -20,9 +20,10 @@ use castile_xml::tree::{Document, Element};
 use castile_xsd::validate::Validator;
 use castile_xsd::{ExpandedName, Files, Schema};
 
+#[castile_corpus::needs("corpus/conformance/xsd/xsdtests-dev.tar.xz")]
 #[test]
 fn instances_are_judged_as_they_are_named() {
-    let Some(folder) = unpacked() else { return };
+    let folder = unpacked();
     let mut tally: BTreeMap<String, [usize; 2]> = BTreeMap::new();
     let mut misnamed: BTreeSet<&str> = include_str!("nist-misnamed.txt").lines().collect();
     let mut failures = Vec::new();
@@ -91,29 +92,21 @@ fn grouped_by_schema(folder: &Path) -> BTreeMap<PathBuf, Vec<PathBuf>> {
     grouped
 }
 
-/// The folder with the unpacked instances, or a word that there is none.
-fn unpacked() -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let archive = root.join("../shared/corpus/conformance/xsd/xsdtests-dev.tar.xz");
-    let Ok(metadata) = fs::metadata(&archive) else {
-        eprintln!("skipped: {} is not there", archive.display());
-        return None;
-    };
+/// The folder with the unpacked instances.
+fn unpacked() -> PathBuf {
+    let archive = castile_corpus::path!("corpus/conformance/xsd/xsdtests-dev.tar.xz");
+    let metadata = fs::metadata(archive).unwrap();
     // The size is in the name: another archive is unpacked anew.
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("nist-{}", metadata.len()));
     if !folder.is_dir() {
         let partial = folder.with_extension(format!("partial-{}", std::process::id()));
         fs::create_dir_all(&partial).unwrap();
-        let tar = Command::new("tar").arg("-xJf").arg(&archive).arg("-C").arg(&partial).arg("nistData").status();
-        if !tar.as_ref().is_ok_and(|status| status.success()) {
-            eprintln!("skipped: tar can't unpack {}: {tar:?}", archive.display());
-            fs::remove_dir_all(&partial).unwrap();
-            return None;
-        }
+        let tar = Command::new("tar").arg("-xJf").arg(archive).arg("-C").arg(&partial).arg("nistData").status();
+        assert!(tar.as_ref().is_ok_and(|status| status.success()), "tar can't unpack {archive}: {tar:?}");
         if fs::rename(&partial, &folder).is_err() {
             // Another process was quicker.
             fs::remove_dir_all(&partial).unwrap();
         }
     }
-    Some(folder)
+    folder
 }

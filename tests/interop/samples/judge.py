@@ -3,7 +3,7 @@
     python judge.py SAMPLES [SCHEMA…]
 
 SAMPLES is the program that makes them (`cargo build -p castile-xsd --example samples`). Without a SCHEMA all of the
-corpus are taken (by default `../shared/corpus/wsdl` beside the project) that libxml2 can load. Every instance must be
+corpus are taken (tests/corpus/fetch gets it) that libxml2 can load. Every instance must be
 valid. Elements for which no instance can be made are counted: their types are abstract and have no other.
 """
 
@@ -15,14 +15,18 @@ from pathlib import Path
 from lxml import etree
 
 ROOT = Path(__file__).resolve().parents[3]
-CORPUS = ROOT.parent / "shared/corpus/wsdl"
+sys.path.insert(0, str(ROOT / "tests/corpus"))
+
+from corpus import find  # noqa: E402
+
+CORPUS = find() / "wsdl"
 
 
 def main():
     program, *schemas = sys.argv[1:]
     schemas = [Path(schema) for schema in schemas] or sorted(CORPUS.rglob("*.xsd"))
     if not schemas:
-        print(f"skipped: {CORPUS} is absent")
+        print("skipped: the corpus is absent; tests/corpus/fetch gets it")
         return
     counts, problems = Counter(), []
     for path in schemas:

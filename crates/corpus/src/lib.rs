@@ -1,7 +1,6 @@
 //! Tests that need files from outside the project. Where these are absent, the tests show as ignored, with the reason.
 //!
-//! ```
-//! # use std::path::Path;
+//! ```text
 //! #[castile_corpus::needs("corpus/wsdl")]
 //! #[test]
 //! fn contracts_are_read() {

@@ -24,6 +24,7 @@
 mod coverage;
 mod encoded;
 mod height;
+mod keys;
 mod pattern;
 mod values;
 
@@ -41,6 +42,7 @@ use crate::{Builtin, ElementId, ExpandedName, Schema, TypeId, XSD_NAMESPACE};
 use coverage::{Coverage, Decision};
 use encoded::Graph;
 use height::Heights;
+use keys::{Keys, Written};
 use values::Text;
 
 const XSI_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema-instance";
@@ -50,7 +52,7 @@ const DEEP: usize = 12;
 const MANY: usize = 400;
 /// How many instances are made at most.
 const MOST: usize = 200;
-/// How many instances in a row may show nothing new in SOAP encoding.
+/// How many instances in a row may show nothing new, in SOAP encoding and where there are keys.
 const TRIES: usize = 4;
 /// How many steps one instance may take, and all together: one for each element, attribute, particle and alternative that is
 /// looked at, and for each 8 bytes of text.
@@ -62,7 +64,7 @@ const BYTES_OF_A_STEP: usize = 8;
 /// is chosen: every part present, absent and repeated, every branch, every type in place of its base, nil and values of
 /// all kinds. They end when every alternative was chosen that can be, or after 200.
 ///
-/// Identity constraints, and the `ID` that an `IDREF` refers to, are not looked at.
+/// Keys, references to keys and unique constraints hold; the `ID` that an `IDREF` refers to is not looked at.
 pub struct Samples<'s> {
     schema: &'s Schema,
     of: Subject,
@@ -70,6 +72,7 @@ pub struct Samples<'s> {
     deep: usize,
     coverage: Coverage,
     heights: Heights<'s>,
+    keys: Keys<'s>,
     contents: HashMap<TypeId, Rc<Content>>,
     values: HashMap<TypeId, Rc<[Text]>>,
     /// What may stand where an element is declared, and the types that an element may have.
@@ -85,6 +88,8 @@ pub struct Samples<'s> {
     /// Of what is in SOAP encoding.
     graph: Graph,
     made: usize,
+    /// Whether any was given, or why there is none.
+    is_given: bool,
     is_done: bool,
 }
 
@@ -125,6 +130,7 @@ impl<'s> Samples<'s> {
             deep: DEEP,
             coverage: Coverage::default(),
             heights: Heights::new(schema),
+            keys: Keys::new(schema),
             contents: HashMap::new(),
             values: HashMap::new(),
             substitutes: HashMap::new(),
@@ -135,19 +141,48 @@ impl<'s> Samples<'s> {
             begun: 0,
             graph: Graph::default(),
             made: 0,
+            is_given: false,
             is_done: false,
         }
     }
 
-    fn instance(&mut self) -> Result<String, Error> {
+    /// The next instance; nothing if its keys can't hold.
+    fn instance(&mut self) -> Result<Option<String>, Error> {
+        if !self.has_keys() {
+            return self.made().map(Some);
+        }
+        self.coverage.note();
+        self.keys.look();
+        let instance = self.made()?;
+        let is_mended = self.keys.mended();
+        self.step_of_keys()?;
+        let instance = match is_mended {
+            None => None,
+            Some(false) => Some(instance),
+            Some(true) => {
+                self.coverage.repeat();
+                self.keys.replace();
+                Some(self.made()?)
+            }
+        };
+        self.coverage.forget();
+        Ok(instance)
+    }
+
+    /// Whether identity constraints are looked at. SOAP encoding has none.
+    fn has_keys(&self) -> bool {
+        self.keys.are_there && matches!(self.of, Subject::Element(_) | Subject::Typed(..))
+    }
+
+    fn made(&mut self) -> Result<String, Error> {
         (self.ids, self.elements, self.begun) = (0, 0, self.heights.steps());
         let mut out = writer()?;
         match self.of.clone() {
             Subject::Element(id) => self.element(&mut out, id, 0)?,
             Subject::Typed(name, type_id) => {
-                out.start(name.namespace(), name.local())?;
+                self.start(&mut out, &name, None)?;
                 self.inside(&mut out, &name, None, type_id, 0)?;
-                out.end()?;
+                self.end(&mut out)?;
             }
             Subject::Encoded(name, type_id) => return self.independent(&name, type_id),
             Subject::Call(name, parts) => return self.call(&name, &parts),
@@ -169,7 +204,24 @@ impl<'s> Samples<'s> {
         self.step(text.len() / BYTES_OF_A_STEP)
     }
 
+    fn step_of_keys(&mut self) -> Result<(), Error> {
+        let steps = self.keys.take_steps();
+        self.step(steps)
+    }
+
     // ---- elements ----
+
+    fn start(&mut self, out: &mut Writer, name: &ExpandedName, declared: Option<ElementId>) -> Result<(), Error> {
+        self.keys.start(name, declared);
+        self.step_of_keys()?;
+        Ok(out.start(name.namespace(), name.local())?)
+    }
+
+    fn end(&mut self, out: &mut Writer) -> Result<(), Error> {
+        self.keys.end();
+        self.step_of_keys()?;
+        Ok(out.end()?)
+    }
 
     /// Writes an element where `declared` is referred to: it, or one that may substitute for it.
     fn element(&mut self, out: &mut Writer, declared: ElementId, depth: usize) -> Result<(), Error> {
@@ -187,15 +239,18 @@ impl<'s> Samples<'s> {
         let Some(type_id) = chosen else { return Err(Error::new(&declaration.name, "never ends")) };
         self.elements += 1;
         self.step_of_text(declaration.name.local())?;
-        out.start(declaration.name.namespace(), declaration.name.local())?;
+        self.start(out, &declaration.name, Some(id))?;
         if type_id != declaration.type_id
             && let Some(name) = self.schema[type_id].name()
         {
+            self.keys.undeclared(XSI_NAMESPACE, "type");
             out.qname_attribute(XSI_NAMESPACE, "type", (name.namespace(), name.local()))?;
         }
         let is_fixed = matches!(declaration.value_constraint, Some(ValueConstraint::Fixed(_)));
         let is_nil = declaration.nillable && !is_fixed && self.coverage.choose(Decision::Nil(id), 2) == 1;
         if is_nil {
+            self.keys.undeclared(XSI_NAMESPACE, "nil");
+            self.keys.nil();
             out.attribute(XSI_NAMESPACE, "nil", "true")?;
         }
         if is_nil && type_id.builtin() != Some(Builtin::AnyType) {
@@ -203,8 +258,7 @@ impl<'s> Samples<'s> {
         } else if !is_nil {
             self.inside(out, &declaration.name, Some(id), type_id, depth)?;
         }
-        out.end()?;
-        Ok(())
+        self.end(out)
     }
 
     /// Attributes and content of an element of a type.
@@ -252,9 +306,13 @@ impl<'s> Samples<'s> {
     fn attributes(&mut self, out: &mut Writer, type_id: TypeId) -> Result<(), Error> {
         for (index, attribute_use) in self.schema.attribute_uses(type_id).iter().enumerate() {
             self.step(1)?;
-            let is_there = attribute_use.use_ == Use::Required
-                || self.coverage.choose(Decision::Attribute(type_id, index), 2) == 0;
-            if is_there {
+            let is_required = attribute_use.use_ == Use::Required;
+            let declaration = &self.schema[attribute_use.attribute];
+            let has_default = attribute_use.value_constraint.is_some() || declaration.value_constraint.is_some();
+            let is_there = is_required
+                || self.coverage.choose(Decision::Attribute(type_id, index), 2) == 0
+                || self.keys.needs_attribute(&declaration.name, has_default);
+            if self.coverage.settle(is_there.into()) == 1 {
                 self.attribute(out, attribute_use)?;
             }
         }
@@ -263,6 +321,7 @@ impl<'s> Samples<'s> {
             && self.coverage.choose(Decision::AnyAttribute(type_id), 2) == 1
             && let Some(namespace) = namespace_for(&wildcard)
         {
+            self.keys.undeclared(namespace, "sample");
             out.attribute(namespace, "sample", "any attribute")?;
         }
         Ok(())
@@ -272,13 +331,27 @@ impl<'s> Samples<'s> {
         let declaration = &self.schema[attribute_use.attribute];
         let (namespace, local) = (declaration.name.namespace(), declaration.name.local());
         let constraint = attribute_use.value_constraint.as_ref().or(declaration.value_constraint.as_ref());
-        if let Some(ValueConstraint::Fixed(value)) = constraint {
-            self.step_of_text(value)?;
-            return Ok(out.attribute(namespace, local, value)?);
-        }
-        match self.value(declaration.type_id, &declaration.name)? {
-            Text::Plain(text) => out.attribute(namespace, local, &text)?,
-            Text::Name(name) => out.qname_attribute(namespace, local, (name.namespace(), name.local()))?,
+        let fixed = match constraint {
+            Some(ValueConstraint::Fixed(value)) => Some(value),
+            _ => None,
+        };
+        let value = match fixed {
+            Some(value) => {
+                self.step_of_text(value)?;
+                Text::Plain(value.clone())
+            }
+            None => self.value(declaration.type_id, &declaration.name)?,
+        };
+        let written = Written {
+            attribute: Some(&declaration.name),
+            type_id: declaration.type_id,
+            is_fixed: fixed.is_some() || self.schema.builtin(declaration.type_id) == Builtin::Id,
+            is_optional: attribute_use.use_ != Use::Required && constraint.is_none(),
+        };
+        match self.keys.value(&written, value) {
+            Some(Text::Plain(text)) => out.attribute(namespace, local, &text)?,
+            Some(Text::Name(name)) => out.qname_attribute(namespace, local, (name.namespace(), name.local()))?,
+            None => {}
         }
         Ok(())
     }
@@ -297,9 +370,12 @@ impl<'s> Samples<'s> {
         match declared.and_then(|id| Some((id, schema[id].value_constraint.as_ref()?))) {
             Some((_, ValueConstraint::Fixed(value))) => {
                 self.step_of_text(value)?;
+                self.keys.unwritten(type_id, value);
                 return Ok(out.text(value)?);
             }
-            Some((id, ValueConstraint::Default(_))) if self.coverage.choose(Decision::Default(id), 2) == 1 => {
+            Some((id, ValueConstraint::Default(value))) if self.coverage.choose(Decision::Default(id), 2) == 1 => {
+                self.step_of_text(value)?;
+                self.keys.unwritten(type_id, value);
                 return Ok(());
             }
             _ => {}
@@ -309,10 +385,16 @@ impl<'s> Samples<'s> {
         }
         match &*self.content_of(type_id) {
             Content::Empty => Ok(()),
-            Content::Simple(simple) => match self.value(*simple, name)? {
-                Text::Plain(text) => Ok(out.text(&text)?),
-                Text::Name(name) => Ok(out.qname(name.namespace(), name.local())?),
-            },
+            Content::Simple(simple) => {
+                let is_fixed = schema.builtin(*simple) == Builtin::Id;
+                let written = Written { attribute: None, type_id: *simple, is_fixed, is_optional: false };
+                let value = self.value(*simple, name)?;
+                match self.keys.value(&written, value) {
+                    Some(Text::Plain(text)) => Ok(out.text(&text)?),
+                    Some(Text::Name(name)) => Ok(out.qname(name.namespace(), name.local())?),
+                    None => Ok(()),
+                }
+            }
             Content::ElementOnly(particle) => self.particle(out, particle, type_id, &mut 0, depth),
             Content::Mixed(particle) => {
                 out.text("some text ")?;
@@ -371,7 +453,12 @@ impl<'s> Samples<'s> {
         depth: usize,
     ) -> Result<(), Error> {
         let number = *index;
-        let count = self.count(particle, Decision::Occurrence(type_id, number), depth);
+        let mut count = self.count(particle, Decision::Occurrence(type_id, number), depth);
+        if let Term::Element(id) = &particle.term {
+            let needed = self.keys.occurrence(&self.schema[*id].name, count).max(particle.min_occurs);
+            count = if needed > 0 && self.heights.particle_once(particle) == usize::MAX { count } else { needed };
+        }
+        let count = self.coverage.settle(count);
         for _ in 0..count {
             *index = number + 1;
             match &particle.term {
@@ -427,9 +514,9 @@ impl<'s> Samples<'s> {
         if wildcard.process_contents != ProcessContents::Strict
             && let Some(namespace) = namespace_for(wildcard)
         {
-            out.start(namespace, "sample")?;
+            self.start(out, &ExpandedName::new(namespace, "sample"), None)?;
             out.text("any element")?;
-            return Ok(out.end()?);
+            return self.end(out);
         }
         self.step(self.schema.elements().len())?;
         match height::declared_for(self.schema, wildcard) {
@@ -466,27 +553,36 @@ impl Iterator for Samples<'_> {
         if self.is_done {
             return None;
         }
-        // What is nil hides all that it would hold, but not for long.
-        let tries = if matches!(self.of, Subject::Call(..) | Subject::Encoded(..)) { TRIES } else { 1 };
-        for _ in 0..tries {
+        // What is nil hides all that it would hold, but not for long; and what keys ask for stands in place of what was chosen.
+        let is_encoded = matches!(self.of, Subject::Call(..) | Subject::Encoded(..));
+        let tries = if is_encoded || self.has_keys() { TRIES } else { 1 };
+        let mut tried = 0;
+        while tried < tries {
             let covered = self.coverage.covered();
-            let instance = self.instance();
+            let instance = self.instance().transpose();
             self.made += 1;
-            self.is_done = instance.is_err()
+            self.is_done = matches!(instance, Some(Err(_)))
                 || self.made == MOST
                 || self.heights.steps() > MOST_STEPS_OF_ALL
                 || self.coverage.is_complete();
             let is_something_new = self.made == 1 || self.coverage.covered() > covered;
-            if is_something_new || instance.is_err() {
-                return Some(instance);
-            }
-            if self.is_done {
-                return None;
+            match instance {
+                Some(instance) if is_something_new || instance.is_err() => {
+                    self.is_given = true;
+                    return Some(instance);
+                }
+                _ if self.is_done => break,
+                // What was chosen in it may hold together with something else.
+                None if is_something_new => {}
+                _ => tried += 1,
             }
         }
         // Deep inside only what needs least is chosen: some alternatives may never come.
         self.is_done = true;
-        None
+        match self.is_given {
+            true => None,
+            false => Some(Err(Error { message: "no instance was found whose identity constraints hold".to_owned() })),
+        }
     }
 }
 

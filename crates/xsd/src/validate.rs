@@ -34,11 +34,12 @@
 mod attributes;
 mod elements;
 mod identity;
-mod keys;
+pub(crate) mod keys;
 mod model;
 mod names;
 mod path;
 mod problem;
+pub(crate) mod selection;
 mod types;
 mod values;
 

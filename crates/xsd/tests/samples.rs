@@ -119,6 +119,27 @@ fn what_can_not_be_is_left_out() {
     }
 }
 
+/// Whatever is chosen: keys are there and differ, and references are those of keys.
+#[test]
+fn identity_constraints_hold() {
+    let (schema, problems) =
+        castile_xsd::read("keys.xsd", &Documents::new().with("keys.xsd", include_str!("samples/keys.xsd")));
+    assert!(problems.is_empty(), "{problems:?}");
+    let element = schema.find_element(&ExpandedName::new("urn:t", "order")).unwrap();
+    let samples: Vec<String> = Samples::new(&schema, element).collect::<Result<_, _>>().unwrap();
+    let mut validator = Validator::new(&schema);
+    let mut wrong = Vec::new();
+    for sample in &samples {
+        wrong.extend(validator.validate(sample.as_bytes()).iter().map(|problem| format!("{problem}: {sample}")));
+    }
+    assert!(wrong.is_empty(), "{} of {}: {}", wrong.len(), samples.len(), wrong.join("\n"));
+    for shown in ["line number=", "article>", "first=", "head name=", "seen>", "<ns1:order xmlns:ns1=\"urn:t\"/>"] {
+        assert!(samples.iter().any(|sample| sample.contains(shown)), "{shown}: {samples:#?}");
+    }
+    let most = |part: &str| samples.iter().map(|sample| sample.matches(part).count()).max().unwrap();
+    assert!(most(":line ") >= 2 && most(":code>") >= 4 && most(":member") >= 3 && most("kind=") >= 2, "{samples:#?}");
+}
+
 #[test]
 fn a_part_of_a_message_has_a_type_and_a_name() {
     let documents = Documents::new().with(
@@ -180,6 +201,58 @@ fn hostile_schemas_take_bounded_work() {
                 assert!(error.as_ref().is_some_and(|error| error.contains(expected)), "{error:?}: {body:.200}")
             }
             None => assert_eq!(error, None, "{body:.200}"),
+        }
+    }
+}
+
+/// What can't hold is an error, and looking for it is bounded.
+#[test]
+fn constraints_that_can_not_hold_take_bounded_work() {
+    let attribute = |uses: &str| format!("<xs:complexType><xs:attribute name='a' {uses}/></xs:complexType>");
+    let list = |count: u32, uses: &str| {
+        let e =
+            format!("<xs:element name='e' minOccurs='{count}' maxOccurs='{count}'>{}</xs:element>", attribute(uses));
+        format!("<xs:complexType><xs:sequence>{e}</xs:sequence></xs:complexType>")
+    };
+    let key = "<xs:key name='k'><xs:selector xpath='.//e'/><xs:field xpath='@a'/></xs:key>";
+    let keys: String = (0..500).map(|n| key.replace("'k'", &format!("'k{n}'"))).collect();
+    let reference = "<xs:keyref name='r' refer='k'><xs:selector xpath='e'/><xs:field xpath='@a'/></xs:keyref>";
+    let none = key.replace("'.//e'", "'none'");
+    let deep = "<xs:complexType><xs:sequence><xs:element ref='r' minOccurs='0' maxOccurs='3'/></xs:sequence>
+        <xs:attribute name='a' type='xs:string' use='required'/></xs:complexType>
+        <xs:key name='k'><xs:selector xpath='.//*'/><xs:field xpath='@a'/></xs:key>
+        <xs:keyref name='of' refer='k'><xs:selector xpath='.//*'/><xs:field xpath='@a'/></xs:keyref>";
+    let (least, fixed) = ("type='xs:boolean' use='required'", "type='xs:int' fixed='1' use='required'");
+    for (body, expected) in [
+        (list(2, least) + key, None),
+        (list(3, least) + key, Some("whose identity constraints hold")),
+        (list(2, fixed) + key, Some("whose identity constraints hold")),
+        (list(2, "type='xs:int' use='required'") + &none + reference, Some("whose identity constraints hold")),
+        // It need not refer to anything.
+        (list(2, "type='xs:int'") + &none + reference, None),
+        (list(5_000, "type='xs:int'") + key, None),
+        (list(5_000, "type='xs:int'") + &keys, Some("takes more than 1000000 steps")),
+        (deep.to_owned(), None),
+    ] {
+        let schema = format!(
+            "<xs:schema xmlns:xs='http://www.w3.org/2001/XMLSchema'><xs:element name='r'>{body}</xs:element></xs:schema>"
+        );
+        let (schema, problems) = read("a.xsd", &Documents::new().with("a.xsd", schema));
+        assert!(problems.is_empty(), "{problems:?}");
+        let element = schema.find_element(&ExpandedName::new("", "r")).unwrap();
+        let mut validator = Validator::new(&schema);
+        let mut error = None;
+        for sample in Samples::new(&schema, element) {
+            match sample {
+                Ok(sample) => assert_eq!(validator.validate(sample.as_bytes()), [], "{sample:.2000}"),
+                Err(found) => error = Some(found.to_string()),
+            }
+        }
+        match expected {
+            Some(expected) => {
+                assert!(error.as_ref().is_some_and(|error| error.contains(expected)), "{error:?}: {body:.300}")
+            }
+            None => assert_eq!(error, None, "{body:.300}"),
         }
     }
 }

@@ -11,6 +11,7 @@
 mod w3c {
     pub(crate) mod expected;
     mod instances;
+    mod samples;
     pub(crate) mod suite;
 }
 

@@ -71,11 +71,58 @@ pub(super) struct Coverage {
     chosen: HashMap<Decision, Vec<u32>>,
     covered: usize,
     known: usize,
+    log: Log,
+}
+
+/// What is chosen in an instance, so that the same can be chosen again.
+#[derive(Debug, Default)]
+enum Log {
+    #[default]
+    Off,
+    Writing(Vec<u32>),
+    Reading(std::vec::IntoIter<u32>),
 }
 
 impl Coverage {
     /// The first of those among `count` alternatives that were chosen least often; `count` is at least 1.
     pub(super) fn choose(&mut self, decision: Decision, count: usize) -> usize {
+        if let Log::Reading(log) = &mut self.log {
+            return log.next().unwrap_or_default() as usize;
+        }
+        let index = self.choose_anew(decision, count);
+        self.settle(index as u32) as usize
+    }
+
+    /// What was settled here before, where the same is chosen again, and otherwise this.
+    pub(super) fn settle(&mut self, choice: u32) -> u32 {
+        match &mut self.log {
+            Log::Off => choice,
+            Log::Writing(log) => {
+                log.push(choice);
+                choice
+            }
+            Log::Reading(log) => log.next().unwrap_or_default(),
+        }
+    }
+
+    /// Choices are noted from here on.
+    pub(super) fn note(&mut self) {
+        self.log = Log::Writing(Vec::new());
+    }
+
+    /// Those that were noted are made again.
+    pub(super) fn repeat(&mut self) {
+        if let Log::Writing(log) = std::mem::take(&mut self.log) {
+            self.log = Log::Reading(log.into_iter());
+        }
+    }
+
+    /// Choices are no longer noted or repeated.
+    pub(super) fn forget(&mut self) {
+        self.log = Log::Off;
+    }
+
+    fn choose_anew(&mut self, decision: Decision, count: usize) -> usize {
         let chosen = self.chosen.entry(decision).or_default();
         if chosen.len() < count {
             self.known += count - chosen.len();

@@ -56,6 +56,49 @@ pub(super) fn values(schema: &Schema, type_id: TypeId) -> Vec<Text> {
     found
 }
 
+/// A text like this one, valid or not: another one for each number.
+pub(super) fn further(text: &str, number: usize) -> String {
+    const FORMS: usize = 5;
+    let (form, number) = (number % FORMS, number / FORMS + 2);
+    match form {
+        0 if text.is_empty() => number.to_string(),
+        0 => format!("{text} {number}"),
+        1 => format!("{text}-{number}"),
+        2 => number.to_string(),
+        // As many digits at the end are replaced, or letters.
+        3 => replaced(text, number, 10, |c| c.is_ascii_digit(), |digit, _| (b'0' + digit).into()),
+        _ => replaced(
+            text,
+            number,
+            26,
+            |c| c.is_ascii_alphabetic(),
+            |letter, old| {
+                let first = if old.is_ascii_uppercase() { b'A' } else { b'a' };
+                (first + letter).into()
+            },
+        ),
+    }
+}
+
+/// The number in place of the last characters of a kind, in as many digits as it has.
+fn replaced(
+    text: &str,
+    mut number: usize,
+    base: usize,
+    is_digit: impl Fn(char) -> bool,
+    digit: impl Fn(u8, char) -> char,
+) -> String {
+    let mut chars: Vec<char> = text.chars().collect();
+    for place in chars.iter_mut().rev().filter(|c| is_digit(**c)) {
+        *place = digit((number % base) as u8, *place);
+        number /= base;
+        if number == 0 {
+            break;
+        }
+    }
+    chars.into_iter().collect()
+}
+
 /// What may be valid, the most telling first.
 fn candidates(schema: &Schema, type_id: TypeId, depth: usize) -> Vec<String> {
     let facets = schema.facets(type_id);
@@ -194,7 +237,7 @@ fn of_length(builtin: Builtin, length: usize) -> Vec<String> {
 }
 
 /// Names in values have no prefix, and stand for what no namespace has.
-struct Unprefixed;
+pub(super) struct Unprefixed;
 
 impl Scope for Unprefixed {
     fn namespace(&self, prefix: &str) -> Option<&str> {

@@ -1,60 +1,30 @@
 //! Identity constraints (§3.11.4, cvc-identity-constraint): what their paths lead to is found while the document is
 //! read, so only the values of fields are kept.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use castile_databinding::datatypes::Value;
 
 use super::keys::{Key, Keys};
-use super::path::Path;
 use super::problem::Problems;
+use super::selection::{Constraint, MOST_OPEN, Selection, Target};
 use super::values::MOST_KEPT;
 use crate::ExpandedName;
-use crate::components::{self, IdentityConstraint, IdentityConstraintCategory as Category};
-
-/// How many selected elements may be open at a time: each start tag asks what the fields of all of them lead to.
-const MOST_OPEN: usize = 1_000;
-
-/// An identity constraint with its paths read.
-#[derive(Debug)]
-pub(super) struct Constraint {
-    name: ExpandedName,
-    category: Category,
-    selector: Vec<Path>,
-    fields: Vec<Vec<Path>>,
-    /// Whether any keyref refers to it.
-    is_referred: bool,
-}
-
-impl Constraint {
-    pub(super) fn new(constraint: &IdentityConstraint, referred: &HashSet<ExpandedName>) -> Self {
-        let paths = |path: &components::Path| Path::alternatives(&path.text, &path.namespaces);
-        Constraint {
-            name: constraint.name.clone(),
-            category: constraint.category.clone(),
-            selector: paths(&constraint.selector),
-            fields: constraint.fields.iter().map(paths).collect(),
-            is_referred: referred.contains(&constraint.name),
-        }
-    }
-}
+use crate::components::IdentityConstraintCategory as Category;
 
 /// What is known of the constraints of the elements that are open.
 #[derive(Debug, Default)]
 pub(super) struct Identity {
+    selection: Selection<Field>,
+    /// What was found so far for each scope.
     scopes: Vec<Scope>,
-    /// Elements that selectors led to, the innermost last.
-    targets: Vec<Target>,
-    /// Elements that fields led to, the innermost last.
-    waiting: Vec<Waiting>,
     kept: usize,
 }
 
-/// An element that has constraints.
+/// What was found within an element that has constraints.
 #[derive(Debug)]
 struct Scope {
-    depth: usize,
     constraints: Rc<[Constraint]>,
     tables: Vec<Table>,
     /// The keys of elements within, by the name of the constraint.
@@ -68,30 +38,15 @@ struct Table {
     references: Vec<(Key, usize)>,
 }
 
-#[derive(Debug)]
-struct Target {
-    depth: usize,
-    offset: usize,
-    scope: usize,
-    constraint: usize,
-    fields: Vec<Field>,
-}
-
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 enum Field {
+    #[default]
     Absent,
     Found(Value),
     /// It is there, and has no value that could be compared; that is told elsewhere.
     Unknown,
     /// A nillable element.
     Nillable,
-}
-
-#[derive(Debug)]
-struct Waiting {
-    depth: usize,
-    target: usize,
-    field: usize,
 }
 
 /// The value of an element or attribute that a field may lead to.
@@ -127,45 +82,25 @@ impl Identity {
         name: impl Fn(usize) -> (&'n str, &'n str),
         problems: &mut Problems,
     ) {
-        if let Some(constraints) = constraints {
+        if let Some(constraints) = &constraints {
             let tables = constraints.iter().map(|_| Table::default()).collect();
-            self.scopes.push(Scope { depth, constraints, tables, within: HashMap::new() });
+            self.scopes.push(Scope { constraints: constraints.clone(), tables, within: HashMap::new() });
         }
-        let leads = |path: &Path, from: usize| path.leads_to(depth - from, |index| name(from + 1 + index));
-        for (number, scope) in self.scopes.iter().enumerate() {
-            for (index, constraint) in scope.constraints.iter().enumerate() {
-                if constraint.selector.iter().any(|path| leads(path, scope.depth)) {
-                    if self.targets.len() == MOST_OPEN {
-                        let message = format!("more than {MOST_OPEN} selected elements are open");
-                        problems.add("cvc-identity-constraint", offset, message);
-                        break;
-                    }
-                    let fields = vec![Field::Absent; constraint.fields.len()];
-                    self.targets.push(Target { depth, offset, scope: number, constraint: index, fields });
-                }
-            }
+        if !self.selection.start((depth, offset), constraints, name) {
+            let message = format!("more than {MOST_OPEN} selected elements are open");
+            problems.add("cvc-identity-constraint", offset, message);
         }
-        for (number, target) in self.targets.iter_mut().enumerate() {
-            let constraint = &self.scopes[target.scope].constraints[target.constraint];
-            for (index, (paths, field)) in constraint.fields.iter().zip(&mut target.fields).enumerate() {
-                // What several paths lead to is one node all the same.
-                let met: Vec<&Path> = paths.iter().filter(|path| leads(path, target.depth)).collect();
-                let tests = || met.iter().filter_map(|path| path.attribute.as_ref());
-                for one in attributes.iter().filter(|one| tests().any(|test| test.matches(&one.namespace, &one.local)))
-                {
-                    field.take(one.value.clone(), constraint, offset, problems);
-                }
-                let is_element = met.iter().any(|path| path.attribute.is_none());
-                if is_element {
-                    self.waiting.push(Waiting { depth, target: number, field: index });
-                }
-            }
+        for one in attributes {
+            let take = |field: &mut Field, constraint: &Constraint| {
+                field.take(one.value.clone(), constraint, offset, problems);
+            };
+            self.selection.attribute(&one.namespace, &one.local, take);
         }
     }
 
     /// Whether the value of the element at `depth` is asked for.
     pub(super) fn is_asked(&self, depth: usize) -> bool {
-        self.waiting.last().is_some_and(|waiting| waiting.depth == depth)
+        self.selection.is_asked(depth)
     }
 
     /// The element at `depth` has ended, with this value.
@@ -176,25 +111,24 @@ impl Identity {
         is_nillable: bool,
         problems: &mut Problems,
     ) {
-        while let Some(waiting) = self.waiting.pop_if(|waiting| waiting.depth == depth) {
-            let target = &mut self.targets[waiting.target];
-            let constraint = &self.scopes[target.scope].constraints[target.constraint];
-            let field = &mut target.fields[waiting.field];
+        self.selection.element(depth, |field, constraint| {
             field.take(value.clone(), constraint, offset, problems);
             if is_nillable && constraint.category == Category::Key {
                 *field = Field::Nillable;
             }
-        }
-        while let Some(target) = self.targets.pop_if(|target| target.depth == depth) {
+        });
+        while let Some(target) = self.selection.end_target(depth) {
             self.selected(target, problems);
         }
-        while let Some(scope) = self.scopes.pop_if(|scope| scope.depth == depth) {
+        if self.selection.end_scope(depth)
+            && let Some(scope) = self.scopes.pop()
+        {
             self.close(scope, problems);
         }
     }
 
     /// All fields of an element that a selector led to are known.
-    fn selected(&mut self, target: Target, problems: &mut Problems) {
+    fn selected(&mut self, target: Target<Field>, problems: &mut Problems) {
         let scope = &mut self.scopes[target.scope];
         let (constraint, table) = (&scope.constraints[target.constraint], &mut scope.tables[target.constraint]);
         let name = constraint.name.local();

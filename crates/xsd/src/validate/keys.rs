@@ -8,7 +8,7 @@ use castile_databinding::datatypes::Value;
 
 /// The values of all fields. They are equal as values are: `1.0` is `1`, where both are numbers.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Key(pub(super) Vec<Value>);
+pub(crate) struct Key(pub(crate) Vec<Value>);
 
 impl Eq for Key {}
 

@@ -67,6 +67,15 @@ impl Path {
         path
     }
 
+    /// Whether the first steps are these `depth` elements. Those that may start anywhere have no first step.
+    pub(super) fn begins_with<'n>(&self, depth: usize, name: impl Fn(usize) -> (&'n str, &'n str)) -> bool {
+        let matches = |(index, test): (usize, &NameTest)| {
+            let (namespace, local) = name(index);
+            test.matches(namespace, local)
+        };
+        !self.is_anywhere && depth <= self.steps.len() && self.steps.iter().enumerate().take(depth).all(matches)
+    }
+
     /// Whether the steps lead through `depth` elements from the outermost to the innermost, whose names `name` tells.
     pub(super) fn leads_to<'n>(&self, depth: usize, name: impl Fn(usize) -> (&'n str, &'n str)) -> bool {
         let Some(start) = depth.checked_sub(self.steps.len()) else { return false };

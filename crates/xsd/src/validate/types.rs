@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use castile_databinding::datatypes::{Invalid, Scope as Declarations, Value};
 
-use super::identity::Constraint;
 use super::model::Model;
 use super::names::{NameId, Names};
+use super::selection::Constraint;
 use super::values::IdKind;
 use crate::check::is_derived;
 use crate::components::{

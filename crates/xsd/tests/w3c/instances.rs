@@ -67,7 +67,7 @@ fn instances_are_judged_as_they_are_marked() {
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
 }
 
-fn schema_of(documents: &[PathBuf]) -> Schema {
+pub(super) fn schema_of(documents: &[PathBuf]) -> Schema {
     let files = Files::new();
     let mut loader = Loader::new(&files);
     for path in documents {

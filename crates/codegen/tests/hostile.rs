@@ -45,6 +45,33 @@ fn a_chain_of_types_does_not_overflow_the_stack() {
     assert!(errors[0].contains("a.wsdl:"), "{errors:?}");
 }
 
+/// Each type may be named where one is that it is derived from.
+#[test]
+fn simple_types_that_may_be_named_are_few() {
+    let folder = tempfile::tempdir().unwrap();
+    let contract = |count: usize| {
+        let types = (1..count)
+            .map(|n| format!("<xs:simpleType name='T{n}'><xs:restriction base='t:T{}'/></xs:simpleType>", n - 1));
+        let elements = (0..count).map(|n| format!("<xs:element name='e{n}' type='t:T{n}'/>"));
+        format!(
+            "<w:definitions xmlns:w='http://schemas.xmlsoap.org/wsdl/' xmlns:xs='http://www.w3.org/2001/XMLSchema' \
+             xmlns:t='urn:t'><w:types><xs:schema targetNamespace='urn:t'><xs:simpleType name='T0'><xs:restriction base='xs:int'/>\
+             </xs:simpleType>{}<xs:complexType name='T'><xs:all>{}</xs:all></xs:complexType></xs:schema></w:types></w:definitions>",
+            types.collect::<String>(),
+            elements.collect::<String>()
+        )
+    };
+    let source = generated(folder.path(), "a.wsdl", &contract(10), false).unwrap().source;
+    assert!(
+        source.contains("SimpleTypes::new(\"T0\", \"\", &[(\"urn:t\", \"T0 T1 T2 T3 T4 T5 T6 T7 T8 T9\")])"),
+        "{source}"
+    );
+    assert!(source.contains("SimpleTypes::new(\"T9\", \"\", &[(\"urn:t\", \"T9\")])"), "{source}");
+    // No type is derived in more than 200 steps.
+    let source = generated(folder.path(), "a.wsdl", &contract(200), false).unwrap().source;
+    assert!(source.len() < 500_000, "{} bytes", source.len());
+}
+
 #[test]
 fn a_type_with_thousands_of_services_is_generated_up_to_a_limit() {
     let folder = tempfile::tempdir().unwrap();

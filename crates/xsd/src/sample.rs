@@ -70,6 +70,8 @@ pub struct Samples<'s> {
     of: Subject,
     /// From this depth on what needs least is taken.
     deep: usize,
+    /// Each type has one value.
+    is_plain: bool,
     coverage: Coverage,
     heights: Heights<'s>,
     keys: Keys<'s>,
@@ -123,11 +125,19 @@ impl<'s> Samples<'s> {
         Samples { deep, ..self }
     }
 
+    /// Makes values that people would write, each time the same one for a type. Without this they come in turn, up to those at
+    /// the edges of what a type allows: the least and the greatest, the longest, texts with markup in them and without anything.
+    #[must_use]
+    pub fn with_plain_values(self) -> Self {
+        Samples { is_plain: true, ..self }
+    }
+
     fn of(schema: &'s Schema, of: Subject) -> Self {
         Samples {
             schema,
             of,
             deep: DEEP,
+            is_plain: false,
             coverage: Coverage::default(),
             heights: Heights::new(schema),
             keys: Keys::new(schema),
@@ -399,7 +409,7 @@ impl<'s> Samples<'s> {
             Content::Mixed(particle) => {
                 out.text("some text ")?;
                 self.particle(out, particle, type_id, &mut 0, depth)?;
-                Ok(out.text(" & more")?)
+                Ok(out.text(if self.is_plain { " and more" } else { " & more" })?)
             }
         }
     }
@@ -537,7 +547,10 @@ impl<'s> Samples<'s> {
         if values.is_empty() {
             return Err(Error::new(name, "is of a type for which no value was found"));
         }
-        let chosen = self.coverage.choose(Decision::Value(type_id), values.len());
+        let chosen = match self.is_plain {
+            true => values.iter().position(|value| !value.is_empty()).unwrap_or_default(),
+            false => self.coverage.choose(Decision::Value(type_id), values.len()),
+        };
         let value = values.get(chosen).cloned().ok_or_else(|| Error::new(name, "has no such value"))?;
         if let Text::Plain(text) = &value {
             self.step_of_text(text)?;

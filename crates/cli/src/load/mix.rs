@@ -132,7 +132,8 @@ impl Sources<'_> {
         for (operation, messages) in service.operations.iter().zip(&mut found) {
             if messages.is_empty() {
                 let payload = sample::payload(service, operation)?;
-                let text = envelope::write(service.version, self.blocks, &payload);
+                let blocks = sample::blocks(service, operation, self.blocks)?;
+                let text = envelope::write(service.version, &blocks, &payload);
                 let source = format!("the sample of {}", operation.name);
                 let template = self.template(service, operation, &source, text)?;
                 messages.push(Message { source, template });

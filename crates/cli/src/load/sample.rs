@@ -4,10 +4,12 @@ use anyhow::Context;
 use castile::soap::Version;
 use castile_wsdl::{Definitions, PartContent};
 use castile_xml::escape;
+use castile_xml::tree::Document;
 use castile_xsd::encoded::Encoding;
 use castile_xsd::sample::Samples;
 use castile_xsd::{ElementId, ExpandedName};
 
+use super::envelope;
 use super::service::{Operation, Service, Shape};
 
 /// From this depth on, what is optional is left out.
@@ -23,6 +25,26 @@ pub(super) fn payload(service: &Service, operation: &Operation) -> anyhow::Resul
         Shape::Call { wrapper, parts, is_encoded: true } => encoded(service, wrapper, parts),
     };
     made.with_context(|| format!("no sample can be made of {}: give it a --message", operation.name))
+}
+
+/// The header blocks of a request: those that were given, and those of the contract that were not.
+pub(super) fn blocks(service: &Service, operation: &Operation, given: &[String]) -> anyhow::Result<Vec<String>> {
+    let name = |block: &String| anyhow::Ok(envelope::name(Document::parse(block)?.root()));
+    let names: Vec<ExpandedName> = given.iter().map(name).collect::<anyhow::Result<_>>()?;
+    let mut blocks = given.to_vec();
+    for &id in &operation.blocks {
+        if !names.contains(&service.definitions.schema[id].name) {
+            let made = element(service.definitions, id);
+            blocks.push(made.with_context(|| {
+                let name = &service.definitions.schema[id].name;
+                format!(
+                    "no sample can be made of {name}, a header block of {}: give it as --soap-header",
+                    operation.name
+                )
+            })?);
+        }
+    }
+    Ok(blocks)
 }
 
 fn element(definitions: &Definitions, id: ElementId) -> anyhow::Result<String> {
@@ -59,7 +81,7 @@ fn encoded(service: &Service, wrapper: &ExpandedName, parts: &[(String, PartCont
 }
 
 fn first(samples: Samples<'_>) -> anyhow::Result<String> {
-    Ok(samples.with_depth(DEPTH).next().context("nothing could be made")??)
+    Ok(samples.with_depth(DEPTH).with_plain_values().next().context("nothing could be made")??)
 }
 
 /// An attribute's value; what XML can't carry has not come through a contract, which is XML.

@@ -3,7 +3,8 @@
 use anyhow::{Context, bail};
 use castile::soap;
 use castile_wsdl::{
-    Binding, BindingMessage, BindingOperation, Definitions, PartContent, Pattern, Port, Protocol, Style, Use, Version,
+    Binding, BindingMessage, BindingOperation, Definitions, Part, PartContent, Pattern, Port, Protocol, Style, Use,
+    Version,
 };
 use castile_xsd::{ElementId, ExpandedName};
 
@@ -29,6 +30,8 @@ pub(super) struct Operation {
     pub(super) weight: u32,
     pub(super) action: String,
     pub(super) input: Shape,
+    /// The header blocks of its requests that are elements.
+    pub(super) blocks: Vec<ElementId>,
     /// `None` of one that has no response.
     pub(super) output: Option<Shape>,
 }
@@ -200,8 +203,16 @@ impl Operation {
             weight,
             action,
             input: Shape::of(operation, input, name),
+            blocks: input.headers.iter().filter_map(|header| element(&header.part)).collect(),
             output: operation.output.as_ref().map(|output| Shape::of(operation, output, &format!("{name}Response"))),
         })
+    }
+}
+
+fn element(part: &Part) -> Option<ElementId> {
+    match part.content {
+        PartContent::Element(id) => Some(id),
+        PartContent::Type(_) => None,
     }
 }
 
@@ -216,10 +227,7 @@ impl Shape {
             },
             Style::Document => {
                 let is_typed = message.body.iter().any(|part| matches!(part.content, PartContent::Type(_)));
-                let elements = message.body.iter().filter_map(|part| match part.content {
-                    PartContent::Element(id) => Some(id),
-                    PartContent::Type(_) => None,
-                });
+                let elements = message.body.iter().filter_map(element);
                 if is_typed { Shape::Content } else { Shape::Elements(elements.collect()) }
             }
         }

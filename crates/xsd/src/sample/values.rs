@@ -25,6 +25,12 @@ pub(super) enum Text {
     Name(ExpandedName),
 }
 
+impl Text {
+    pub(super) fn is_empty(&self) -> bool {
+        matches!(self, Text::Plain(text) if text.is_empty())
+    }
+}
+
 /// Valid values of a simple type, each once. None if nothing was found that its facets allow.
 pub(super) fn values(schema: &Schema, type_id: TypeId) -> Vec<Text> {
     if matches!(schema.builtin(type_id), Builtin::QName | Builtin::Notation) {

@@ -78,7 +78,7 @@ impl Budget {
     }
 
     /// Whether this is a clone of `other`.
-    pub fn is(&self, other: &Budget) -> bool {
+    pub fn is_same(&self, other: &Budget) -> bool {
         Arc::ptr_eq(&self.pool, &other.pool)
     }
 

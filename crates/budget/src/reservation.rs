@@ -11,6 +11,8 @@ pub struct Reservation {
     budget: Budget,
     held: AtomicUsize,
     refused: AtomicUsize,
+    /// What of it is held by shares.
+    shared: AtomicUsize,
     /// The one that is told what this is refused.
     beside: Weak<Reservation>,
 }
@@ -18,7 +20,13 @@ pub struct Reservation {
 impl Reservation {
     /// `bytes` are taken already.
     pub(crate) fn holding(budget: Budget, bytes: usize) -> Self {
-        Reservation { budget, held: AtomicUsize::new(bytes), refused: AtomicUsize::new(0), beside: Weak::new() }
+        Reservation {
+            budget,
+            held: AtomicUsize::new(bytes),
+            refused: AtomicUsize::new(0),
+            shared: AtomicUsize::new(0),
+            beside: Weak::new(),
+        }
     }
 
     /// Takes `bytes` more out of the budget.
@@ -73,6 +81,11 @@ impl Reservation {
         self.budget.pool.give(held.min(bytes));
     }
 
+    /// Gives back all but what its [shares](Share) hold: these may be kept for longer than what it was made for lasts.
+    pub fn release(&self) {
+        self.shrink(self.bytes().saturating_sub(self.shared.load(Ordering::Relaxed)));
+    }
+
     /// How many bytes it holds.
     pub fn bytes(&self) -> usize {
         self.held.load(Ordering::Relaxed)
@@ -97,7 +110,7 @@ impl Drop for Reservation {
 ///
 /// ```
 /// use castile_budget::{Budget, Share};
-/// use std::sync::{Arc, Weak};
+/// use std::sync::Arc;
 ///
 /// let request = Arc::new(Budget::new(1_000).reserve(100)?);
 /// let mut share = Share::of(request.clone());
@@ -127,6 +140,7 @@ impl Share {
     /// When the reservation can't grow by that much. What was held before is still held.
     pub fn grow(&mut self, bytes: usize) -> Result<(), Exhausted> {
         self.of.grow(bytes)?;
+        self.of.shared.fetch_add(bytes, Ordering::Relaxed);
         self.held += bytes;
         Ok(())
     }
@@ -134,6 +148,7 @@ impl Share {
     /// Gives `bytes` back, or everything if less is held.
     pub fn shrink(&mut self, bytes: usize) {
         let bytes = bytes.min(self.held);
+        self.of.shared.fetch_sub(bytes, Ordering::Relaxed);
         self.of.shrink(bytes);
         self.held -= bytes;
     }
@@ -141,13 +156,28 @@ impl Share {
 
 impl Drop for Share {
     fn drop(&mut self) {
-        self.of.shrink(self.held);
+        self.shrink(self.held);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// One attachment that was kept kept the whole request charged.
+    #[test]
+    fn shares_outlast_what_they_are_of() {
+        let budget = Budget::new(100);
+        let reservation = Arc::new(budget.reserve(60).unwrap());
+        let mut share = Share::of(reservation.clone());
+        share.grow(20).unwrap();
+        share.shrink(5);
+        reservation.release();
+        drop(reservation);
+        assert_eq!(budget.used(), 15);
+        drop(share);
+        assert_eq!(budget.used(), 0);
+    }
 
     #[test]
     fn what_is_refused_is_known_once() {

@@ -494,7 +494,10 @@ impl AnyType {
         // These say nothing of a value.
         let type_name = type_name
             .as_ref()
-            .filter(|name| !matches!(&*name.namespace, SOAP11 | SOAP12) && !name.is(XSD_NAMESPACE, "anyType"));
+            .filter(|name| {
+                ![SOAP11, SOAP12].iter().any(|encoding| name.is(encoding, "Array") || name.is(encoding, "Struct"))
+            })
+            .filter(|name| !name.is(XSD_NAMESPACE, "anyType"));
         out.raw("<any");
         out.any_start(type_name, attributes, &self.names());
         out.raw(">");

@@ -13,7 +13,7 @@ use common::Random;
 
 const MESSAGES: usize = 6_000;
 /// How rare what makes most messages wrong is.
-const RARE: usize = 20;
+const RARE: usize = 40;
 const ENCODING: &str = "http://schemas.xmlsoap.org/soap/encoding/";
 const NAMESPACE: &str = "http://example.com/bench";
 
@@ -59,7 +59,7 @@ fn what_was_read_before_changes_nothing() {
             Err(_) => wrong += 1,
         }
     }
-    assert!(right > MESSAGES / 5 && wrong > MESSAGES / 8, "{right} right and {wrong} wrong: no fair attack");
+    assert!(right > MESSAGES / 4 && wrong > MESSAGES / 8, "{right} right and {wrong} wrong: no fair attack");
 }
 
 /// A call whose structs stand where they are or behind it, and name types by prefixes of the envelope or of their own.
@@ -90,7 +90,7 @@ fn message(random: &mut Random) -> String {
 
 /// A struct behind the call.
 fn independent(number: usize, space: &str, random: &mut Random) -> String {
-    // What is said to be of a built-in type is of none by the last two.
+    // What hides the prefixes of the envelope gives other types to what is inside.
     let prefixes: &[&str] = if random.once_in(RARE) { &["e", "xsd"] } else { &["n", "n", "a", "b"] };
     let prefix = random.pick(prefixes);
     let declarations = match prefix {
@@ -126,7 +126,7 @@ fn content(prefix: &str, space: &str, random: &mut Random) -> String {
         " xsi:type=\"xsd:int\"",
         " xsi:type=\"xsd:int\"",
         " xsi:type='xsd:short'",
-        " xsi:type=\"e:int\"",
+        " xsi:type=\"e:string\"",
         "",
     ]);
     // The contract has no such type.

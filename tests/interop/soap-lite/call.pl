@@ -7,6 +7,7 @@ use strict;
 use warnings;
 use utf8;
 
+use Scalar::Util;
 use SOAP::Lite;
 use Test::More;
 

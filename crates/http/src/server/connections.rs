@@ -96,27 +96,32 @@ impl Connections {
     /// at least half as much as the others on average. The one that asks is not dropped.
     #[cold]
     pub(super) fn relieve(&self, asks: &Activity, budget: &Budget, bytes: usize) {
+        // More than was asked: what comes free is for others too until who asked is back, and a message wants room for its values.
+        let wanted = bytes.max(budget.limit() / HEADROOM);
+        let free = budget.limit().saturating_sub(budget.used());
+        if free >= bytes {
+            return;
+        }
         let now = self.now();
         let is_due = |next| (now >= next).then_some(now + RELIEF_PAUSE);
         if self.relief.fetch_update(Relaxed, Relaxed, is_due).is_err() {
             return;
         }
         let open = self.lock();
-        let others = open.iter().filter(|other| !ptr::eq(&***other, asks) && other.wait.is_on());
+        let others = open.iter().filter(|other| !ptr::eq(&***other, asks) && other.wait.is_at_rest());
         let held = others.map(|other| (other.holdings.of(budget), other)).filter(|(held, _)| *held > 0);
-        let mut holders: Vec<_> = held.collect();
+        // What those hold who were dropped before is as good as free.
+        let (mut holders, dropped): (Vec<_>, Vec<_>) = held.partition(|(_, other)| other.wait.is_on());
         let sum = |holders: &[(usize, _)]| holders.iter().fold(0, |all: usize, (held, _)| all.saturating_add(*held));
+        let free = free.saturating_add(sum(&dropped));
+        let (missing, needed) = (wanted.saturating_sub(free), bytes.saturating_sub(free));
         let much = sum(&holders) / holders.len().max(1) / 2;
         holders.retain(|(held, other)| *held >= much && (other.wait.is_for_body() || other.reads_slowly(*held, now)));
-        // More than was asked: what comes free is for others too until who asked is back, and a message wants room for its values.
-        let wanted = bytes.max(budget.limit() / HEADROOM);
-        let free = budget.limit().saturating_sub(budget.used());
-        let (missing, needed) = (wanted.saturating_sub(free), bytes.saturating_sub(free));
         // What doesn't help is not done.
         if needed == 0 || sum(&holders) < needed {
             return;
         }
-        holders.sort_by_cached_key(|(_, other)| other.wait.rate(now));
+        holders.sort_by_cached_key(|(_, other)| other.wait.pace(now));
         let mut freed = 0;
         for (held, holder) in holders {
             // Either ends another kind of wait as well.
@@ -148,7 +153,7 @@ impl Connections {
         let now = self.now();
         let open = self.lock();
         let waiting = open.iter().filter(|activity| activity.wait.is_on() && among(activity));
-        let slowest = waiting.min_by_key(|activity| activity.wait.rate(now));
+        let slowest = waiting.min_by_key(|activity| activity.wait.pace(now));
         // What it holds is as good as gone: nobody else has to go for that.
         if let Some(activity) = slowest
             && activity.wait.drop_it(how)
@@ -235,7 +240,7 @@ impl Received {
     /// The body isn't waited for, of which so many bytes came.
     pub(super) fn go_on(&self, came: u64) {
         self.moved(came);
-        self.0.wait.end();
+        self.0.wait.end_of_body();
     }
 
     /// Whether the request is to be given up, asked once.
@@ -285,6 +290,11 @@ impl Wait {
         matches!(self.kind.load(Relaxed), Wait::PEER | Wait::BODY)
     }
 
+    /// Whether the connection waits, or was given up and has not gone yet.
+    fn is_at_rest(&self) -> bool {
+        self.kind.load(Relaxed) != Wait::NONE
+    }
+
     fn is_for_body(&self) -> bool {
         self.kind.load(Relaxed) == Wait::BODY
     }
@@ -297,6 +307,11 @@ impl Wait {
     /// The bytes of an incomplete message that are held.
     pub(super) fn held(&self) -> usize {
         self.held.load(Relaxed)
+    }
+
+    /// What the slowest has least of: what it moved lately, and of those that moved nothing, when its wait began.
+    fn pace(&self, now: u64) -> (u64, u64) {
+        (self.lately(now), self.since.load(Relaxed))
     }
 
     /// In bytes per second, lately.
@@ -373,11 +388,13 @@ impl Activity {
         self.wait.begin(kind, self.shared.admission.connections.now(), waited, moved);
     }
 
-    /// Whether an answer is read so slowly that what is `held` for it would be held for longer than a client may read nothing.
+    /// Whether an answer is read so slowly that what is `held` for it would be held for longer than a client may read nothing. The
+    /// system takes an answer in pieces, and so its rate is the larger one: lately, or since the client was waited for.
     fn reads_slowly(&self, held: usize, now: u64) -> bool {
         let limit = u64::try_from(self.shared.timeouts.write.as_millis()).unwrap_or(u64::MAX);
         let waited = now.saturating_sub(self.wait.since.load(Relaxed));
-        waited >= READING && self.wait.rate(now).saturating_mul(limit) / 1_000 < held as u64
+        let mean = self.wait.moved.load(Relaxed).saturating_mul(1_000) / waited.max(1);
+        waited >= READING && self.wait.rate(now).max(mean).saturating_mul(limit) / 1_000 < held as u64
     }
 
     /// The message is complete: it isn't waited for, and what is held of it is at work.

@@ -265,6 +265,9 @@ impl Drop for Exchange {
         if self.status.is_none() {
             self.activity.answered();
         }
+        if self.is_package {
+            self.activity.holdings.end_of_request();
+        }
         self.activity.end(self.status, self.is_package);
     }
 }

@@ -31,11 +31,17 @@ impl Holdings {
         self.lock().answer = Arc::downgrade(memory);
     }
 
+    /// The request is over. What is kept of its package is its handler's.
+    pub(super) fn end_of_request(&self) {
+        let mut held = self.lock();
+        (held.memory, held.disk) = Default::default();
+    }
+
     /// How many bytes of a budget are held.
     pub(super) fn of(&self, budget: &Budget) -> usize {
         let Held { memory, disk, answer } = &*self.lock();
         let held = [memory, disk, answer].map(|weak| {
-            let reservation = weak.upgrade().filter(|reservation| reservation.budget().is(budget));
+            let reservation = weak.upgrade().filter(|reservation| reservation.budget().is_same(budget));
             reservation.map_or(0, |reservation| reservation.bytes())
         });
         held.into_iter().fold(0, usize::saturating_add)

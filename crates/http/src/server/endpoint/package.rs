@@ -57,6 +57,7 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
         let limit = options.request_timeout;
         let reply = within_progress(limit, &coming.progress, reply).await;
         relieve();
+        reservation.release();
         drop((reservation, disk));
         let reply = reply.map_err(|_| Refusal::HandlerTimeout { limit })?;
         asked.ticket.holds_answer(&reply);

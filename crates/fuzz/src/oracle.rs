@@ -112,6 +112,8 @@ impl Difference {
             // A prefix that is declared twice in one tag.
             _ if text[error.offset()..].starts_with("xmlns") => Some(Difference::Namespace),
             _ if is_in_instruction(text, error.offset()) => Some(Difference::Instruction),
+            // The value of an entity that nothing refers to.
+            _ if is_in_entity(text, error.offset()) => Some(Difference::Doctype),
             _ => None,
         }
     }
@@ -120,6 +122,11 @@ impl Difference {
 fn is_in_instruction(text: &str, offset: usize) -> bool {
     let (before, rest) = text.split_at(offset);
     rest.starts_with("<?") || before.rfind("<?").is_some_and(|begin| !before[begin..].contains("?>"))
+}
+
+fn is_in_entity(text: &str, offset: usize) -> bool {
+    let before = &text[..offset];
+    before.rfind("<!ENTITY").is_some_and(|begin| !before[begin..].contains('>'))
 }
 
 /// Whether roxmltree refuses what XML allows.

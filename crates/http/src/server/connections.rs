@@ -91,9 +91,9 @@ impl Connections {
         self.drop_slowest(Wait::CLOSED, |_| true);
     }
 
-    /// Drops those who hold much of a budget, the slowest first, until so many bytes of it come free, if that many can, and an eighth of it: a request
-    /// whose body is waited for is answered, and a connection whose answer is read too slowly is closed. To hold much is to hold
-    /// at least half as much as the others on average. The one that asks is not dropped.
+    /// Drops those who hold much of a budget, the slowest first, until so many bytes of it come free, if that many can, and an
+    /// eighth of it: a request whose body is waited for is answered, and a connection whose answer is read too slowly is
+    /// closed. To hold much is to hold at least half as much as the others on average. The one that asks is not dropped.
     #[cold]
     pub(super) fn relieve(&self, asks: &Activity, budget: &Budget, bytes: usize) {
         // More than was asked: what comes free is for others too until who asked is back, and a message wants room for its values.
@@ -108,7 +108,7 @@ impl Connections {
             return;
         }
         let open = self.lock();
-        let others = open.iter().filter(|other| !ptr::eq(&***other, asks) && other.wait.is_at_rest());
+        let others = open.iter().filter(|other| !ptr::eq(&***other, asks) && other.wait.is_waiting_or_over());
         let held = others.map(|other| (other.holdings.of(budget), other)).filter(|(held, _)| *held > 0);
         // What those hold who were dropped before is as good as free.
         let (mut holders, dropped): (Vec<_>, Vec<_>) = held.partition(|(_, other)| other.wait.is_on());
@@ -291,7 +291,7 @@ impl Wait {
     }
 
     /// Whether the connection waits, or was given up and has not gone yet.
-    fn is_at_rest(&self) -> bool {
+    fn is_waiting_or_over(&self) -> bool {
         self.kind.load(Relaxed) != Wait::NONE
     }
 

@@ -131,7 +131,7 @@ impl<'a> Block<'_, 'a> {
     /// An endpoint reference (1.0 Core §2.2; submission §2.2). Its address is checked when something is to be sent there.
     fn endpoint(&mut self) -> Result<EndpointReference, Error> {
         let inside = self.decoder.reader().depth();
-        let (mut address, mut reference_parameters) = (None, Vec::new());
+        let (mut address, mut reference_parameters, mut length) = (None, Vec::new(), 0);
         while let Some(child) = self.next_child(inside)? {
             let reader = self.decoder.reader();
             let is_ours = reader.namespace(child.namespace) == self.version.namespace();
@@ -140,9 +140,9 @@ impl<'a> Block<'_, 'a> {
                     return Err(self.invalid("two addresses, where one was expected"));
                 }
                 "Address" if is_ours => address = Some(self.text("Address")?),
-                "ReferenceParameters" if is_ours => self.add_parameters(&mut reference_parameters)?,
+                "ReferenceParameters" if is_ours => self.add_parameters(&mut reference_parameters, &mut length)?,
                 "ReferenceProperties" if is_ours && self.version == Version::Submission => {
-                    self.add_parameters(&mut reference_parameters)?;
+                    self.add_parameters(&mut reference_parameters, &mut length)?;
                 }
                 _ => reader.skip_element()?,
             }
@@ -154,18 +154,17 @@ impl<'a> Block<'_, 'a> {
         Ok(EndpointReference { address, reference_parameters })
     }
 
-    /// Adds the children of an element whose start tag was read, unless they are too many.
-    fn add_parameters(&mut self, parameters: &mut Vec<Any>) -> Result<(), Error> {
+    /// Adds the children of an element whose start tag was read, unless they are too many or too long. `length` is that of all so far.
+    fn add_parameters(&mut self, parameters: &mut Vec<Any>, length: &mut usize) -> Result<(), Error> {
         let inside = self.decoder.reader().depth();
-        let mut length = parameters.iter().map(|parameter| parameter.xml().len()).sum::<usize>();
         while let Some(child) = self.next_child(inside)? {
             if parameters.len() == MOST_REFERENCE_PARAMETERS {
                 let found = format!("more than {MOST_REFERENCE_PARAMETERS} reference parameters, which is the limit");
                 return Err(self.invalid(&found));
             }
             let parameter = self.decoder.raw(child)?;
-            length += parameter.xml().len();
-            if length > REFERENCE_PARAMETERS_LENGTH {
+            *length += parameter.xml().len();
+            if *length > REFERENCE_PARAMETERS_LENGTH {
                 let most = Size(REFERENCE_PARAMETERS_LENGTH);
                 return Err(self.invalid(&format!("reference parameters of more than {most}, which is the limit")));
             }

@@ -68,7 +68,8 @@ pub(crate) fn cases(source: &str, is_encoded: impl Fn(&(String, String)) -> bool
         _ => None,
     });
     let tables = file.items.iter().filter_map(|item| match item {
-        Item::Static(item) if item.ident.to_string().contains("OPERATIONS") => Some(item),
+        // By its type: a table of a type `Operations` has a name like it.
+        Item::Static(item) if is_operations(&item.ty) => Some(item),
         _ => None,
     });
     let (mut cases, mut known) = (Vec::new(), HashSet::new());
@@ -111,6 +112,11 @@ pub(crate) fn cases(source: &str, is_encoded: impl Fn(&(String, String)) -> bool
         }
     }
     Ok(cases)
+}
+
+/// Whether `type_` is that of a table of operations, `[Operation; N]`.
+fn is_operations(type_: &Type) -> bool {
+    matches!(type_, Type::Array(array) if matches!(&*array.elem, Type::Path(path) if path.path.is_ident("Operation")))
 }
 
 /// The constants of the namespaces.

@@ -23,7 +23,9 @@ struct Schedule {
     /// Warm-up and window of a run.
     warmup: Duration,
     window: Duration,
+    /// The runs of a row in a bench of all cases, and in one of chosen cases, which has the time for more pairs.
     runs: usize,
+    runs_of_chosen: usize,
     /// The slices of a window in which targets take turns.
     slice: Duration,
     /// Passes over a sequence, of which the first is discarded.
@@ -44,6 +46,7 @@ const QUICK: Schedule = Schedule {
     warmup: Duration::from_millis(150),
     window: Duration::from_millis(400),
     runs: 2,
+    runs_of_chosen: 10,
     slice: Duration::from_millis(50),
     sequences: 2,
     step: Duration::from_secs(1),
@@ -57,6 +60,7 @@ const STANDARD: Schedule = Schedule {
     warmup: Duration::from_millis(500),
     window: Duration::from_secs(2),
     runs: 3,
+    runs_of_chosen: 3,
     slice: Duration::from_millis(100),
     sequences: 6,
     step: Duration::from_secs(3),
@@ -79,6 +83,12 @@ const GAIN: f64 = 0.05;
 const CONNECTIONS: usize = 25;
 /// How long a request may take where it isn't the article that says.
 const TIMEOUT: Duration = Duration::from_secs(10);
+
+impl Schedule {
+    fn runs(&self, spare: bool) -> usize {
+        if spare { self.runs } else { self.runs_of_chosen }
+    }
+}
 
 impl Profile {
     /// What is driven of a suite, and how; with `ab` where a suite was published with it and it is there.
@@ -145,7 +155,8 @@ fn without_floor(load: Load) -> Load {
 fn closed(schedule: &Schedule, suite: &Suite, method: &castile_suites::Method, spare: bool) -> Vec<Load> {
     let plan =
         Plan { warmup: schedule.warmup, stop: Stop::after(schedule.window), timeout: TIMEOUT, ..method.plan.clone() };
-    let load = |case: Case| Load { runs: schedule.runs, slice: Some(schedule.slice), ..Load::new(case, plan.clone()) };
+    let (runs, slice) = (schedule.runs(spare), Some(schedule.slice));
+    let load = |case: Case| Load { runs, slice, ..Load::new(case, plan.clone()) };
     let mut loads = Vec::new();
     if method.client == Client::Typed {
         loads.extend((suite.typed)().into_iter().map(load).map(without_floor));
@@ -219,7 +230,7 @@ fn ramps(schedule: &Schedule, suite: &Suite, method: &castile_suites::Method, sp
         timeout: TIMEOUT,
         ..Plan::default()
     };
-    let (runs, slice) = (schedule.runs, Some(schedule.slice));
+    let (runs, slice) = (schedule.runs(spare), Some(schedule.slice));
     let mut loads: Vec<Load> =
         cases.iter().map(|case| Load { runs, slice, ..Load::new(case.clone(), compared.clone()) }).collect();
     let Start::PerSecond(published) = method.plan.start else { return loads };

@@ -565,14 +565,16 @@ impl ToXml for AnyType {
     }
 }
 
+/// Names are the same where they mean the same, whatever their prefixes.
 impl PartialEq for AnyType {
     fn eq(&self, other: &Self) -> bool {
         let names =
             |any: &AnyType| any.names().into_iter().collect::<BTreeSet<_>>() == other.names().into_iter().collect();
-        self.type_name == other.type_name
-            && self.attributes == other.attributes
-            && self.content == other.content
-            && names(self)
+        let is_same_content = match (self.name(), other.name()) {
+            (None, None) => self.content == other.content,
+            (name, other) => name == other,
+        };
+        self.type_name == other.type_name && self.attributes == other.attributes && is_same_content && names(self)
     }
 }
 

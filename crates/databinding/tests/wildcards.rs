@@ -293,6 +293,11 @@ fn names_in_a_value_of_any_type_mean_what_they_meant() {
         let (any, written) = name(prefix, text);
         assert_eq!(any.read::<QName>().unwrap(), QName::new(namespace, "x").unwrap());
         assert!(written.ends_with(&format!(" xmlns:q1=\"{namespace}\">q1:x</ns1:v>")), "{written}");
+        // It is the same name with another prefix, and another one in another namespace.
+        let again = any_type(&written.replacen("<ns1:v", "<ns1:v xmlns:ns1='urn:payload'", 1)).0;
+        assert_eq!(again, any);
+        assert_ne!(name("xmlns:ns1='urn:elsewhere'", "ns1:x").0, any);
+        assert_ne!(name(prefix, &format!("{text}y")).0, any);
     }
     // The same text under another declaration is another value.
     let (one, other) = (any_type("<a xmlns:q='urn:1'>q:x</a>").0, any_type("<a xmlns:q='urn:2'>q:x</a>").0);

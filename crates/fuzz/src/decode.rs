@@ -119,8 +119,8 @@ fn kinds() -> Vec<Kind> {
 /// Request and response of an operation.
 fn both<Q, R>(operations: &'static [Operation], name: &str) -> [Kind; 2]
 where
-    Q: FromXml + ToXml + Debug,
-    R: FromXml + ToXml + Debug,
+    Q: FromXml + ToXml + Debug + PartialEq,
+    R: FromXml + ToXml + Debug + PartialEq,
 {
     let operation = operations.iter().find(|operation| operation.name == name);
     let operation = operation.unwrap_or_else(|| panic!("no operation {name}"));
@@ -129,7 +129,12 @@ where
 }
 
 /// Reads `document` in all ways, and returns the memory that knows it.
-fn check<T: FromXml + ToXml + Debug>(root: &'static Root, document: &[u8], limits: Limits, memory: Memory) -> Memory {
+fn check<T: FromXml + ToXml + Debug + PartialEq>(
+    root: &'static Root,
+    document: &[u8],
+    limits: Limits,
+    memory: Memory,
+) -> Memory {
     // A text can't be as long as its document, so this limit changes nothing, except that no tag is learned under it.
     let mut plain = limits;
     plain.text_length = plain.text_length.min(document.len().saturating_sub(1));
@@ -147,8 +152,10 @@ fn check<T: FromXml + ToXml + Debug>(root: &'static Root, document: &[u8], limit
     if let Ok(value) = slow {
         let written = message::write(Version::Soap11, root, &value, Vec::new())
             .unwrap_or_else(|error| panic!("what was read from {} can't be written: {error}", shown(document)));
-        let (again, _) = read::<T>(root, &written, Limits::default(), Memory::default());
-        assert_eq!(format!("{again:?}"), slow_text, "read, written as {} and read again", shown(&written));
+        let again = read::<T>(root, &written, Limits::default(), Memory::default()).0;
+        // A name is itself with another prefix, and not-a-number as text.
+        let is_same = again.as_ref().is_ok_and(|again| *again == value) || format!("{again:?}") == slow_text;
+        assert!(is_same, "{slow_text}, written as {} and read as {again:?}", shown(&written));
     }
     memory
 }

@@ -225,4 +225,41 @@ macro_rules! time_line {
     };
 }
 
-use {text_form, time_line};
+/// Conversions of a type that is bytes.
+macro_rules! bytes_form {
+    ($type:ident) => {
+        impl std::ops::Deref for $type {
+            type Target = [u8];
+
+            fn deref(&self) -> &[u8] {
+                &self.0
+            }
+        }
+
+        impl AsRef<[u8]> for $type {
+            fn as_ref(&self) -> &[u8] {
+                &self.0
+            }
+        }
+
+        impl From<Vec<u8>> for $type {
+            fn from(bytes: Vec<u8>) -> Self {
+                $type(bytes)
+            }
+        }
+
+        impl From<&[u8]> for $type {
+            fn from(bytes: &[u8]) -> Self {
+                $type(bytes.to_vec())
+            }
+        }
+
+        impl From<$type> for Vec<u8> {
+            fn from(value: $type) -> Self {
+                value.0
+            }
+        }
+    };
+}
+
+use {bytes_form, text_form, time_line};

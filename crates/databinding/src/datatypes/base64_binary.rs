@@ -1,10 +1,19 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::{SimpleType, text_form};
+use super::{SimpleType, bytes_form, text_form};
 use crate::xop::Binary;
 
 /// `xs:base64Binary` (XSD Part 2 §3.2.16): bytes.
+///
+/// ```
+/// use castile_databinding::datatypes::Base64Binary;
+///
+/// let key: Base64Binary = "AQID".parse()?;
+/// assert_eq!(*key, [1, 2, 3]);
+/// assert_eq!(Base64Binary::from(&[1, 2, 3][..]).to_string(), "AQID");
+/// # Ok::<(), castile_databinding::datatypes::Invalid>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Base64Binary(pub Vec<u8>);
 
@@ -37,12 +46,7 @@ impl SimpleType for Base64Binary {
 }
 
 text_form!(Base64Binary);
-
-impl From<Vec<u8>> for Base64Binary {
-    fn from(bytes: Vec<u8>) -> Self {
-        Base64Binary(bytes)
-    }
-}
+bytes_form!(Base64Binary);
 
 #[cfg(test)]
 mod tests {

@@ -53,7 +53,6 @@ pub(super) fn astronomical(year: i64) -> i64 {
 }
 
 /// The year as XSD counts it.
-#[cfg(any(feature = "chrono", feature = "jiff"))]
 pub(super) fn year_of_astronomical(year: i64) -> i64 {
     if year <= 0 { year.saturating_sub(1) } else { year }
 }
@@ -64,6 +63,20 @@ pub(super) fn day_number(year: i128, month: i128, day: i128) -> i128 {
     let months = year * 12 + month - 3;
     let (year, month) = (months.div_euclid(12), months.rem_euclid(12));
     year * 365 + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + (month * 153 + 2) / 5 + day - 1
+}
+
+/// The date of a day, by its number: year as XSD counts it, month and day.
+pub(super) fn date_of(day_number: i128) -> (i64, u8, u8) {
+    const DAYS_IN_400_YEARS: i128 = 146_097;
+    let (era, day) = (day_number.div_euclid(DAYS_IN_400_YEARS), day_number.rem_euclid(DAYS_IN_400_YEARS));
+    // Each fourth year is a day longer, but not each hundredth, but each four hundredth, which is the last one here.
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day_of_year = day - (year * 365 + year / 4 - year / 100);
+    let month = (day_of_year * 5 + 2) / 153;
+    let day = day_of_year - (month * 153 + 2) / 5 + 1;
+    // The year begins in March.
+    let (year, month) = if month < 10 { (year, month + 3) } else { (year + 1, month - 9) };
+    (year_of_astronomical((era * 400 + year) as i64), month as u8, day as u8)
 }
 
 pub(super) fn days_in(year: i64, month: u8) -> u8 {

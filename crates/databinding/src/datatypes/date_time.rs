@@ -1,4 +1,9 @@
-use super::calendar::{Cursor, FARTHEST_ZONE, days_in, write_fraction, write_year, write_zone};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::calendar::{
+    Cursor, FARTHEST_ZONE, NANOSECONDS_PER_DAY, NANOSECONDS_PER_SECOND, date_of, day_number, days_in, write_fraction,
+    write_year, write_zone,
+};
 use super::{SimpleType, collapse, text_form, time_line};
 
 /// `xs:dateTime` (XSD Part 2 §3.2.7): a moment with or without a time zone.
@@ -49,6 +54,21 @@ impl DateTime {
         moment.exists().then_some(moment)
     }
 
+    /// This moment in UTC, by the clock of the system.
+    ///
+    /// ```
+    /// use std::time::SystemTime;
+    ///
+    /// use castile_databinding::datatypes::DateTime;
+    ///
+    /// let now = DateTime::now();
+    /// assert!(now.to_string().ends_with('Z'));
+    /// assert_eq!(DateTime::from(SystemTime::UNIX_EPOCH).to_string(), "1970-01-01T00:00:00Z");
+    /// ```
+    pub fn now() -> Self {
+        SystemTime::now().into()
+    }
+
     pub(super) fn exists(&self) -> bool {
         self.year != 0
             && (1..=12).contains(&self.month)
@@ -72,6 +92,29 @@ impl DateTime {
             self.year = if self.year == -1 { 1 } else { self.year + 1 };
         }
         self
+    }
+}
+
+/// The moment in UTC, to the nanosecond.
+impl From<SystemTime> for DateTime {
+    fn from(time: SystemTime) -> Self {
+        let since_epoch = match time.duration_since(UNIX_EPOCH) {
+            Ok(after) => after.as_nanos() as i128,
+            Err(error) => -(error.duration().as_nanos() as i128),
+        };
+        let (days, rest) = (since_epoch.div_euclid(NANOSECONDS_PER_DAY), since_epoch.rem_euclid(NANOSECONDS_PER_DAY));
+        let (year, month, day) = date_of(day_number(1970, 1, 1) + days);
+        let seconds = rest / NANOSECONDS_PER_SECOND;
+        DateTime {
+            year,
+            month,
+            day,
+            hour: (seconds / 3600) as u8,
+            minute: (seconds / 60 % 60) as u8,
+            second: (seconds % 60) as u8,
+            nanosecond: (rest % NANOSECONDS_PER_SECOND) as u32,
+            offset_minutes: Some(0),
+        }
     }
 }
 
@@ -116,7 +159,27 @@ text_form!(DateTime);
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+
+    /// Each day of 800 years has the date that the line of time gives it.
+    #[test]
+    fn times_of_the_system_are_moments() {
+        for day in 0..292_200_u64 {
+            let after = Duration::new(day * 86_400 + day % 86_400, (day % 1_000_000_000) as u32);
+            for time in [UNIX_EPOCH + after, UNIX_EPOCH - after] {
+                let moment = DateTime::from(time);
+                assert!(moment.exists(), "{moment:?}");
+                let epoch = DateTime::from(UNIX_EPOCH).instant().nanoseconds;
+                let distance = (moment.instant().nanoseconds - epoch).unsigned_abs();
+                assert_eq!(distance, after.as_nanos(), "{moment:?}");
+            }
+        }
+        let text = |seconds: u64| DateTime::from(UNIX_EPOCH - Duration::from_secs(seconds)).to_string();
+        assert_eq!(text(62_135_596_800), "0001-01-01T00:00:00Z");
+        assert_eq!(text(62_135_596_801), "-0001-12-31T23:59:59Z");
+    }
 
     #[test]
     fn moments_are_read_and_written_as_they_are() {

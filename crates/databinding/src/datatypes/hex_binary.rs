@@ -1,4 +1,4 @@
-use super::{SimpleType, collapse, text_form};
+use super::{SimpleType, bytes_form, collapse, text_form};
 
 /// `xs:hexBinary` (XSD Part 2 §3.2.15): bytes. They are written with capital letters.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -30,12 +30,7 @@ impl SimpleType for HexBinary {
 }
 
 text_form!(HexBinary);
-
-impl From<Vec<u8>> for HexBinary {
-    fn from(bytes: Vec<u8>) -> Self {
-        HexBinary(bytes)
-    }
-}
+bytes_form!(HexBinary);
 
 fn value(digit: u8) -> Option<u8> {
     (digit as char).to_digit(16).map(|value| value as u8)

@@ -1,4 +1,4 @@
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
 use crate::{Budget, Exhausted};
@@ -13,7 +13,9 @@ pub struct Reservation {
     refused: AtomicUsize,
     /// What of it is held by shares.
     shared: AtomicUsize,
-    /// The one that is told what this is refused.
+    /// Whether nobody waits any more for what it is for.
+    has_ended: AtomicBool,
+    /// The one that is told what this is refused, and ends this one.
     beside: Weak<Reservation>,
 }
 
@@ -25,6 +27,7 @@ impl Reservation {
             held: AtomicUsize::new(bytes),
             refused: AtomicUsize::new(0),
             shared: AtomicUsize::new(0),
+            has_ended: AtomicBool::new(false),
             beside: Weak::new(),
         }
     }
@@ -33,13 +36,16 @@ impl Reservation {
     ///
     /// # Errors
     ///
-    /// When less than `bytes` is left. What was held before is still held.
+    /// When less than `bytes` is left, or it has [ended](Self::end). What was held before is still held.
     pub fn grow(&self, bytes: usize) -> Result<(), Exhausted> {
         self.try_grow(bytes).inspect_err(|_| self.note_refused(bytes))
     }
 
     /// Takes `bytes` more, of which less would do as well: to be refused is not noted.
     pub(crate) fn try_grow(&self, bytes: usize) -> Result<(), Exhausted> {
+        if self.has_ended() {
+            return Err(Exhausted { asked: bytes, used: self.budget.used(), limit: self.budget.limit() });
+        }
         self.budget.pool.take(bytes)?;
         self.held.fetch_add(bytes, Ordering::Relaxed);
         Ok(())
@@ -66,8 +72,32 @@ impl Reservation {
         }
     }
 
+    /// Says that nobody waits any more for what it is for: it and those [beside](Self::another) it grow no further, so work
+    /// that is charged in steps ends at the next one. What is held stays held until it is dropped.
+    ///
+    /// ```
+    /// use castile_budget::Budget;
+    ///
+    /// let request = Budget::new(1_000).reserve(100)?;
+    /// request.end();
+    /// assert!(request.grow(1).is_err());
+    /// assert_eq!(request.bytes(), 100);
+    /// # Ok::<(), castile_budget::Exhausted>(())
+    /// ```
+    pub fn end(&self) {
+        self.has_ended.store(true, Ordering::Relaxed);
+    }
+
+    fn has_ended(&self) -> bool {
+        self.has_ended.load(Ordering::Relaxed) || self.beside.upgrade().is_some_and(|beside| beside.has_ended())
+    }
+
     #[cold]
     fn note_refused(&self, bytes: usize) {
+        // Others make way for those who are waited for.
+        if self.has_ended() {
+            return;
+        }
         match self.beside.upgrade() {
             Some(beside) => beside.note_refused(bytes),
             None => drop(self.refused.fetch_max(bytes, Ordering::Relaxed)),

@@ -134,7 +134,12 @@ impl Run {
 
     /// What is in it, to be read.
     pub(crate) fn content(&self) -> Result<Content<'_>, Error> {
-        Content::new(&self.xml, &self.wanted())
+        self.content_under(&self.wanted())
+    }
+
+    /// What is in it, to be read under the declarations that it [wants](Self::wanted).
+    pub(crate) fn content_under(&self, wanted: &[(&str, &str)]) -> Result<Content<'_>, Error> {
+        Content::new(&self.xml, wanted)
     }
 
     /// Whether there is neither an element nor text. No more is read than tells.
@@ -168,17 +173,23 @@ impl Run {
     }
 
     /// Whether all means the same where `is_declared` says which namespace a prefix has: the empty one none, or that of the
-    /// default.
-    pub(crate) fn means_the_same(&self, mut is_declared: impl FnMut(&str, &str) -> bool) -> bool {
+    /// default. `wanted` is what it [wants](Self::wanted).
+    pub(crate) fn means_the_same(
+        &self,
+        wanted: &[(&str, &str)],
+        mut is_declared: impl FnMut(&str, &str) -> bool,
+    ) -> bool {
         let Some(scope) = &self.scope else { return true };
-        let wanted = self.wanted();
         is_declared("", scope.resolve("").unwrap_or_default())
             && wanted.iter().all(|(prefix, namespace)| is_declared(prefix, namespace))
     }
 
-    /// The declarations around it that it may name, outermost first.
-    fn wanted(&self) -> Vec<(&str, &str)> {
-        self.declared_for([self.xml.as_str()], true)
+    /// The declarations around it that it may name, and that of the default namespace.
+    pub(crate) fn wanted(&self) -> Vec<(&str, &str)> {
+        let default = self.scope.as_ref().and_then(|scope| scope.resolve("")).filter(|namespace| !namespace.is_empty());
+        let mut wanted: Vec<_> = default.map(|namespace| ("", namespace)).into_iter().collect();
+        wanted.extend(self.declared_for([self.xml.as_str()]));
+        wanted
     }
 
     /// The declarations around it of prefixes that `values` may have, and its own texts if they count. Those of elements don't.
@@ -192,7 +203,10 @@ impl Run {
         }
         let mut texts: Vec<&str> = values.into_iter().collect();
         // It was read before, so there is no error.
-        if has_texts && let Ok(mut content) = self.content() {
+        if has_texts
+            && self.xml.contains(':')
+            && let Ok(mut content) = self.content()
+        {
             while let Ok(Some(part)) = content.next() {
                 texts.extend(match part {
                     Part::Text(text, _) => Some(text),
@@ -200,38 +214,37 @@ impl Run {
                 });
             }
         }
-        self.declared_for(texts, false)
+        self.declared_for(texts)
     }
 
-    /// The declarations around it of prefixes that stand in `texts`, outermost first, and that of the default namespace if it
-    /// is wanted.
-    fn declared_for<'s>(
-        &'s self,
-        texts: impl IntoIterator<Item = &'s str>,
-        with_default: bool,
-    ) -> Vec<(&'s str, &'s str)> {
+    /// The declarations around it of prefixes that stand in `texts`, in the order in which they come there.
+    fn declared_for<'s>(&'s self, texts: impl IntoIterator<Item = &'s str>) -> Vec<(&'s str, &'s str)> {
         let Some(scope) = &self.scope else { return Vec::new() };
-        // Each prefix with the innermost declaration of it, and whether that is wanted.
-        let mut declared: HashMap<&str, (usize, bool)> = HashMap::new();
-        for (number, (prefix, _)) in scope.declarations().enumerate() {
-            declared.entry(prefix).or_insert((number, prefix.is_empty() && with_default));
-        }
-        let mut last = "";
+        let mut declared: Vec<(&str, &str)> = Vec::new();
+        // The last few that were looked up, and, where there are more, all declarations that were not met: a look-up goes
+        // through all declarations, and a text can have any number of words like a prefix.
+        let (mut few, mut looked_up) = ([""; FEW], 0);
+        let mut unmet: HashMap<&str, &str> = HashMap::new();
         for prefix in texts.into_iter().flat_map(prefixes) {
-            // Many are as the one before.
-            if prefix != last
-                && let Some((_, is_wanted)) = declared.get_mut(prefix)
-            {
-                *is_wanted = true;
+            if prefix.is_empty() || few.contains(&prefix) {
+                continue;
             }
-            last = prefix;
+            few[looked_up % FEW] = prefix;
+            looked_up += 1;
+            if looked_up == FEW + 1 {
+                scope.declarations().for_each(|(prefix, namespace)| {
+                    unmet.entry(prefix).or_insert(namespace);
+                });
+                declared.iter().for_each(|(prefix, _)| {
+                    unmet.remove(prefix);
+                });
+            }
+            let namespace = if looked_up > FEW { unmet.remove(prefix) } else { scope.resolve(prefix) };
+            if let Some(namespace) = namespace.filter(|namespace| !namespace.is_empty()) {
+                declared.push((prefix, namespace));
+            }
         }
-        let is_wanted = |(number, (prefix, namespace)): &(usize, (&str, &str))| {
-            !namespace.is_empty() && declared.get(prefix) == Some(&(*number, true))
-        };
-        let mut wanted: Vec<_> = scope.declarations().enumerate().filter(is_wanted).map(|(_, one)| one).collect();
-        wanted.reverse();
-        wanted
+        declared
     }
 }
 

@@ -391,11 +391,12 @@ impl Encoder {
 
     #[cold]
     fn run_of_scope(&mut self, run: &Run) {
-        if run.means_the_same(self.declared_by_payload()) {
+        let wanted = run.wanted();
+        if run.means_the_same(&wanted, self.declared_by_payload()) {
             return self.raw(run.xml());
         }
         let mut write = || -> Result<(), Error> {
-            let mut content = run.content()?;
+            let mut content = run.content_under(&wanted)?;
             // Each may become many times as long as it was.
             while !self.is_outgrown() && content.write_next(|piece| self.raw(piece))? {}
             Ok(())

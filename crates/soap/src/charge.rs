@@ -31,6 +31,28 @@ pub(crate) fn hold(charge: Charge<'_>, bytes: usize) -> Result<Option<Reservatio
     charge.map(|reservation| reservation.another(bytes)).transpose()
 }
 
+/// Work that is done elsewhere and waited for here. Where that is dropped before it is done, what the work is charged to grows no
+/// further, so that it ends.
+pub(crate) struct Awaited(Option<Arc<Reservation>>);
+
+impl Awaited {
+    pub(crate) fn new(charge: Charge<'_>) -> Self {
+        Awaited(charge.cloned())
+    }
+
+    pub(crate) fn is_done(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Awaited {
+    fn drop(&mut self) {
+        if let Some(reservation) = &self.0 {
+            reservation.end();
+        }
+    }
+}
+
 /// Takes the bytes of an answer, unless it is a small one.
 pub(crate) fn keep(charge: Charge<'_>, bytes: usize) -> Result<Option<Arc<Reservation>>, Exhausted> {
     let charge = charge.filter(|_| bytes > SMALL);

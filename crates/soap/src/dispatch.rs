@@ -14,7 +14,7 @@ use castile_xml::{Reader, StartTag};
 use futures_util::FutureExt;
 
 use crate::addressing::{self, Exchange};
-use crate::charge::held;
+use crate::charge::{Awaited, held};
 use crate::envelope::end_tag;
 use crate::error::RPC;
 use crate::package::{Included, Package};
@@ -442,7 +442,9 @@ async fn read_again<Q: FromPayload + Send + 'static, H: Header>(
             let (options, failed) = (package.options.clone(), "the message could not be read");
             let nothing =
                 || Box::new(Package { received: Bytes::new().into(), options, included: None, reservation: None });
+            let awaited = Awaited::new(package.reservation.as_ref());
             let read = offload.run(move || read(package)).await;
+            awaited.is_done();
             read.unwrap_or_else(|| (nothing(), Err(Error::new(ErrorKind::System, failed))))
         }
     }

@@ -11,7 +11,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use crate::addressing::{self, Exchange};
-use crate::charge::{hold, keep};
+use crate::charge::{Awaited, hold, keep};
 use crate::{
     Detail, Envelope, Error, ErrorKind, Fault, FaultDetail, Header, NoDetail, Offloading, Operation, Options, Pending,
     Reply, Request, ToPayload, Turn, Version, Written, header, message,
@@ -91,6 +91,7 @@ impl Responding {
         H: Header,
     {
         let (version, exchange, offload) = (self.version, self.exchange.clone(), self.offload.clone());
+        let awaited = Awaited::new(self.reservation.as_ref());
         let values = match self.room() {
             Ok(values) => values,
             Err(refused) => return std::future::ready(refused).boxed(),
@@ -104,6 +105,7 @@ impl Responding {
                 Some(offload) => offload.run(write).await.flatten(),
                 None => write(),
             };
+            awaited.is_done();
             let reply = written.unwrap_or_else(|| of_fault(version, exchange.as_deref(), &panicked()));
             reply.with_parts(parts)
         })

@@ -10,6 +10,7 @@ use castile_xml::Charset;
 use futures_util::future::BoxFuture;
 use http::Extensions;
 
+use crate::charge::Awaited;
 use crate::{
     AnyHeader, Description, Envelope, Error, ErrorKind, Fault, FaultCode, NoDetail, Options, Version, blocks, message,
     reply,
@@ -62,13 +63,23 @@ impl<S: Service + ?Sized> Service for Arc<S> {
         S::description(self)
     }
 
-    /// A large message is read elsewhere, if there is such a place.
+    /// A message whose reading may be long is read elsewhere, if there is such a place.
     fn call(&self, request: Request, options: &Options) -> Pending {
-        match options.elsewhere(request.message.len()) {
-            None => S::call(self, request, options),
-            Some(_) => call_elsewhere(self.clone(), request, options.clone()),
+        let length = request.message.len();
+        let is_long = options.elsewhere(length).is_some()
+            || options.elsewhere(length.saturating_mul(ENCODED_WEIGHT)).is_some() && is_encoded(self.description());
+        match is_long {
+            false => S::call(self, request, options),
+            true => call_elsewhere(self.clone(), request, options.clone()),
         }
     }
+}
+
+/// How much more work a byte of SOAP encoding may be than one of other messages: references have values read again.
+const ENCODED_WEIGHT: usize = 4;
+
+fn is_encoded(description: &Description) -> bool {
+    description.operations.iter().any(|operation| operation.request.is_encoded)
 }
 
 #[cold]
@@ -76,7 +87,10 @@ fn call_elsewhere<S: Service + ?Sized>(service: Arc<S>, request: Request, option
     Box::pin(async move {
         let version = request.version;
         let Some(offload) = options.offload.clone() else { return S::call(&service, request, &options).await };
-        match offload.run(move || S::call(&service, request, &options)).await {
+        let awaited = Awaited::new(request.reservation.as_ref());
+        let called = offload.run(move || S::call(&service, request, &options)).await;
+        awaited.is_done();
+        match called {
             Some(pending) => pending.await,
             None => Reply::from_fault(version, &reply::panicked()),
         }

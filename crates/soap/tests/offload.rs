@@ -71,7 +71,7 @@ const fn operation(name: &'static str) -> Operation {
     }
 }
 
-static OPERATIONS: [Operation; 8] = [
+static OPERATIONS: [Operation; 9] = [
     operation("read"),
     operation("write"),
     operation("again"),
@@ -80,6 +80,7 @@ static OPERATIONS: [Operation; 8] = [
     operation("charged"),
     operation("turns"),
     operation("limited"),
+    operation("ended"),
 ];
 
 /// Answers with so many texts as the first one says, or with what came. It waits once before it answers "wait".
@@ -307,6 +308,26 @@ async fn values_that_wait_to_be_written_are_charged() {
     drop(waiting);
     drop(std::mem::take(&mut *later.works.lock().unwrap()));
     assert_eq!(budget.used(), 0);
+}
+
+/// A thread wrote on for minutes after its request was answered 503.
+#[tokio::test]
+async fn what_nobody_waits_for_is_not_written_to_its_end() {
+    let (options, later) = Later::new(100);
+    let budget = Budget::unlimited();
+    let operation = &OPERATIONS[8];
+    let length = || format!("{:?}", operation.response_size);
+    let mut dropped = begin(operation.name, &["1000"], &options, &budget);
+    assert!(poll(&mut dropped).is_pending() && later.waiting() == 1);
+    let unknown = length();
+    drop(dropped);
+    later.go_on();
+    assert_eq!(length(), unknown);
+    let mut awaited = begin(operation.name, &["1000"], &options, &budget);
+    assert!(poll(&mut awaited).is_pending());
+    later.go_on();
+    assert!(!awaited.await.is_fault());
+    assert_ne!(length(), unknown);
 }
 
 /// Those who asked for something else waited for seconds, as the handlers took all threads.

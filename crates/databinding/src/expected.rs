@@ -51,6 +51,17 @@ impl Expected {
         expected
     }
 
+    /// An element that may come as well, named before the others unless it is one of them.
+    #[cold]
+    pub(crate) fn also(mut self, element: &Element) -> Self {
+        for word in Self::elements([element]).0 {
+            if !self.0.contains(&word) {
+                self.0.insert(0, word);
+            }
+        }
+        self
+    }
+
     /// Something else that may come as well.
     #[cold]
     pub(crate) fn or(mut self, text: &str) -> Self {
@@ -118,6 +129,8 @@ mod tests {
         }
         assert_eq!(Expected::elements([&a]).or("another element").instead_of(""), "<a> of urn:a or another element");
         assert_eq!(Expected::end_of(&a).instead_of("urn:b"), "</a>");
+        assert_eq!(Expected::end_of(&a).also(&b).instead_of(""), "<b> of urn:b or </a>");
+        assert_eq!(Expected::elements([&a, &b]).also(&b).instead_of(""), "<a> of urn:a or <b> of urn:b");
         assert_eq!(Expected::elements([&a, &b, &bare]).to_string(), "<a>, <b> or <c>");
     }
 }

@@ -13,6 +13,7 @@ mod tags;
 mod types;
 
 use std::borrow::Cow;
+use std::cell::Cell;
 
 use castile_budget::{Allowance, Exhausted};
 use castile_xml::{Memory, Reader, StartTag};
@@ -97,6 +98,8 @@ pub struct Decoder<'a> {
     next: Option<Next<'a>>,
     /// The [identity](Element::identity) of the element that the start tag which is next was recognised as, 0 if it wasn't.
     recognised: usize,
+    /// The element that could have come where a start tag has its name in another namespace, and the offset of that.
+    near: Cell<Option<(usize, &'static Element)>>,
     /// Whether the start tag that was used last said `xsi:nil="true"`.
     nil: bool,
     /// Whether what is read is by the rules of SOAP encoding.
@@ -155,6 +158,7 @@ impl<'a> Decoder<'a> {
             includes: None,
             next: None,
             recognised: 0,
+            near: Cell::new(None),
             nil: false,
             is_encoded: false,
             binary: None,

@@ -343,6 +343,16 @@ impl First {
         })
     }
 
+    /// The first element of this local name among what may come first, in whatever namespace, for messages.
+    #[cold]
+    pub fn named<'f>(first: &'f [First], name: &str) -> Option<&'f Element> {
+        first.iter().find_map(|first| match first {
+            First::Elements(table) => table.iter().find(|element| element.name == name),
+            First::Wildcard(_) => None,
+            First::Group(first) => First::named(first, name),
+        })
+    }
+
     /// What may come first, for messages: `<a>, <b> or <c>`.
     #[cold]
     pub fn list(first: &[First]) -> String {

@@ -118,7 +118,7 @@ fn a_sequence_is_refused_with_its_place() {
         ("<one>1</one><any>1</any><any>x</any>", "any[2]: \"x\" is not a valid xs:int (line 2, column 37)"),
         (
             &format!("<one>1</one>{some}<last><x>1</x><y>2</y></last>"),
-            "last/y: found <y> of urn:t, where </last> was expected (line 2, column 62)",
+            "last/y: found <y> of urn:t, where <y> of no namespace or </last> was expected (line 2, column 62)",
         ),
         (&format!("<one>1</one>{some}<last></last>"), "last: <last> ends, where <x> was expected (line 2, column 54)"),
         (
@@ -131,6 +131,32 @@ fn a_sequence_is_refused_with_its_place() {
         ),
     ] {
         assert_eq!(sequence(content).expect_err(content), expected, "{content}");
+    }
+}
+
+#[test]
+fn an_optional_child_of_another_namespace_is_told_with_its_own() {
+    let some = "<some>1</some><some>1</some>";
+    for (content, expected) in [
+        (
+            format!("<one>1</one><maybe xmlns=''>m</maybe>{some}"),
+            "maybe: found <maybe> of no namespace, where <maybe> or <some> of urn:t was expected (line 2, column 20)",
+        ),
+        (
+            format!("<one>1</one>{some}<last xmlns='urn:o'/>"),
+            "last: found <last> of urn:o, where <last> of urn:t or </item> was expected (line 2, column 48)",
+        ),
+        (
+            format!("<one>1</one>{some}<last><x>1</x><y>why</y></last>"),
+            "last/y: found <y> of urn:t, where <y> of no namespace or </last> was expected (line 2, column 62)",
+        ),
+        // What has come may not come again.
+        (
+            format!("<one>1</one><maybe/>{some}<maybe xmlns=''/>"),
+            "maybe[2]: found <maybe> of no namespace, where </item> was expected (line 2, column 56)",
+        ),
+    ] {
+        assert_eq!(sequence(&content).expect_err(&content), expected, "{content}");
     }
 }
 

@@ -122,6 +122,15 @@ impl Root {
         }
     }
 
+    /// The element of this local name that a body may begin with, in whatever namespace, for messages.
+    #[cold]
+    pub(crate) fn named(&self, local: &str) -> Option<&Element> {
+        match self.body {
+            None => Some(&self.element).filter(|element| element.name == local),
+            Some(first) => First::named(first, local),
+        }
+    }
+
     /// What a body begins with, for messages.
     #[cold]
     pub(crate) fn expected(&self) -> String {

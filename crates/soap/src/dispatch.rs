@@ -192,7 +192,12 @@ fn find(
             let expected = operations.iter().find(|operation| !action.is_empty() && operation.is_meant_by(action));
             let expected = match (expected, payload) {
                 (Some(operation), _) => format!("{} for the action {action:?}", operation.request.expected()),
-                (None, Some(_)) => format!("the element of an operation of {}", description.name),
+                (None, Some((_, local))) => {
+                    match operations.iter().find_map(|operation| operation.request.named(local)) {
+                        Some(element) => format!("<{local}> of {:?}", element.namespace),
+                        None => format!("the element of an operation of {}", description.name),
+                    }
+                }
                 (None, None) => "the element of an operation".to_owned(),
             };
             Err(unknown(match payload {

@@ -38,7 +38,7 @@ fn unknown_elements_are_refused_with_what_was_expected() {
     assert_fault(
         body("<echo xmlns=''/>"),
         "Client",
-        "echo: found <echo> of \"\", where the element of an operation of Notes was expected (line 1, column 87)",
+        "echo: found <echo> of \"\", where <echo> of \"urn:n\" was expected (line 1, column 87)",
     );
     let (is_fault, answer) = ask("urn:n/second", body("<other/>"));
     assert!(is_fault);

@@ -101,7 +101,7 @@ fn wrong_messages() {
     for (message, code, reason) in [
         (body(&format!("{INTS}<input>1</input>")), "Client", "echoInts: end tag </e:Body> where </echoInts> was expected (line 2, column 82)".to_owned()),
         (body(&format!("{INTS}<input>1</input></echoInts")), "Client", "echoInts: \"<\" in the end tag </echoInts>, where \">\" was expected (line 2, column 92)".into()),
-        (body(&INTS.replace("indiana", "Indiana").replace("'>", "'/>")), "Client", "echoInts: found <echoInts> of \"http://www.extreme.Indiana.edu/wsdl/Benchmark1\", where the element of an operation of Benchmark was expected (line 2, column 1)".into()),
+        (body(&INTS.replace("indiana", "Indiana").replace("'>", "'/>")), "Client", "echoInts: found <echoInts> of \"http://www.extreme.Indiana.edu/wsdl/Benchmark1\", where <echoInts> of \"http://www.extreme.indiana.edu/wsdl/Benchmark1\" was expected (line 2, column 1)".into()),
         (body(&INTS.replace("echoInts", "echoFloats").replace("'>", "'/>")), "Client", "echoFloats: found <echoFloats> of \"http://www.extreme.indiana.edu/wsdl/Benchmark1\", where the element of an operation of Benchmark was expected (line 2, column 1)".into()),
         (body("<a/>").replace(SOAP, "urn:e"), "VersionMismatch", version),
         (

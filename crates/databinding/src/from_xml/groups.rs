@@ -117,11 +117,20 @@ impl<'a> Decoder<'a> {
         }
         match self.peek()? {
             Next::End { .. } => Ok(false),
-            Next::Start(tag) => {
-                let (namespace, local) = self.name(&tag);
-                Ok(First::takes(first, namespace, local))
-            }
+            Next::Start(tag) => Ok(self.is_one_of(&tag, first)),
         }
+    }
+
+    /// As [`First::takes`], which remembers nothing for messages.
+    fn is_one_of(&self, tag: &StartTag<'_>, first: &'static [First]) -> bool {
+        first.iter().any(|first| match first {
+            First::Elements(table) => table.iter().any(|element| self.is(tag, element)),
+            First::Wildcard(wildcard) => {
+                let (namespace, local) = self.name(tag);
+                wildcard.takes(namespace, local)
+            }
+            First::Group(first) => self.is_one_of(tag, first),
+        })
     }
 
     /// Which of the elements in `table` comes next, if one of them does.

@@ -157,12 +157,17 @@ impl<'a> Decoder<'a> {
         Ok(Piece::Other)
     }
 
-    pub(super) fn is(&self, tag: &StartTag<'_>, element: &Element) -> bool {
+    /// Whether a tag is one of `element`. That its namespace alone is another is remembered for messages.
+    pub(super) fn is(&self, tag: &StartTag<'_>, element: &'static Element) -> bool {
         if self.lenient.is_none() && tag.name.local() != element.name {
             return false;
         }
         let (namespace, local) = self.name(tag);
-        element.is(namespace, local)
+        let is_it = element.is(namespace, local);
+        if !is_it && element.name == local {
+            self.near.set(Some((tag.offset, element)));
+        }
+        is_it
     }
 
     /// What the element is called that comes next, or what it is taken for.
@@ -210,7 +215,10 @@ impl<'a> Decoder<'a> {
     #[cold]
     pub(super) fn unexpected(&self, tag: StartTag<'_>, expected: &Expected) -> Error {
         let found = self.reader.namespace(tag.namespace);
-        let expected = expected.instead_of(found);
+        let expected = match self.near.get() {
+            Some((offset, element)) if offset == tag.offset => expected.clone().also(element).instead_of(found),
+            _ => expected.instead_of(found),
+        };
         let namespace = match found {
             "" => "no namespace",
             namespace => namespace,

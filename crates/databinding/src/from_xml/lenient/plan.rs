@@ -138,7 +138,13 @@ impl Decoder<'_> {
                 order.push((index, Child { start: child.start as usize, stands_for }));
             }
             if !is_right {
-                self.out_of_place(child, || due_words(parent, table, due))?;
+                self.out_of_place(child, |namespace, local| {
+                    let expected = due_words(parent, table, due);
+                    match near(table, due, namespace, local) {
+                        Some(element) => expected.also(element),
+                        None => expected,
+                    }
+                })?;
             }
         }
         order.sort_by_key(|(index, _)| *index);
@@ -159,7 +165,7 @@ impl Decoder<'_> {
                 order.push(Child { start, stands_for });
             }
             if !found.0 {
-                self.out_of_place(child, || Expected::first(first))?;
+                self.out_of_place(child, |_, _| Expected::first(first))?;
             }
         }
         Ok(order)
@@ -176,15 +182,17 @@ impl Decoder<'_> {
 
     /// Records that a child comes where another is due.
     #[cold]
-    fn out_of_place(&mut self, child: &Extent, due: impl FnOnce() -> Expected) -> Result<(), Error> {
+    fn out_of_place(&mut self, child: &Extent, due: impl FnOnce(&str, &str) -> Expected) -> Result<(), Error> {
         if let Some(lenient) = &mut self.lenient
             && lenient.deviations.is_full()
         {
             lenient.deviations.count_one();
             return Ok(());
         }
-        let due = due();
-        let error = self.with_tag(child, |decoder, tag| decoder.unexpected(tag, &due))?;
+        let error = self.with_tag(child, |decoder, tag| {
+            let due = due(decoder.reader.namespace(tag.namespace), tag.name.local());
+            decoder.unexpected(tag, &due)
+        })?;
         self.tolerate(error)
     }
 }
@@ -216,6 +224,22 @@ fn due_words(parent: &Element, table: &[Element], due: (usize, usize)) -> Expect
         Some(element) => Expected::elements([element]),
         None => Expected::end_of(parent),
     }
+}
+
+/// The element of another namespace that could come by this name, where `at` and `count` are as for [`element_due`].
+#[cold]
+fn near<'t>(table: &'t [Element], (at, count): (usize, usize), namespace: &str, local: &str) -> Option<&'t Element> {
+    let last = element_due(table, (at, count));
+    for (index, element) in table.iter().enumerate().skip(at) {
+        let is_full = index == at && element.max_occurs.is_some_and(|max| count as u64 >= u64::from(max));
+        if element.name == local && element.namespace != namespace && !is_full {
+            return Some(element);
+        }
+        if last.is_some_and(|last| std::ptr::eq(last, element)) {
+            break;
+        }
+    }
+    None
 }
 
 /// The element that must come in a sequence of which `count` of the particle `at` came last.

@@ -16,17 +16,19 @@ use std::rc::Rc;
 
 use crate::components::{ElementId, TypeDefinition, TypeId};
 use crate::definition::Definitions;
+use crate::parse::Versions;
 use crate::{Builtin, Diagnostics, Schema};
 
 pub(crate) use derivation::is_derived;
 
 /// Checks all components. What follows from `missing` types, which have been reported, is not reported again.
-pub(crate) fn check(schema: &Schema, missing: &HashSet<TypeId>, diagnostics: &mut Diagnostics) {
+pub(crate) fn check(schema: &Schema, missing: &HashSet<TypeId>, versions: &Versions, diagnostics: &mut Diagnostics) {
     let components = schema.types.len() + schema.elements.len() + schema.attributes.len();
     let steps = STEPS + components as u64 * STEPS_PER_COMPONENT;
     let mut checker = Checker {
         schema,
         missing,
+        versions,
         diagnostics,
         steps,
         substitutes: HashMap::new(),
@@ -86,6 +88,7 @@ fn depths(schema: &Schema) -> Vec<u32> {
 struct Checker<'c> {
     schema: &'c Schema,
     missing: &'c HashSet<TypeId>,
+    versions: &'c Versions,
     diagnostics: &'c mut Diagnostics,
     steps: u64,
     /// Elements that may stand for another, as far as that has been asked.
@@ -105,5 +108,12 @@ impl Checker<'_> {
     /// True if the type or one of its bases was not found, so that nothing can be said of it.
     fn is_unknown(&self, id: TypeId) -> bool {
         !self.missing.is_empty() && self.schema.bases(id).any(|base| self.missing.contains(&base))
+    }
+
+    /// True if the type or one of its bases is another one in another version of its schema, so that what refers to it may
+    /// mean that.
+    fn is_of_two_versions(&self, id: TypeId) -> bool {
+        let types = &self.versions.types;
+        !types.is_empty() && self.schema.bases(id).any(|base| types.contains(&base))
     }
 }

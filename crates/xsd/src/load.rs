@@ -253,7 +253,8 @@ impl<'r> Loader<'r> {
         if let Some((count, place)) = too_many {
             self.is_within(count, self.limits.components, "components", Some(place));
         }
-        let schema = resolve::resolve(components, self.limits, &mut self.diagnostics);
+        let versions = definitions.report(&mut self.diagnostics);
+        let schema = resolve::resolve(components, &versions, self.limits, &mut self.diagnostics);
         (schema, self.diagnostics)
     }
 

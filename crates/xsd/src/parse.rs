@@ -7,11 +7,13 @@ mod context;
 mod particles;
 mod redefine;
 mod simple;
+mod versions;
 mod xpath;
 
 pub(crate) use context::Defaults;
 pub use context::tidy;
 pub(crate) use redefine::{Kind, Redefinitions};
+pub(crate) use versions::Versions;
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -27,6 +29,8 @@ use crate::components::{
 use crate::structure::{self, Misplaced};
 use crate::table::Table;
 use crate::{Builtin, Diagnostics, ExpandedName, FileId, Location};
+
+use versions::Clash;
 
 /// All components, while documents are read.
 #[derive(Debug, Default)]
@@ -92,9 +96,12 @@ pub(crate) struct Parser<'p> {
     pub(crate) depth: usize,
 }
 
-/// Where each global component was first defined.
+/// Where each global component was first defined, and where again by another schema.
 #[derive(Debug, Default)]
-pub(crate) struct Definitions(HashMap<(Kind, ExpandedName), Definition>);
+pub(crate) struct Definitions {
+    first: HashMap<(Kind, ExpandedName), Definition>,
+    clashes: Vec<Clash>,
+}
 
 #[derive(Debug)]
 struct Definition {
@@ -213,7 +220,7 @@ impl Parser<'_> {
             return true;
         }
         let text: String = child.source().split_whitespace().collect();
-        let first = match self.definitions.0.entry((kind, name.clone())) {
+        let first = match self.definitions.first.entry((kind, name.clone())) {
             Entry::Vacant(entry) => {
                 entry.insert(Definition { schema: self.schema, location, text });
                 return false;
@@ -223,15 +230,16 @@ impl Parser<'_> {
         if first.schema != self.schema && first.text == text {
             return true;
         }
+        // Within one schema that is an error (sch-props-correct 2). Of two schemas it is told when all are read.
+        if first.schema != self.schema {
+            let (schemas, first) = ((first.schema, self.schema), first.location);
+            let (name, slot) = (name.clone(), self.components.slot(kind, name));
+            self.definitions.clashes.push(Clash { kind, name, slot, schemas, first, second: location });
+            return true;
+        }
         let is_alike = first.text == text;
         let message = format!("{} {name} is defined twice", kind.name());
         let note = format!("the first, which is taken, is in {}", self.diagnostics.sources.describe(first.location));
-        // Within one schema that is an error (sch-props-correct 2). Two schemas that claim one namespace are
-        // usually two versions of it, and every other toolkit takes one of them.
-        if first.schema != self.schema {
-            self.diagnostics.warning(location, message + ", and not alike").with_note(note);
-            return true;
-        }
         let mark = self.diagnostics.mark();
         self.diagnostics.error(location, message).with_note(note);
         if is_alike {

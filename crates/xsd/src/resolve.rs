@@ -12,13 +12,18 @@ use crate::components::{
     AttributeDeclaration, AttributeGroupDefinition, ElementDeclaration, ElementId, ModelGroup, ModelGroupDefinition,
     NOWHERE, Scope, TypeDefinition, TypeId,
 };
-use crate::parse::Components;
+use crate::parse::{Components, Versions};
 use crate::schema::any_type;
 use crate::table::Finished;
 use crate::{Builtin, Diagnostics, ExpandedName, Limits, Schema, XSD_NAMESPACE, check};
 
 /// Makes the schema of the components.
-pub(crate) fn resolve(components: Components, limits: Limits, diagnostics: &mut Diagnostics) -> Schema {
+pub(crate) fn resolve(
+    components: Components,
+    versions: &Versions,
+    limits: Limits,
+    diagnostics: &mut Diagnostics,
+) -> Schema {
     let Components { types, elements, attributes, groups, attribute_groups, notations, typed_by_head, extents } =
         components;
     let types = types.finish(|name| TypeDefinition::Complex(any_type(name.cloned())));
@@ -66,7 +71,7 @@ pub(crate) fn resolve(components: Components, limits: Limits, diagnostics: &mut 
     missing.retain(|id| id.index() < schema.types.len());
     derivation::settle(&mut schema, &missing, diagnostics);
     index(&mut schema);
-    check::check(&schema, &missing, diagnostics);
+    check::check(&schema, &missing, versions, diagnostics);
     schema.is_cut = diagnostics.is_cut();
     defects::spread(&mut schema, &extents, &diagnostics.defects_by_place());
     schema

@@ -149,6 +149,34 @@ fn copies_are_no_clash_and_clashes_are_reported() {
 }
 
 #[test]
+fn two_versions_of_a_schema_are_told_once_and_not_what_follows() {
+    let version = |name: &str, element: &str| {
+        let mut all = String::new();
+        for number in 0..10 {
+            all += &format!(
+                "<xs:complexType name='Base{number}'><xs:sequence><xs:element name='{element}' minOccurs='0'/>\
+                 </xs:sequence></xs:complexType>"
+            );
+            for restriction in 0..3 {
+                all += &format!(
+                    "<xs:complexType name='{name}{number}{restriction}'><xs:complexContent><xs:restriction \
+                     base='t:Base{number}'><xs:sequence><xs:element name='{element}'/></xs:sequence></xs:restriction>\
+                     </xs:complexContent></xs:complexType>"
+                );
+            }
+        }
+        document("urn:t", &all)
+    };
+    let both = "<xs:include schemaLocation='a.xsd'/><xs:include schemaLocation='b.xsd'/>";
+    let (schema, problems) =
+        read(&[("all.xsd", document("urn:t", both)), ("a.xsd", version("A", "old")), ("b.xsd", version("B", "new"))]);
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    let expected = " define 10 components of urn:t twice, and not alike: they seem to be two versions of one schema";
+    assert!(problems[0].starts_with("Warning") && problems[0].contains(expected), "{problems:?}");
+    assert_eq!(schema.global_types().count(), 10 + 30 + 30);
+}
+
+#[test]
 fn documents_that_are_built_in() {
     let (schema, problems) = read(&[(
         "a.xsd",

@@ -33,7 +33,7 @@ impl Contract {
 
     /// How many components are defined twice.
     pub(crate) fn twice(&self) -> usize {
-        self.diagnostics().filter(|diagnostic| is_twice(diagnostic)).count()
+        self.diagnostics().map(defined_twice).sum()
     }
 
     fn diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
@@ -118,9 +118,14 @@ fn bound(definitions: &Definitions) -> usize {
     names.collect::<HashSet<_>>().len()
 }
 
-/// Whether a component is defined twice, which happens when contracts that don't fit come together.
-pub(crate) fn is_twice(diagnostic: &Diagnostic) -> bool {
-    diagnostic.message.contains("defined twice")
+/// How many components a diagnostic says are defined twice, which happens when contracts that don't fit come together.
+pub(crate) fn defined_twice(diagnostic: &Diagnostic) -> usize {
+    let message = &diagnostic.message;
+    let several = message.split_once(" define ").and_then(|(_, rest)| rest.split_once(" components of "));
+    match several {
+        Some((count, _)) => count.parse().unwrap_or(1),
+        None => usize::from(message.contains("defined twice")),
+    }
 }
 
 /// How many types a source has.

@@ -9,7 +9,7 @@ use castile_wsdl::{Definitions, PartContent, Protocol, Style, Use};
 use castile_xsd::{ElementId, ExpandedName, TypeId, XSD_NAMESPACE, builtin_namespaces};
 
 use crate::Error;
-use crate::contracts::{Contract, is_twice};
+use crate::contracts::{Contract, defined_twice};
 
 const NAMESPACE: &str = "urn:castile:group";
 
@@ -213,7 +213,7 @@ pub(crate) fn group(contracts: &[Contract], files: &Files, out: &Path) -> Result
             group.members.push(member.clone());
             group.write()?;
             let (definitions, diagnostics) = castile_wsdl::read(&group.path.to_string_lossy(), files);
-            let twice = diagnostics.iter().filter(|diagnostic| is_twice(diagnostic)).count();
+            let twice = diagnostics.iter().map(defined_twice).sum();
             let is_broken = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
             if definitions.is_some() && !is_broken && twice <= group.twice + contract.twice() {
                 group.twice = twice;

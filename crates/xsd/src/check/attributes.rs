@@ -24,7 +24,7 @@ impl Checker<'_> {
             self.value_of_use(attribute_use);
         }
         let has_base = schema[complex.base].as_complex().is_some() && complex.base != Builtin::AnyType.into();
-        if !has_base || self.is_unknown(complex.base) {
+        if !has_base || self.is_unknown(complex.base) || self.is_of_two_versions(complex.base) {
             self.one_id(complex, &own);
             return;
         }

@@ -11,6 +11,9 @@ impl Checker<'_> {
         if self.is_unknown(derived) || self.is_unknown(base) {
             return true;
         }
+        if self.is_of_two_versions(derived) || self.is_of_two_versions(base) {
+            return true;
+        }
         is_derived(self.schema, derived, base, excluded)
     }
 }

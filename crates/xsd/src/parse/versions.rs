@@ -1,0 +1,90 @@
+//! Schemas of one namespace that define the same names, and not alike. That is usual where two versions of a schema come
+//! together, and every other toolkit takes one of them.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{Definitions, Kind};
+use crate::components::{ElementId, TypeId};
+use crate::{Diagnostics, ExpandedName, Location};
+
+/// A name that a second schema defines again.
+#[derive(Debug)]
+pub(super) struct Clash {
+    pub(super) kind: Kind,
+    pub(super) name: ExpandedName,
+    pub(super) slot: u32,
+    /// The schema that is taken, and the other one.
+    pub(super) schemas: (usize, usize),
+    pub(super) first: Location,
+    pub(super) second: Location,
+}
+
+/// What is defined twice where two schemas seem to be versions of one. Whether what the one says of it agrees with
+/// what the other does is no news.
+#[derive(Debug, Default)]
+pub(crate) struct Versions {
+    pub(crate) types: HashSet<TypeId>,
+    pub(crate) elements: HashSet<ElementId>,
+}
+
+impl Definitions {
+    /// Tells what was defined twice: by schema, where two of them have several names in common.
+    pub(crate) fn report(&mut self, diagnostics: &mut Diagnostics) -> Versions {
+        let mut versions = Versions::default();
+        let mut pairs: Vec<Vec<Clash>> = Vec::new();
+        let mut index: HashMap<(usize, usize), usize> = HashMap::new();
+        for clash in std::mem::take(&mut self.clashes) {
+            let pair = *index.entry(clash.schemas).or_insert(pairs.len());
+            match pairs.get_mut(pair) {
+                Some(clashes) => clashes.push(clash),
+                None => pairs.push(vec![clash]),
+            }
+        }
+        for clashes in pairs {
+            match clashes.as_slice() {
+                [] => {}
+                [one] => {
+                    let message = format!("{} {} is defined twice, and not alike", one.kind.name(), one.name);
+                    let first = diagnostics.sources.describe(one.first);
+                    diagnostics
+                        .warning(one.second, message)
+                        .with_note(format!("the first, which is taken, is in {first}"));
+                }
+                [one, ..] => {
+                    two_versions(one, clashes.len(), diagnostics);
+                    for clash in &clashes {
+                        match clash.kind {
+                            Kind::Type => drop(versions.types.insert(TypeId(clash.slot))),
+                            Kind::Element => drop(versions.elements.insert(ElementId(clash.slot))),
+                            _ => {}
+                        }
+                    }
+                }
+            }
+        }
+        versions
+    }
+}
+
+fn two_versions(one: &Clash, count: usize, diagnostics: &mut Diagnostics) {
+    let sources = &diagnostics.sources;
+    let (first, second) = (sources.name(one.first.file), sources.name(one.second.file));
+    let schemas = match first == second {
+        true => format!("two schemas of {first}"),
+        false => format!("{first} and {second}"),
+    };
+    let namespace = match one.name.namespace() {
+        "" => "no namespace",
+        namespace => namespace,
+    };
+    let message = format!(
+        "{schemas} define {count} components of {namespace} twice, and not alike: they seem to be two versions of one schema"
+    );
+    let note = format!(
+        "those of the first are taken, the first of them {} {} in {}; whether types restrict them rightly is not checked",
+        one.kind.name(),
+        one.name.local(),
+        sources.describe(one.first)
+    );
+    diagnostics.warning(one.second, message).with_note(note);
+}

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use castile_xml::{Limits, Reader, Token};
+use castile_xml::tree;
 use castile_xsd::{FileId, Sources, XSD_NAMESPACE};
 
 /// A document of a contract, for a server to serve from a file beside its source.
@@ -44,16 +44,10 @@ pub(crate) fn documents(sources: &Sources, stem: &str) -> Vec<Document> {
     files.into_iter().filter_map(document).collect()
 }
 
-/// Whether the document element is a schema.
+/// Whether the document element is a schema. The text is read as it was loaded: decoded, whatever it declares, and maybe with
+/// a document type.
 fn is_schema(text: &str) -> bool {
-    let Ok(mut reader) = Reader::new(text.as_bytes(), Limits::default()) else { return false };
-    loop {
-        match reader.next() {
-            Ok(Token::StartTag(tag)) => return reader.namespace(tag.namespace) == XSD_NAMESPACE,
-            Ok(Token::End) | Err(_) => return false,
-            Ok(_) => {}
-        }
-    }
+    tree::Document::parse(text).is_ok_and(|document| document.root().namespace() == XSD_NAMESPACE)
 }
 
 /// The text of a document as it is served: whatever encoding its file had, it is UTF-8 now, and says so if it says
@@ -69,6 +63,21 @@ fn in_utf8(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_schema_of_another_encoding_is_one() {
+        let schema = format!("<schema xmlns='{XSD_NAMESPACE}' id='é'/>");
+        for text in [
+            schema.clone(),
+            format!("<?xml version='1.0' encoding='ISO-8859-1'?>{schema}"),
+            format!(
+                "<?xml version='1.0' encoding='utf-16'?><!DOCTYPE schema [<!ATTLIST schema b CDATA #IMPLIED>]>{schema}"
+            ),
+        ] {
+            assert!(is_schema(&text), "{text}");
+        }
+        assert!(!is_schema("<definitions/>") && !is_schema("<schema/>") && !is_schema("<"));
+    }
 
     #[test]
     fn what_is_served_says_its_encoding() {

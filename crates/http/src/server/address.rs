@@ -52,13 +52,12 @@ pub(super) fn rewrite(description: &Description, document: &Document, address: &
         Address::Asked { scheme, hosts, trust_forwarded_proto } => asked(head, scheme, hosts, *trust_forwarded_proto),
     };
     let beside = url.as_deref().and_then(|url| url.split('?').next()).unwrap_or_default();
-    replace_locations(document.text, |attribute, location| {
-        let imported = document.imports.iter().find(|(of_import, _)| *of_import == location);
-        match (imported, &url) {
-            (Some((_, query)), _) => Some(escape(&format!("{beside}?{query}"))),
-            (None, Some(url)) if attribute == LOCATION && location == description.address => Some(escape(url)),
-            _ => None,
+    replace_locations(document.text, |element, location| {
+        if element == ADDRESS {
+            return url.as_deref().filter(|_| location == description.address).map(escape);
         }
+        let imported = document.imports.iter().find(|(of_import, _)| *of_import == location);
+        imported.map(|(_, query)| escape(&format!("{beside}?{query}")))
     })
 }
 
@@ -86,48 +85,72 @@ fn asked(head: &Parts, scheme: &Scheme, hosts: &[String], trust_forwarded_proto:
     Some(format!("{scheme}://{authority}{}", head.uri.path()))
 }
 
+/// The element that has an address, whichever version of SOAP it is of.
+const ADDRESS: &str = "address";
+/// Those that have the location of a document, in WSDL and in schemas.
+const REFERENCES: [&str; 3] = ["import", "include", "redefine"];
 /// The attribute that has an address in a `soap:address`, and the location of a document in an `import` of WSDL.
 const LOCATION: &str = "location";
 /// The attribute that has the location of a document in a schema.
 const SCHEMA_LOCATION: &str = "schemaLocation";
 
-/// Replaces the values of `location` and `schemaLocation` attributes by what `of` makes of the attribute and its value, however
-/// that is written.
+/// Replaces the values of the attributes that have locations by what `of` makes of the local name of the element and the value,
+/// however that is written.
 fn replace_locations(text: &str, of: impl Fn(&str, &str) -> Option<String>) -> String {
     let mut rewritten = String::with_capacity(text.len() + 64);
     let mut rest = text;
-    while let Some((attribute, before, value, after)) = next_location(rest) {
+    while let Some(start) = next_tag(rest) {
+        let end = start + rest[start..].find(TAG_NAME_END).unwrap_or(rest.len() - start);
+        let (before, attributes) = rest.split_at(end);
         rewritten.push_str(before);
-        // What was read is trimmed.
-        let url = of(attribute, unescape(value).trim_matches(WHITE_SPACE));
-        rewritten.push_str(url.as_deref().unwrap_or(value));
-        rest = after;
+        rest = attributes;
+        let element = before[start..].rsplit(':').next().unwrap_or_default();
+        let is_reference = REFERENCES.contains(&element);
+        if !is_reference && element != ADDRESS {
+            continue;
+        }
+        while let Some((attribute, value, after)) = next_attribute(rest) {
+            let before = rest.len() - after.len() - value.len();
+            rewritten.push_str(&rest[..before]);
+            let has_location = attribute == LOCATION || (is_reference && attribute == SCHEMA_LOCATION);
+            // What was read is trimmed.
+            let location = || of(element, unescape(value).trim_matches(WHITE_SPACE));
+            let url = if has_location { location() } else { None };
+            rewritten.push_str(url.as_deref().unwrap_or(value));
+            rewritten.push_str(&after[..1]);
+            rest = &after[1..];
+        }
     }
     rewritten + rest
 }
 
 /// White space of XML (XML 1.0 §2.3).
 const WHITE_SPACE: [char; 4] = [' ', '\t', '\r', '\n'];
+/// What the name in a tag ends with.
+const TAG_NAME_END: [char; 6] = [' ', '\t', '\r', '\n', '/', '>'];
 
-/// The next attribute `location` or `schemaLocation`, its value, and what stands before and after that.
-fn next_location(text: &str) -> Option<(&'static str, &str, &str, &str)> {
-    const END: &str = "ocation";
-    text.match_indices(END).find_map(|(start, _)| {
-        let end = start + END.len();
-        let is_named = |name: &&str| {
-            let before = text[..end].strip_suffix(*name);
-            before.is_some_and(|before| before.ends_with(WHITE_SPACE))
-        };
-        let attribute = [LOCATION, SCHEMA_LOCATION].into_iter().find(is_named)?;
-        let equals = text[end..].trim_start_matches(WHITE_SPACE).strip_prefix('=')?;
-        let quoted = equals.trim_start_matches(WHITE_SPACE);
-        let quote = quoted.chars().next().filter(|quote| ['"', '\''].contains(quote))?;
-        let (value, _) = quoted[1..].split_once(quote)?;
-        let start = text.len() - quoted.len() + 1;
-        let (before, from) = text.split_at(start);
-        let (value, after) = from.split_at(value.len());
-        Some((attribute, before, value, after))
-    })
+/// Where the name in the next start tag begins. What looks like one in a comment, a CDATA section or an instruction is none.
+fn next_tag(text: &str) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        at += text[at..].find('<')? + 1;
+        let behind = &text[at..];
+        let mut others = [("!--", "-->"), ("![CDATA[", "]]>"), ("?", "?>")].into_iter();
+        match others.find_map(|(open, close)| Some((open, behind.strip_prefix(open)?, close))) {
+            Some((open, inside, close)) => at += open.len() + inside.find(close)? + close.len(),
+            None if behind.starts_with(['/', '!']) => {}
+            None => return Some(at),
+        }
+    }
+}
+
+/// The name and the value of the next attribute of a start tag, and what follows from the quote on that ends the value.
+fn next_attribute(tag: &str) -> Option<(&str, &str, &str)> {
+    let (name, equals) = tag.split_at(tag.find(['=', '>', '<'])?);
+    let quoted = equals.strip_prefix('=')?.trim_start_matches(WHITE_SPACE);
+    let quote = quoted.chars().next().filter(|quote| ['"', '\''].contains(quote))?;
+    let (value, after) = quoted[1..].split_at(quoted[1..].find(quote)?);
+    Some((name.trim_matches(WHITE_SPACE), value, after))
 }
 
 /// The value of an attribute from how it is written: references resolved, white space made spaces (XML 1.0 §3.3.3).
@@ -168,26 +191,28 @@ mod tests {
     use super::*;
 
     fn replaced(wsdl: &str, address: &str) -> String {
-        replace_locations(wsdl, |attribute, value| {
-            (attribute == LOCATION && value == address).then(|| "URL".to_owned())
-        })
+        replace_locations(wsdl, |_, value| (value == address).then(|| "URL".to_owned()))
     }
 
     #[test]
     fn the_address_is_found_however_it_is_written() {
         for (address, wsdl, expected) in [
-            ("http://a/", "<b location=\"http://a/\"/>", "<b location=\"URL\"/>"),
-            ("http://a/", "<b location='http://a/'/>", "<b location='URL'/>"),
-            ("http://a/", "<b\n  location =\r\n\t' http://a/\n'/>", "<b\n  location =\r\n\t'URL'/>"),
-            ("http://a/?b&c", "<b location='http://a/?b&amp;c'/>", "<b location='URL'/>"),
-            ("http://a/?b&c", "<b location='http://a/?b&#38;c'/>", "<b location='URL'/>"),
-            ("http://a/?b&c", "<b location='http:&#x2f;/a/?b&#x26;c'/>", "<b location='URL'/>"),
-            ("<>\"'&lt;", "<b location='&lt;&gt;&quot;&apos;&amp;lt;'/>", "<b location='URL'/>"),
-            ("http://é/", "<é location='http://é/'>é</é>", "<é location='URL'>é</é>"),
+            ("http://a/", "<s:address location=\"http://a/\"/>", "<s:address location=\"URL\"/>"),
+            ("http://a/", "<s:address location='http://a/'/>", "<s:address location='URL'/>"),
+            ("http://a/", "<s:address\n  location =\r\n\t' http://a/\n'/>", "<s:address\n  location =\r\n\t'URL'/>"),
+            ("http://a/?b&c", "<s:address location='http://a/?b&amp;c'/>", "<s:address location='URL'/>"),
+            ("http://a/?b&c", "<s:address location='http://a/?b&#38;c'/>", "<s:address location='URL'/>"),
+            ("http://a/?b&c", "<s:address location='http:&#x2f;/a/?b&#x26;c'/>", "<s:address location='URL'/>"),
+            ("<>\"'&lt;", "<s:address location='&lt;&gt;&quot;&apos;&amp;lt;'/>", "<s:address location='URL'/>"),
+            (
+                "http://é/",
+                "<é:address é='é' location='http://é/'>é</é:address>",
+                "<é:address é='é' location='URL'>é</é:address>",
+            ),
             (
                 "http://a/",
-                "<b location='http://c/'/><b location='http://a/'/><b location='http://a/'/>",
-                "<b location='http://c/'/><b location='URL'/><b location='URL'/>",
+                "<s:address location='http://c/'/><s:address location='http://a/'/><s:address location='http://a/'/>",
+                "<s:address location='http://c/'/><s:address location='URL'/><s:address location='URL'/>",
             ),
         ] {
             assert_eq!(replaced(wsdl, address), expected, "{wsdl}");
@@ -198,13 +223,17 @@ mod tests {
     fn nothing_else_is_replaced() {
         for wsdl in [
             "",
-            "<b location='http://a/b'/>",
-            "<b schemaLocation='http://a/' x:location='http://a/' locations='http://a/'/>",
+            "<s:address location='http://a/b'/>",
+            "<address schemaLocation='http://a/' x:location='http://a/' locations='http://a/'/>",
+            "<documentation>see location='http://a/' and <b location='http://a/'/></documentation>",
+            "<!-- <address location='http://a/'/> --><?b <address location='http://a/'?>",
+            "<![CDATA[<address location='http://a/'/>]]><address>location='http://a/'</address>",
+            "<import b=\" location='http://a/'\"/>",
             "<b>location http://a/</b>",
             "the location = http://a/",
-            "<b location='http://a/",
-            "<b location='&&; &#; &#x; &#xD800; &none;'/>",
-            "<b location",
+            "<s:address location='http://a/",
+            "<s:address location='&&; &#; &#x; &#xD800; &none;'/>",
+            "<s:address location",
         ] {
             assert_eq!(replaced(wsdl, "http://a/"), wsdl);
         }

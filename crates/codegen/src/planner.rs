@@ -19,8 +19,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use castile_wsdl::{
-    Addressing, BindingOperation, Definitions, Diagnostic, HTTP_TRANSPORT, LeftOut, PartContent, Port, PortTypeId,
-    Protocol, Severity, Version,
+    Addressing, BindingId, BindingOperation, Definitions, Diagnostic, HTTP_TRANSPORT, LeftOut, PartContent, Port,
+    PortTypeId, Protocol, Severity, Version,
 };
 use castile_xsd::components::{Owner, TypeDefinition};
 use castile_xsd::{Location, Schema, SimpleTypes, TypeId};
@@ -67,6 +67,7 @@ pub(crate) fn plan(
         enumerations: HashSet::new(),
         unions_of_names: HashSet::new(),
         left_out: Vec::new(),
+        lost_ports: Vec::new(),
         has_faults: options.faults != FaultTypes::None,
         untyped: HashSet::new(),
         planned: 0,
@@ -88,7 +89,8 @@ pub(crate) fn plan(
     }
     planner.refuse_unknown_operations(&services);
     // Who has operations and can have none doesn't want the types alone.
-    let lacks: Vec<String> = definitions.left_out.iter().map(|one| one.name.clone()).collect();
+    let names = definitions.left_out.iter().map(|one| one.name.clone());
+    let lacks: Vec<String> = names.chain(std::mem::take(&mut planner.lost_ports)).collect();
     let has_lost_all = is_broken && services.is_empty() && !(planner.left_out.is_empty() && lacks.is_empty());
     if services.is_empty() && options.operations.is_empty() && !has_lost_all {
         planner.all_types();
@@ -147,6 +149,8 @@ struct Planner<'a> {
     unions_of_names: HashSet<Path>,
     /// The operations that the services lack.
     left_out: Vec<String>,
+    /// The ports without any operation that is left, where others speak for their port types; bindings without a port, too.
+    lost_ports: Vec<String>,
     /// Whether operations have typed faults.
     has_faults: bool,
     /// Types of faults that are kept as XML where they stand in place of those that they are derived from.
@@ -208,6 +212,18 @@ impl Planner<'_> {
             // Other ports speak the same, or have a port type of their own.
             chosen.extend(ports.filter(|port| known.insert(port_type(port))).map(|port| (service, port)));
         }
+        let spoken: HashSet<BindingId> = chosen.iter().map(|(_, port)| port.binding).collect();
+        let mut lost_ports = Vec::new();
+        for (index, service) in services().enumerate() {
+            let what = if index < definitions.services.len() { "port" } else { "binding" };
+            let is_lost = |port: &&Port| {
+                let binding = &definitions[port.binding];
+                binding.operations.is_empty() && !binding.left_out.is_empty() && !spoken.contains(&port.binding)
+            };
+            let lost = service.ports.iter().filter(speaks).filter(is_lost);
+            lost_ports.extend(lost.map(|port| format!("{what} {}", port.name)));
+        }
+        self.lost_ports = lost_ports;
         for service in unspoken {
             let message = format!("service {} has no port that speaks SOAP over HTTP", service.name.local());
             self.report(Severity::Warning, service.location, message);

@@ -24,6 +24,12 @@ fn succeeded(output: &Output) {
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
+/// The source without what it says of the documents beside it, which a build script's doesn't.
+fn without_records(path: &Path) -> String {
+    let source = fs::read_to_string(path).unwrap();
+    source.split_inclusive('\n').filter(|line| !line.starts_with("// SHA-256 of ")).collect()
+}
+
 #[test]
 fn a_folder_gets_the_source_and_the_contract() {
     let folder = tempfile::tempdir().unwrap();
@@ -31,7 +37,7 @@ fn a_folder_gets_the_source_and_the_contract() {
     let output = generate(&contract(), &out, &[]);
     succeeded(&output);
     let expected = castile_codegen::generate(&contract(), &castile_codegen::Options::default()).unwrap();
-    assert_eq!(fs::read_to_string(out.join("codec.rs")).unwrap(), expected.source);
+    assert_eq!(without_records(&out.join("codec.rs")), expected.source);
     assert_eq!(fs::read_to_string(out.join("codec.wsdl")).unwrap(), expected.documents[0].text);
     let told = String::from_utf8(output.stdout).unwrap();
     assert!(told.contains("codec.rs") && told.contains("codec.wsdl"), "{told}");
@@ -124,7 +130,7 @@ fn facets_are_checked_where_they_are_asked_for() {
         let mut options = castile_codegen::Options::default();
         options.facets = has_facets;
         let expected = castile_codegen::generate(&wsdl, &options).unwrap().source;
-        assert_eq!(fs::read_to_string(folder.path().join("service.rs")).unwrap(), expected, "{more:?}");
+        assert_eq!(without_records(&folder.path().join("service.rs")), expected, "{more:?}");
         assert_eq!(expected.contains("xs::Facets"), has_facets);
     }
 }
@@ -178,7 +184,7 @@ fn a_schema_and_a_bundle() {
     succeeded(&run(arguments));
     succeeded(&generate(&bundle, folder.path(), &[]));
     let direct = castile_codegen::generate(&contract(), &castile_codegen::Options::default()).unwrap();
-    let source = fs::read_to_string(folder.path().join("codec.rs")).unwrap();
+    let source = without_records(&folder.path().join("codec.rs"));
     let code = |source: &str| source.split_once('\n').unwrap().1.to_owned();
     assert_eq!(code(&source), code(&direct.source), "but for the line that names the file");
     assert!(folder.path().join("codec.wsdl").exists());
@@ -198,12 +204,39 @@ fn a_contract_that_somebody_else_wrote_is_not_replaced() {
     assert_eq!(fs::read_to_string(&theirs).unwrap(), "theirs");
     assert!(!folder.path().join("codec.rs").exists(), "nothing is written");
 
-    // What Castile wrote, it replaces.
-    fs::remove_file(&theirs).unwrap();
-    succeeded(&generate(&contract(), folder.path(), &[]));
-    fs::write(&theirs, "of an older version").unwrap();
-    succeeded(&generate(&contract(), folder.path(), &[]));
-    assert_ne!(fs::read_to_string(&theirs).unwrap(), "of an older version");
+    // Nor is it beside a source that was generated without it.
+    succeeded(&generate(&contract(), folder.path(), &["--client"]));
+    let output = generate(&contract(), folder.path(), &[]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(fs::read_to_string(&theirs).unwrap(), "theirs");
+}
+
+#[test]
+fn an_edited_copy_of_a_contract_is_not_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let (wsdl, out) = (folder.path().join("codec.wsdl"), folder.path().join("out"));
+    let text = fs::read_to_string(contract()).unwrap();
+    fs::write(&wsdl, &text).unwrap();
+    succeeded(&generate(&wsdl, &out, &[]));
+    // What Castile wrote, it replaces when the contract is another.
+    let changed = text + "<!-- a later version -->";
+    fs::write(&wsdl, &changed).unwrap();
+    succeeded(&generate(&wsdl, &out, &[]));
+    let copy = out.join("codec.wsdl");
+    assert_eq!(fs::read_to_string(&copy).unwrap(), changed);
+
+    let edited = changed + "<!-- edited -->";
+    fs::write(&copy, &edited).unwrap();
+    let source = fs::read_to_string(out.join("codec.rs")).unwrap();
+    let output = generate(&wsdl, &out, &[]);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("codec.wsdl was changed since it was generated"), "{message}");
+    assert_eq!(fs::read_to_string(&copy).unwrap(), edited);
+    assert_eq!(fs::read_to_string(out.join("codec.rs")).unwrap(), source);
+    // What was edited here and there alike is no loss.
+    fs::write(&wsdl, &edited).unwrap();
+    succeeded(&generate(&wsdl, &out, &[]));
 }
 
 fn defect(name: &str) -> PathBuf {

@@ -249,7 +249,8 @@ fn tell(arguments: &Arguments, results: &Results) -> anyhow::Result<u8> {
         out!("! {} ({}): {}", row.case, row.target, castile_xml::visible(&reason.to_string()));
     }
     outcome::list(&saved?);
-    arguments.outcome.judge(results, results.rows().map(|row| row.requests).sum(), results.errors())
+    let not_sent = results.wholes().map(|row| row.not_sent).sum();
+    arguments.outcome.judge(results, results.rows().map(|row| row.requests).sum(), results.errors(), not_sent)
 }
 
 /// Writes the reports, and returns where.

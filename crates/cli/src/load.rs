@@ -376,7 +376,8 @@ fn report(arguments: &Arguments, results: &Results) -> anyhow::Result<u8> {
     }
     outcome::list(&saved?);
     let right = first.clone().map(|row| row.requests).sum();
-    arguments.outcome.judge(results, right, first.map(|row| row.errors).sum())
+    let not_sent = first.clone().map(|row| row.not_sent).sum();
+    arguments.outcome.judge(results, right, first.map(|row| row.errors).sum(), not_sent)
 }
 
 /// Writes the reports that are asked for, and returns where.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use castile_load::report::{Results, Row};
+use castile_load::report::{Results, Row, wrong_answers};
 use castile_load::{Criterion, Metric};
 use castile_xml::visible;
 
@@ -91,11 +91,12 @@ impl Arguments {
         Ok(files)
     }
 
-    /// The exit code for what was measured, with so many right answers and so many wrong or missing ones.
+    /// The exit code for what was measured, with so many right answers and so many wrong or missing ones, since so many requests
+    /// could not be sent among them.
     ///
     /// # Errors
     /// That there was no right answer, or that not all was measured.
-    pub(crate) fn judge(&self, results: &Results, right: u64, wrong: u64) -> anyhow::Result<u8> {
+    pub(crate) fn judge(&self, results: &Results, right: u64, wrong: u64, not_sent: u64) -> anyhow::Result<u8> {
         if right == 0 {
             bail!("no right answer came, so there is nothing that was measured");
         }
@@ -108,7 +109,7 @@ impl Arguments {
         let is_judged =
             self.fail_if.iter().any(|criterion| matches!(criterion.metric, Metric::Errors | Metric::ErrorRate));
         if wrong > 0 && !is_judged {
-            tell("failed", format_args!("{wrong} wrong or missing answers"));
+            tell("failed", wrong_answers(wrong, not_sent));
             return Ok(FAILED);
         }
         Ok(if results.conditions.iter().any(|condition| condition.failed) { FAILED } else { 0 })

@@ -135,6 +135,23 @@ fn what_was_never_sent_is_no_answer() {
 }
 
 #[test]
+fn what_was_never_sent_is_told_apart_everywhere() {
+    let server = Server::start(|_, _| (200, void()));
+    let directory = tempfile::tempdir().unwrap();
+    let [junit, out] = ["r.xml", "out"].map(|name| directory.path().join(name).display().to_string());
+    let mix = ["--operation", "EchoVoid", "--operation", "GetOrder", "--template", "order.xml"];
+    let extracts = ["--extract", "order=//order", "--extract", "customer=//customer"];
+    let more = ["--requests", "6", "--users", "1", "--junit", &junit, "--out", &out];
+    let output = load("wstest.wsdl", &server.url(), &[&mix[..], &extracts, &more].concat());
+    assert_eq!(output.status.code(), Some(1), "{}", told(&output));
+    assert!(told(&output).contains("failed: 3 requests could not be sent"), "{}", told(&output));
+    let junit = std::fs::read_to_string(junit).unwrap();
+    assert!(junit.contains("3 requests could not be sent") && !junit.contains("wrong or missing"), "{junit}");
+    let report = std::fs::read_to_string(Path::new(&out).join("index.html")).unwrap();
+    assert!(report.contains("<dt>wrong or missing answers, or requests that could not be sent, in 3 rows"), "{report}");
+}
+
+#[test]
 fn nothing_is_sent_to_nobody() {
     let unused = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let begun = std::time::Instant::now();

@@ -6,7 +6,7 @@ mod sample;
 #[path = "support/stacks.rs"]
 mod stacks;
 
-use castile_load::report::{Comparison, FLOOR, Method, Reason, Results, Row, Spread};
+use castile_load::report::{Comparison, FLOOR, Method, Reason, Results, Row, Spread, wrong_answers};
 use castile_load::{Criterion, ErrorKind};
 
 fn rows(results: &Results) -> Vec<&Row> {
@@ -123,6 +123,17 @@ fn junit_has_a_test_for_the_answers_and_for_each_condition_of_a_row() {
     // Who limits errors has said how many are too many.
     let lenient = results.junit(&["errors>100".parse().unwrap()], |row| row.errors).unwrap();
     assert!(!lenient.contains("<failure"), "41 errors are not more than 100");
+}
+
+#[test]
+fn requests_that_were_never_sent_are_no_wrong_answers() {
+    for (wrong, not_sent, expected) in [
+        (5, 0, "5 wrong or missing answers"),
+        (7, 7, "7 requests could not be sent"),
+        (1200, 1, "1,199 wrong or missing answers, and 1 more request could not be sent"),
+    ] {
+        assert_eq!(wrong_answers(wrong, not_sent), expected);
+    }
 }
 
 /// They had the URL, users and connections in them, and were new tests to a build server whenever one of these changed.

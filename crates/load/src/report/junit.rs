@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::format::{count, microseconds};
 use super::label::{self, Labels, full};
-use super::{FLOOR, Judged, Reason, Results, Row, Suite};
+use super::{FLOOR, Judged, Reason, Results, Row, Suite, wrong_answers};
 use crate::{Criterion, Error, ErrorKind, Metric};
 
 const TEMPLATE: &str = include_str!("junit.xml");
@@ -81,7 +81,7 @@ impl Results {
                 }
                 let answers = judges_answers.then(|| {
                     let failure = Some(wrong(row)).filter(|wrong| *wrong > 0).map(|wrong| Failure {
-                        message: format!("{} wrong or missing answers", count(wrong as f64)),
+                        message: wrong_answers(wrong, row.not_sent),
                         text: xml(&row.reasons.iter().map(Reason::to_string).collect::<Vec<_>>().join("\n")),
                     });
                     test_case(row, format!("{name}: answers are right"), failure)

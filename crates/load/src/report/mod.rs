@@ -31,7 +31,7 @@ pub use judge::{Condition, Judged};
 pub use ratio::Ratio;
 pub use results::{
     Build, Client, FLOOR, Interval, Kind, Lag, Latency, Method, Pass, Published, PublishedFigure, Quantile, Reason,
-    Results, Row, Spread, Step, Suite, Target, Term,
+    Results, Row, Spread, Step, Suite, Target, Term, wrong_answers,
 };
 
 use serde::Serialize;

@@ -533,6 +533,19 @@ impl Suite {
     }
 }
 
+/// What is wrong with answers, in words: so many were wrong or missing, those counted that are missing since as many as
+/// `not_sent` requests could not be sent. These are told apart.
+pub fn wrong_answers(wrong: u64, not_sent: u64) -> String {
+    let not_sent = not_sent.min(wrong);
+    let answers = format!("{} wrong or missing answers", count((wrong - not_sent) as f64));
+    let (number, s) = (count(not_sent as f64), if not_sent == 1 { "" } else { "s" });
+    match (not_sent, wrong - not_sent) {
+        (0, _) => answers,
+        (_, 0) => format!("{number} request{s} could not be sent"),
+        _ => format!("{answers}, and {number} more request{s} could not be sent"),
+    }
+}
+
 impl Row {
     /// Wrong or missing answers, without those that a ramp ended with: they are what it is to find.
     pub fn wrong(&self) -> u64 {

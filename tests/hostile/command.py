@@ -53,6 +53,9 @@ def problems(attack, row, result, output):
         yield f"it was ended by signal {-row['exit']}: {result['output'][-200:]!r}"
     elif row["exit"] not in attack.get("exits", [2]):
         yield f"it ended with {row['exit']}, expected {attack.get('exits', [2])}: {result['output'][-200:]!r}"
+    elif "\nUsage: " in result["output"]:
+        # It ends as quickly, and has met nothing of the attack.
+        yield f"it was called wrongly: {result['output'][-200:]!r}"
     cpu, memory, size = (attack.quantity(key, default) for key, default in (("cpu", CPU), ("memory", "200 MB"), ("output", "100 KB")))
     if row["cpu"] > cpu:
         yield f"processor time of {row['cpu']:.1f} s, at most {cpu:.1f} s are allowed"

@@ -40,7 +40,10 @@ async def answer(port, request):
 async def call(port, request, tries_again):
     said = await answer(port, request)
     while tries_again and said.startswith(b"HTTP/1.1 503 "):
-        await asyncio.sleep(float(re.search(rb"(?i)\r\nretry-after: (\d+)\r\n", said)[1]))
+        after = re.search(rb"(?i)\r\nretry-after: (\d+)\r\n", said)
+        if not after:
+            raise ValueError("503 without Retry-After")
+        await asyncio.sleep(float(after[1]))
         said = await answer(port, request)
     if not said.startswith(b"HTTP/1.1 200 ") or b"echoVoidResponse" not in said:
         raise ValueError(said[:100])

@@ -72,6 +72,27 @@ fn simple_types_that_may_be_named_are_few() {
     assert!(source.len() < 500_000, "{} bytes", source.len());
 }
 
+/// Each of them had a table of all named types beside it, and the contract was refused.
+#[test]
+fn types_without_a_name_are_not_what_stands_beside_them() {
+    const COUNT: usize = 400;
+    let folder = tempfile::tempdir().unwrap();
+    let types = (0..COUNT).map(|n| format!("<xs:simpleType name='T{n}'><xs:restriction base='t:T'/></xs:simpleType>"));
+    let elements = (0..COUNT).map(|n| {
+        format!("<xs:element name='e{n}'><xs:simpleType><xs:restriction base='t:T'/></xs:simpleType></xs:element>")
+    });
+    let contract = format!(
+        "<w:definitions xmlns:w='http://schemas.xmlsoap.org/wsdl/' xmlns:xs='http://www.w3.org/2001/XMLSchema' \
+         xmlns:t='urn:t'><w:types><xs:schema targetNamespace='urn:t'><xs:simpleType name='T'><xs:restriction base='xs:string'/>\
+         </xs:simpleType>{}<xs:complexType name='C'><xs:all>{}</xs:all></xs:complexType></xs:schema></w:types></w:definitions>",
+        types.collect::<String>(),
+        elements.collect::<String>()
+    );
+    let source = generated(folder.path(), "a.wsdl", &contract, false).unwrap().source;
+    assert!(source.contains("&[(\"urn:t\", \"T\")]"), "{source}");
+    assert!(source.len() < 500_000, "{} bytes", source.len());
+}
+
 #[test]
 fn a_type_with_thousands_of_services_is_generated_up_to_a_limit() {
     let folder = tempfile::tempdir().unwrap();

@@ -54,9 +54,13 @@ fn message(reply: &Reply) -> &Bytes {
 }
 
 fn check_reply(reply: &Reply, request: &[u8]) {
-    // The request has its answers sent to WS-Addressing's address for nobody. All operations here have a response.
+    // All operations here have a response. It goes nowhere only where the request says so in WS-Addressing, in any encoding; its
+    // address may be written with references, or in pieces.
     if message(reply).is_empty() {
-        assert!(!reply.is_fault(), "{}", shown(request));
+        let request: String = String::from_utf8_lossy(request).replace('\0', "");
+        let says_nobody = ["/none", "&", "<!", "<?"].iter().any(|part| request.contains(part));
+        let request = request.as_bytes();
+        assert!(!reply.is_fault() && says_nobody, "{}", shown(request));
         return;
     }
     let answer = shown(message(reply));

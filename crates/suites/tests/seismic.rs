@@ -209,7 +209,6 @@ async fn typed_clients_find_what_raw_ones_do() {
     assert!(encoded.2 > 2 * document.2 && document.2 > 3 * binary.2, "{outcomes:?}");
 }
 
-#[castile_corpus::needs("workloads/seismic")]
 #[test]
 fn bounds_are_as_the_article_says() {
     let lines = "2000-01-01 00:00:00 0 1.0 2.0 3.0 4.0 MB 273 24\n\
@@ -234,7 +233,6 @@ fn bounds_are_as_the_article_says() {
     }
 }
 
-#[castile_corpus::needs("workloads/seismic")]
 #[test]
 fn what_is_written_is_read_again() {
     let lines = "2000-01-01 01:50:08 70 -7.679 123.604 59.6 2.5 MB 273 24\n\
@@ -252,7 +250,6 @@ fn what_is_written_is_read_again() {
     }
 }
 
-#[castile_corpus::needs("workloads/seismic")]
 #[test]
 fn lines_that_are_wrong_are_named() {
     let right = "2000-01-01 01:50:08 70 -7.679 123.604 59.6 2.5 MB 273 24\n";
@@ -278,7 +275,6 @@ fn lines_that_are_wrong_are_named() {
     assert_eq!(long.to_string(), "line 2: found a longer line, expected less than 1024 bytes");
 }
 
-#[castile_corpus::needs("workloads/seismic")]
 #[test]
 fn what_is_no_query_is_refused() {
     let service = routes(&Service::default());

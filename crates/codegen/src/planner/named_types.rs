@@ -9,6 +9,15 @@ use castile_xsd::{Builtin, TypeId};
 use super::Planner;
 use crate::plan::{Item, NamedTypes, Path};
 
+/// Types whose names may stand on an element.
+#[derive(Default)]
+struct Roots {
+    /// With all that are derived from them.
+    whole: Vec<TypeId>,
+    /// By themselves.
+    alone: Vec<TypeId>,
+}
+
 impl Planner<'_> {
     /// The types that may be named on an element of a simple type, if those aren't the built-in ones that its Rust type tells.
     pub(super) fn named_types(&mut self, type_id: TypeId) -> Option<Path> {
@@ -34,20 +43,20 @@ impl Planner<'_> {
     }
 
     /// A type and, if it is a union, its members: values of these are its own (Part 1 §3.14.6). One without a name can't be
-    /// named, and is meant where what it restricts is.
-    fn roots(&self, type_id: TypeId) -> Vec<TypeId> {
-        let (mut roots, mut open, mut seen) = (Vec::new(), vec![type_id], HashSet::new());
-        while let Some(id) = open.pop() {
+    /// named, and is meant where what it restricts is: that one alone, since what else is derived from it is another type.
+    fn roots(&self, type_id: TypeId) -> Roots {
+        let (mut roots, mut open, mut seen) = (Roots::default(), vec![(type_id, true)], HashSet::new());
+        while let Some((id, is_whole)) = open.pop() {
             let TypeDefinition::Simple(SimpleType { variety, base, name, .. }) = &self.schema[id] else { continue };
             if !seen.insert(id) {
                 continue;
             }
             if name.is_some() {
-                roots.push(id);
+                if is_whole { &mut roots.whole } else { &mut roots.alone }.push(id);
             }
             match variety {
-                Variety::Union { members } => open.extend(members),
-                Variety::Atomic if name.is_none() => open.push(*base),
+                Variety::Union { members } => open.extend(members.iter().map(|&member| (member, is_whole))),
+                Variety::Atomic if name.is_none() => open.push((*base, false)),
                 Variety::Atomic | Variety::List { .. } => {}
             }
         }
@@ -56,28 +65,26 @@ impl Planner<'_> {
 
     /// The built-in ones of some types, as they stand in a table; and all of the contract that are among these types or derived
     /// from them, as namespaces and names, with their number.
-    fn derived_from(&self, roots: &[TypeId]) -> (String, Vec<(String, String)>, usize) {
-        let builtin: BTreeSet<&str> = roots.iter().filter_map(|id| id.builtin()).map(Builtin::name).collect();
-        let (mut open, mut seen) = (roots.to_vec(), HashSet::new());
+    fn derived_from(&self, Roots { whole, alone }: &Roots) -> (String, Vec<(String, String)>, usize) {
+        let all = whole.iter().chain(alone);
+        let builtin: BTreeSet<&str> = all.filter_map(|id| id.builtin()).map(Builtin::name).collect();
+        let (mut open, mut seen) = (whole.clone(), HashSet::new());
         let mut named: BTreeSet<(&str, &str)> = BTreeSet::new();
+        let mut name = |id: TypeId| {
+            let name = self.schema[id].as_simple().and_then(|simple| simple.name.as_ref());
+            let name = name.filter(|name| id.builtin().is_none() && encoding_type(name).is_none());
+            named.extend(name.map(|name| (name.namespace(), name.local())));
+        };
+        alone.iter().for_each(|&id| name(id));
         while let Some(id) = open.pop() {
-            let Some(simple) = self.schema[id].as_simple() else { continue };
-            if !seen.insert(id) {
+            if self.schema[id].as_simple().is_none() || !seen.insert(id) {
                 continue;
             }
+            name(id);
             open.extend(self.schema.derived_types(id));
-            match id.builtin() {
-                Some(of) => {
-                    let derived = Builtin::ALL.iter().filter(|builtin| builtin.is_derived_from(of));
-                    open.extend(derived.map(|builtin| TypeId::from(*builtin)));
-                }
-                None => named.extend(
-                    simple
-                        .name
-                        .iter()
-                        .filter(|name| encoding_type(name).is_none())
-                        .map(|name| (name.namespace(), name.local())),
-                ),
+            if let Some(of) = id.builtin() {
+                let derived = Builtin::ALL.iter().filter(|builtin| builtin.is_derived_from(of));
+                open.extend(derived.map(|builtin| TypeId::from(*builtin)));
             }
         }
         let count = named.len();

@@ -227,6 +227,14 @@ pub const SHAPES: &[Shape] = &[
         );
         format!("<xs:element name='r'>{types}</xs:element>")
     }),
+    schema("anonymous_simple_types_beside_each_other", |n| {
+        let each = each(
+            n,
+            "<xs:element name='e#'><xs:simpleType><xs:restriction base='xs:string'><xs:maxLength value='9'/>\
+             </xs:restriction></xs:simpleType></xs:element>",
+        );
+        complex(&format!("<xs:sequence>{each}</xs:sequence>"))
+    }),
     schema("patterns_that_repeat", |n| {
         let pattern = nested(n.ilog2() as usize, "(", "a", "{100}){100}");
         format!(

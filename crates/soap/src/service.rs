@@ -63,23 +63,13 @@ impl<S: Service + ?Sized> Service for Arc<S> {
         S::description(self)
     }
 
-    /// A message whose reading may be long is read elsewhere, if there is such a place.
+    /// A large message is read elsewhere, if there is such a place.
     fn call(&self, request: Request, options: &Options) -> Pending {
-        let length = request.message.len();
-        let is_long = options.elsewhere(length).is_some()
-            || options.elsewhere(length.saturating_mul(ENCODED_WEIGHT)).is_some() && is_encoded(self.description());
-        match is_long {
-            false => S::call(self, request, options),
-            true => call_elsewhere(self.clone(), request, options.clone()),
+        match options.elsewhere(request.message.len()) {
+            None => S::call(self, request, options),
+            Some(_) => call_elsewhere(self.clone(), request, options.clone()),
         }
     }
-}
-
-/// How much more work a byte of SOAP encoding may be than one of other messages: references have values read again.
-const ENCODED_WEIGHT: usize = 4;
-
-fn is_encoded(description: &Description) -> bool {
-    description.operations.iter().any(|operation| operation.request.is_encoded)
 }
 
 #[cold]

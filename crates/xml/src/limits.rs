@@ -27,7 +27,7 @@ pub struct Limits {
     pub entity_expansion: usize,
     /// How many bytes SOAP encoding may add to a document: elements that several references lead to are read, and counted,
     /// once for each beyond the size of the document, and so is the room for items that an array has and doesn't show. A
-    /// small document has less: 64 KiB, and 16 bytes for each of its own. A reader has no use for it.
+    /// reader has no use for it.
     pub encoding_expansion: usize,
     /// The size of a document that is written as the answer to a message, in bytes. A reader has no use for it.
     pub written_size: usize,

@@ -33,11 +33,6 @@ const MOST_STEPS: usize = 16;
 /// How many readers wait where they are, and how many buffers for others: values mostly stand beside each other.
 const MOST_SPARE: usize = 8;
 
-/// How many bytes references and arrays may add to a document, whatever it has, and for each byte that it has. Few bytes can
-/// refer to many, and what they lead to is read again each time: so work grows with the bytes that came.
-const ADDED: usize = 64 << 10;
-const ADDED_PER_BYTE: usize = 16;
-
 /// What a decoder knows of the graph that a message is.
 pub(in crate::from_xml) struct Graph<'a> {
     index: Option<Index<'a>>,
@@ -122,7 +117,7 @@ impl<'a> Graph<'a> {
             identified: None,
             last: None,
             charges: Charges::default(),
-            room: reader.input().len().saturating_add(most_added(reader)),
+            room: reader.input().len().saturating_add(reader.limits().encoding_expansion),
         })
     }
 
@@ -177,6 +172,7 @@ impl<'a> Decoder<'a> {
 
     /// Counts bytes that the document doesn't have itself.
     pub(super) fn take_room(&mut self, bytes: usize, offset: usize) -> Result<(), Error> {
+        let limit = self.reader.limits().encoding_expansion;
         let graph = self.graph();
         match graph.room.checked_sub(bytes) {
             Some(room) => {
@@ -185,7 +181,6 @@ impl<'a> Decoder<'a> {
                 self.charge(bytes)
             }
             None => {
-                let limit = most_added(&self.reader);
                 let message = format!(
                     "references and arrays add more than {limit} bytes to the document, which is the limit on that"
                 );
@@ -447,12 +442,6 @@ impl<'a> Decoder<'a> {
         );
         Error::new(ErrorKind::Structure, reference.attribute, message)
     }
-}
-
-/// How many bytes references and arrays may add to a document.
-fn most_added(reader: &Reader<'_>) -> usize {
-    let in_proportion = reader.input().len().saturating_mul(ADDED_PER_BYTE).saturating_add(ADDED);
-    reader.limits().encoding_expansion.min(in_proportion)
 }
 
 fn place_of(extent: Extent<'_>, element: &'static Element) -> Place {

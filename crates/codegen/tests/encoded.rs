@@ -366,6 +366,48 @@ async fn what_stands_before_the_root_is_counted() {
     assert!(answer.contains("which is the limit on that"), "{answer}");
 }
 
+/// 15 KB led to 4 MiB of reading, and 577 bytes to an answer of 11 MB.
+#[tokio::test]
+async fn a_short_message_had_the_room_of_a_long_one() {
+    let server = FeatureServer::new(Echo);
+    let message = |body: &str| {
+        format!(
+            "<s:Envelope xmlns:s='http://schemas.xmlsoap.org/soap/envelope/' xmlns:t='urn:encoded' \
+             xmlns:e='http://schemas.xmlsoap.org/soap/encoding/' xmlns:xsd='http://www.w3.org/2001/XMLSchema'>\
+             <s:Body>{body}</s:Body></s:Envelope>"
+        )
+    };
+    let points = |inside: &str| {
+        let references = "<i href='#q'/>".repeat(1_000);
+        message(&format!(
+            "<c:arrays xmlns:c='urn:calls'><points e:arrayType='t:Point[1000]'>{references}</points></c:arrays>\
+             <q id='q'>{inside}</q>"
+        ))
+    };
+    let doubling = |depth: usize| {
+        let levels: String =
+            (0..depth).map(|n| format!("<q id='n{n}'><a href='#n{0}'/><a href='#n{0}'/></q>", n + 1)).collect();
+        message(&format!(
+            "<c:open xmlns:c='urn:calls'><open><any><b href='#n0'/></any></open></c:open>{levels}<q id='n{depth}'/>"
+        ))
+    };
+    let absent = |count: usize| {
+        message(&format!("<c:arrays xmlns:c='urn:calls'><ints e:arrayType='xsd:int[{count}]'/></c:arrays>"))
+    };
+    for (fine, wrong) in [
+        (points("<x>1</x><y>2</y>"), points(&"<a/>".repeat(1_000))),
+        (doubling(8), doubling(22)),
+        (absent(5_000), absent(500_000)),
+        (absent(5_000), absent(12_000)),
+    ] {
+        let (status, answer) = post(&server, fine).await;
+        assert_eq!(status, 200, "{answer}");
+        let (status, answer) = post(&server, wrong).await;
+        assert_eq!(status, 500, "{} bytes", answer.len());
+        assert!(answer.contains("which is the limit on that"), "{answer}");
+    }
+}
+
 /// Messages that were broken at random, and put together of parts of others, are answered: what comes from few bytes is
 /// not much, and nothing panics.
 #[tokio::test]

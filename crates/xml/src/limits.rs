@@ -26,8 +26,9 @@ pub struct Limits {
     /// a [`DocumentEntity`](crate::DocumentEntity) has any.
     pub entity_expansion: usize,
     /// How many bytes SOAP encoding may add to a document: elements that several references lead to are read, and counted,
-    /// once for each beyond the size of the document, and so is the room for items that an array has and doesn't show. A
-    /// reader has no use for it.
+    /// once for each beyond the size of the document, and so are items that an array has and doesn't show: the room for them, and
+    /// what they are written as. A document may take a 16th of the limit, and 2 bytes for each of its own. A reader has no use
+    /// for it.
     pub encoding_expansion: usize,
     /// The size of a document that is written as the answer to a message, in bytes. A reader has no use for it.
     pub written_size: usize,

@@ -7,6 +7,9 @@ use crate::schema::{Element, TypeName};
 
 const XSD: &str = "http://www.w3.org/2001/XMLSchema";
 
+/// What an item without a value is written as, beside its name.
+const NIL: &str = "< xsi:nil=\"true\"/>";
+
 /// What a message says of an array.
 #[derive(Default)]
 struct Shape {
@@ -112,7 +115,7 @@ impl Decoder<'_> {
         // Those that are not there have no items.
         dimensions[0] = most.unwrap_or(dimensions[0]);
         let size = dimensions.iter().try_fold(1_usize, |size, dimension| size.checked_mul(*dimension));
-        self.fill(&mut items, size.unwrap_or(usize::MAX), shape.offset, &mut 0)?;
+        self.fill(&mut items, size.unwrap_or(usize::MAX), array, shape.offset, &mut 0)?;
         self.leave(element, outer)?;
         Ok(Array::from_parts(dimensions, items))
     }
@@ -127,7 +130,7 @@ impl Decoder<'_> {
         let mut items: Vec<Option<T>> = Vec::new();
         let most = shape.most();
         let mut charged = 0;
-        self.fill(&mut items, shape.first, shape.offset, &mut charged)?;
+        self.fill(&mut items, shape.first, array, shape.offset, &mut charged)?;
         let mut next = shape.first;
         let start = self.reader.offset();
         let mut again = None;
@@ -161,7 +164,7 @@ impl Decoder<'_> {
             }
             let Next::Start(tag) = self.peek()? else { break };
             if let Some(place) = self.position(shape, array)? {
-                self.fill(&mut items, place, tag.offset, &mut charged)?;
+                self.fill(&mut items, place, array, tag.offset, &mut charged)?;
                 next = place;
             }
             if most.is_some_and(|most| next >= most) {
@@ -185,22 +188,25 @@ impl Decoder<'_> {
             }
             (None, _) => items.len(),
         };
-        self.fill(&mut items, size, shape.offset, &mut charged)?;
+        self.fill(&mut items, size, array, shape.offset, &mut charged)?;
         self.charge_room(&mut charged, items.capacity(), size_of::<Option<T>>())?;
         self.leave(element, outer)?;
         Ok(items)
     }
 
-    /// Makes room for all items before `place`, which is charged, and counted in `charged`.
+    /// Makes room for all items before `place`, which is charged, and counted in `charged`. What they take where they are
+    /// written counts as well: an answer that gives the array back has an element for each.
     fn fill<T>(
         &mut self,
         items: &mut Vec<Option<T>>,
         place: usize,
+        array: &ArrayType,
         offset: usize,
         charged: &mut usize,
     ) -> Result<(), Error> {
         let missing = place.saturating_sub(items.len());
         if missing > 0 {
+            self.count_room(missing.saturating_mul(NIL.len() + array.item.name.len()), offset)?;
             self.take_room(missing.saturating_mul(size_of::<Option<T>>()), offset)?;
             *charged += missing;
             items.resize_with(place, || None);

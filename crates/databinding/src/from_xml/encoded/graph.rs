@@ -33,6 +33,22 @@ const MOST_STEPS: usize = 16;
 /// How many readers wait where they are, and how many buffers for others: values mostly stand beside each other.
 const MOST_SPARE: usize = 8;
 
+/// The part of `Limits::encoding_expansion` that the shortest document may take: 256 KiB of 4 MiB.
+const SHORT_PART: usize = 16;
+/// How many times its own length a document may take beside that.
+const TIMES_LENGTH: usize = 2;
+
+/// How many bytes may be added to a document.
+///
+/// To read a byte by way of a reference takes some 17 ns: 4 MiB take 70 ms, which is too much for a message of a few KB, read
+/// where connections are driven. So the shortest one takes 5 ms, and each byte of a longer one 3 × 17 ns, its own reading by way
+/// of a reference included: about the 50 ns that `tests/hostile` allows. From 2 MB on the whole limit counts.
+fn expansion(reader: &Reader<'_>) -> usize {
+    let limit = reader.limits().encoding_expansion;
+    let by_length = reader.input().len().saturating_mul(TIMES_LENGTH);
+    limit.min((limit / SHORT_PART).saturating_add(by_length))
+}
+
 /// What a decoder knows of the graph that a message is.
 pub(in crate::from_xml) struct Graph<'a> {
     index: Option<Index<'a>>,
@@ -117,7 +133,7 @@ impl<'a> Graph<'a> {
             identified: None,
             last: None,
             charges: Charges::default(),
-            room: reader.input().len().saturating_add(reader.limits().encoding_expansion),
+            room: reader.input().len().saturating_add(expansion(reader)),
         })
     }
 
@@ -170,17 +186,23 @@ impl<'a> Decoder<'a> {
         self.graph.get_or_insert_with(|| Graph::new(reader))
     }
 
-    /// Counts bytes that the document doesn't have itself.
+    /// Counts bytes that the document doesn't have itself, and charges them.
     pub(super) fn take_room(&mut self, bytes: usize, offset: usize) -> Result<(), Error> {
-        let limit = self.reader.limits().encoding_expansion;
+        self.count_room(bytes, offset)?;
+        // Behind the limit: a size that a message says may be more than any budget has.
+        self.charge(bytes)
+    }
+
+    /// Counts bytes that the document doesn't have itself.
+    pub(super) fn count_room(&mut self, bytes: usize, offset: usize) -> Result<(), Error> {
         let graph = self.graph();
         match graph.room.checked_sub(bytes) {
             Some(room) => {
                 graph.room = room;
-                // Behind the limit: a size that a message says may be more than any budget has.
-                self.charge(bytes)
+                Ok(())
             }
             None => {
+                let limit = expansion(&self.reader);
                 let message = format!(
                     "references and arrays add more than {limit} bytes to the document, which is the limit on that"
                 );

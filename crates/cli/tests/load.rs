@@ -105,6 +105,21 @@ fn a_mix_is_sent_by_weight_with_headers_and_actions() {
     assert!(seen[0].body.contains("GetOrder"), "a user begins with the first operation");
 }
 
+/// Whatever was asked for was told, and 1,000,000 users were set up before anything was held against a limit.
+#[test]
+fn users_that_there_can_t_be_are_refused_and_connections_that_were_opened_told() {
+    let server = Server::start(|_, _| (200, void()));
+    let of =
+        |arguments: &[&str]| load("wstest.wsdl", &server.url(), &[&["--operation", "EchoVoid"], arguments].concat());
+    let refused = of(&["--users", "99999999999"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", told(&refused));
+    assert!(told(&refused).contains("found --users 99999999999, expected at most "), "{}", told(&refused));
+    let few = of(&["--users", "10", "--requests", "1"]);
+    assert!(told(&few).contains("1 of 10 connections opened"), "{}", told(&few));
+    let all = of(&["--users", "2", "--requests", "100"]);
+    assert!(told(&all).contains(": 2 connections, kept alive"), "{}", told(&all));
+}
+
 /// The rows of two operations were added to those of the mix: 80 answers to 40 requests.
 #[test]
 fn the_report_counts_each_request_of_a_mix_once() {

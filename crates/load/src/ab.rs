@@ -63,6 +63,7 @@ pub(crate) async fn run(
         unsent: 0,
         dropped: 0,
         users: plan.connections,
+        opened: plan.connections,
         ended: None,
         first_error: None,
         driver_cpu: None,

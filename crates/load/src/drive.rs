@@ -58,11 +58,16 @@ impl<C: Clock> Thread<C> {
     /// Drives one user; its exchange is made when it is first needed, if it has none of an earlier run.
     pub(crate) async fn drive<E: Exchange>(&self, number: usize, exchange: &mut Option<E>, connect: impl Fn() -> E) {
         if let Some(mut user) = self.begin(number).await {
-            let mut sent = 0;
+            let (mut sent, mut is_open) = (0, false);
             while let Some(turn) = self.next(&mut user).await {
                 let exchange = exchange.get_or_insert_with(&connect);
                 match self.request(exchange, sent % self.count, turn).await {
-                    Some(free) => user.free = free,
+                    Some((free, was_sent)) => {
+                        user.free = free;
+                        if was_sent && !std::mem::replace(&mut is_open, true) {
+                            self.schedule.user_sends();
+                        }
+                    }
                     None => break,
                 }
                 sent += 1;
@@ -125,9 +130,9 @@ impl<C: Clock> Thread<C> {
         self.schedule.take(due.max(free)).then_some(due)
     }
 
-    /// Sends a request, notes what came of it, and says since when the user is free again; `None` when it had nothing
-    /// left to send.
-    async fn request<E: Exchange>(&self, exchange: &mut E, number: usize, turn: Turn) -> Option<Instant> {
+    /// Sends a request, notes what came of it, and says since when the user is free again and whether it was sent; `None` when
+    /// it had nothing left to send.
+    async fn request<E: Exchange>(&self, exchange: &mut E, number: usize, turn: Turn) -> Option<(Instant, bool)> {
         let result = exchange.send(number).await;
         let now = self.clock.now();
         if let Err(Failure::Done) = result {
@@ -179,7 +184,7 @@ impl<C: Clock> Thread<C> {
         if !was_sent {
             self.wait_until(self.clock.now() + RECONNECT_PAUSE).await;
         }
-        Some(self.clock.now())
+        Some((self.clock.now(), was_sent))
     }
 
     /// Whether a right answer is part of what is measured. Where requests have their times, those do that are due by then;

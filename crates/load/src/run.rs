@@ -36,6 +36,8 @@ pub struct Outcome {
     pub dropped: u64,
     /// Users who began.
     pub users: usize,
+    /// Those of them who sent something, each over a connection of its own.
+    pub opened: usize,
     /// Why the run ended before its time, if it did.
     pub ended: Option<End>,
     /// What the first failed request failed with, in words, the warm-up included.
@@ -120,6 +122,7 @@ impl Run {
             unsent,
             dropped,
             users: self.schedule.users(),
+            opened: self.schedule.opened(),
             ended: self.schedule.ended(),
             first_error: self.schedule.first_error().map(str::to_owned),
             driver_cpu,

@@ -21,6 +21,7 @@ pub(crate) struct Schedule {
     taken: AtomicU64,
     errors: AtomicU64,
     users: AtomicUsize,
+    opened: AtomicUsize,
     done: AtomicUsize,
     first_error: OnceLock<String>,
     end: OnceLock<(End, Instant)>,
@@ -42,6 +43,7 @@ impl Schedule {
             taken: AtomicU64::new(0),
             errors: AtomicU64::new(0),
             users: AtomicUsize::new(0),
+            opened: AtomicUsize::new(0),
             done: AtomicUsize::new(0),
             first_error: OnceLock::new(),
             end: OnceLock::new(),
@@ -78,7 +80,10 @@ impl Schedule {
         loop {
             let due = self.start.checked_add(course.next()?)?;
             if !course.waits() && due < free && !self.time_is_up(due) {
-                course.drop_one(due >= self.measured);
+                let counts = due >= self.measured;
+                let until = self.time_limit().map_or(free, |limit| limit.min(free));
+                course.drop_until(if counts { until } else { until.min(self.measured) } - self.start, counts);
+                course.drop_one(counts);
                 continue;
             }
             if !self.take(due.max(free)) {
@@ -92,6 +97,16 @@ impl Schedule {
     /// Notes that a user has begun.
     pub(crate) fn user_begins(&self) {
         self.users.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Notes that a user has sent its first request, so that it had a connection.
+    pub(crate) fn user_sends(&self) {
+        self.opened.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Users who have sent something.
+    pub(crate) fn opened(&self) -> usize {
+        self.opened.load(Ordering::Relaxed)
     }
 
     /// Gives back the request that a user took and had nothing to send for; when all `users` are done, so is the run.
@@ -202,7 +217,7 @@ impl Schedule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Arrivals, WhenBusy};
+    use crate::{Arrivals, Spacing, WhenBusy};
 
     fn schedule(pace: Pace, stop: Stop) -> Schedule {
         Schedule::new(&Plan { pace, stop, ..Plan::default() }, Instant::now())
@@ -238,6 +253,23 @@ mod tests {
         assert_eq!(schedule.arrival(at(250)), Some(at(300)));
         assert_eq!(schedule.arrival(at(650)), Some(at(700)));
         assert_eq!((schedule.taken(), schedule.missed()), (3, (0, 7)), "two, three, and the last two");
+    }
+
+    /// Dropping a million million requests one by one took ten minutes.
+    #[test]
+    fn dropping_takes_no_longer_the_more_there_is_to_drop() {
+        for spacing in [Spacing::Even, Spacing::Poisson] {
+            let arrivals = Arrivals { when_busy: WhenBusy::Drop, spacing, ..Arrivals::constant(1e9) };
+            let stop = Stop::after(Duration::from_secs(1_000));
+            let plan = Plan { pace: Pace::Arrivals(arrivals), stop, warmup: Duration::from_secs(1), ..Plan::default() };
+            let schedule = Schedule::new(&plan, Instant::now());
+            let free = schedule.start + Duration::from_secs(501);
+            let due = schedule.arrival(free).unwrap();
+            assert!(due >= free && due < free + Duration::from_micros(1), "{spacing:?}: {:?}", due - schedule.start);
+            let (_, dropped) = schedule.missed();
+            let random = if spacing == Spacing::Even { 1 } else { 1_000 };
+            assert!(dropped.abs_diff(1_000_000_000_000) <= random, "{spacing:?}: {dropped}");
+        }
     }
 
     #[test]

@@ -18,16 +18,14 @@ impl Usage {
 }
 
 /// Lets this process, and those it starts, have as many file descriptors as the system allows: a user is one, or two.
-/// Where the system refuses, running out of them is told when it happens.
+/// Where the system refuses, running out of them is told when it happens. Gives how many there may be then, where that is known.
 #[cfg(target_os = "linux")]
-pub fn allow_descriptors() {
+pub fn allow_descriptors() -> Option<u64> {
     use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-    if let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE)
-        && soft < hard
-    {
-        let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
-    }
+    let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).ok()?;
+    let is_raised = soft < hard && setrlimit(Resource::RLIMIT_NOFILE, hard, hard).is_ok();
+    Some(if is_raised { hard } else { soft })
 }
 
 /// User and system time of this process, all threads.
@@ -152,7 +150,9 @@ mod unmeasured {
     use super::Duration;
 
     /// Nothing: here nothing says how many file descriptors there may be.
-    pub fn allow_descriptors() {}
+    pub fn allow_descriptors() -> Option<u64> {
+        None
+    }
 
     pub(crate) fn own_cpu_time() -> Option<Duration> {
         None

@@ -6,12 +6,21 @@ use std::time::Duration;
 use anyhow::bail;
 use castile_load::{Arrivals, Axis, Criterion, Goal, Pace, Plan, Search, Spacing, Stage, Start, Stop, Think, WhenBusy};
 
-use crate::quantity::{count, ip_address, positive, rate, rate_from_zero, some_time, time, whole};
+use crate::quantity;
+use crate::quantity::{count, ip_address, positive, some_time, time, whole};
 
 /// Users of a closed workload, unless another number is given.
 const USERS: usize = 4;
 /// Requests of an open workload that may be under way at a time.
 const IN_FLIGHT: usize = 256;
+/// Users, or requests under way, that one driver may have.
+const MOST_USERS: usize = 100_000;
+/// Threads that a driver may have.
+const MOST_THREADS: usize = 1_024;
+/// Open files of the driver that are no connections.
+const OWN_FILES: u64 = 32;
+/// No driver sends more in a second.
+const MOST_RATE: f64 = 1e7;
 /// How long it takes, unless something else ends it.
 const DURATION: Duration = Duration::from_secs(10);
 /// A search goes up to so many times where it began.
@@ -117,12 +126,24 @@ impl Arguments {
             (None, stages) => Some(stages.to_vec()),
         };
         let is_open = stages.is_some();
+        if self.threads > MOST_THREADS {
+            bail!("found --threads {}, expected at most {MOST_THREADS}", self.threads);
+        }
+        if self.rate.is_some() && self.most.is_some_and(|most| most > MOST_RATE) {
+            bail!("found --most {}, expected at most 10000000 requests per second", self.most.unwrap_or_default());
+        }
         if !is_open && (self.poisson || self.in_flight.is_some() || self.when_busy == Busy::Wait) {
             bail!("--poisson, --in-flight and --when-busy are for --rate and --stage");
         }
         let connections = if is_open { self.in_flight } else { self.users };
         let connections = connections.unwrap_or(if is_open { IN_FLIGHT } else { USERS });
         let search = self.until.map(|goal| self.search(goal, connections));
+        let (name, most) = match &search {
+            Some(search) if search.axis == Axis::Users && self.most.is_some() => ("--most", search.most as usize),
+            _ if is_open => ("--in-flight", connections),
+            _ => ("--users", connections),
+        };
+        hold(name, most.max(connections), castile_load::allow_descriptors())?;
         let planned = (!self.stages.is_empty()).then(|| self.stages.iter().map(|stage| stage.time).sum());
         let after = match (self.duration, self.requests) {
             (Some(time), _) => Some(time),
@@ -160,7 +181,30 @@ impl Arguments {
             Some(rate) => (Axis::Rate, rate),
             None => (Axis::Users, users as f64),
         };
-        Search { axis, first, growth: self.growth, most: self.most.unwrap_or(first * MOST), goal }
+        let bound = match axis {
+            Axis::Rate => MOST_RATE,
+            Axis::Users => most_users(castile_load::allow_descriptors()) as f64,
+        };
+        Search { axis, first, growth: self.growth, most: self.most.unwrap_or((first * MOST).min(bound)), goal }
+    }
+}
+
+/// How many users a process with so many open files may have.
+fn most_users(files: Option<u64>) -> usize {
+    let spare = files.and_then(|files| usize::try_from(files.saturating_sub(OWN_FILES)).ok());
+    spare.unwrap_or(MOST_USERS).min(MOST_USERS)
+}
+
+/// Whether there may be so many users in a process with so many open files.
+fn hold(name: &str, users: usize, files: Option<u64>) -> anyhow::Result<()> {
+    let most = most_users(files);
+    match files {
+        _ if users <= most => Ok(()),
+        Some(files) if most < MOST_USERS => bail!(
+            "found {name} {users}, expected at most {most}: each is a connection, and the system allows this process {files} \
+             open files (`ulimit -Hn` shows the limit)"
+        ),
+        _ => bail!("found {name} {users}, expected at most {MOST_USERS}: a driver has no more"),
     }
 }
 
@@ -180,9 +224,25 @@ fn think(text: &str) -> Result<Think, String> {
     }
 }
 
+/// A rate above 0 that a driver may be asked for.
+fn rate(text: &str) -> Result<f64, String> {
+    sendable(quantity::rate(text)?)
+}
+
+fn rate_from_zero(text: &str) -> Result<f64, String> {
+    sendable(quantity::rate_from_zero(text)?)
+}
+
+fn sendable(rate: f64) -> Result<f64, String> {
+    match rate <= MOST_RATE {
+        true => Ok(rate),
+        false => Err("expected at most 10,000,000 requests per second".to_owned()),
+    }
+}
+
 fn ramp(text: &str) -> Result<Start, String> {
     match text.contains('/') {
-        true => rate(text).map(Start::PerSecond),
+        true => quantity::rate(text).map(Start::PerSecond),
         false => time(text).map(Start::Within),
     }
 }
@@ -281,6 +341,20 @@ mod tests {
         assert_eq!(of("--until peak").goal, Goal::Peak { gain: 0.05 });
     }
 
+    /// So many were allocated until the machine had no memory left.
+    #[test]
+    fn users_are_held_against_the_open_files_and_a_bound() {
+        let told = |users, files| hold("--users", users, files).map_err(|error| error.to_string());
+        assert_eq!((told(1_000, Some(1_032)), told(100_000, None)), (Ok(()), Ok(())));
+        assert!(
+            told(1_001, Some(1_032)).unwrap_err().starts_with("found --users 1001, expected at most 1000: each is")
+        );
+        assert!(
+            told(100_001, Some(u64::MAX)).unwrap_err().starts_with("found --users 100001, expected at most 100000")
+        );
+        assert!(plan("--users 90 --until peak").1.unwrap().most <= 90.0 * MOST);
+    }
+
     #[test]
     fn what_makes_no_sense_is_refused() {
         for flags in [
@@ -293,6 +367,8 @@ mod tests {
             "--think 1s --pacing 1s",
             "--ramp 5/day",
             "--rate 0",
+            "--rate 1e12",
+            "--stage 1s:0..1e12",
             "--rate 1 --users 2",
             "--stage 1s",
             "--stage 0:5",
@@ -304,7 +380,15 @@ mod tests {
             let words = std::iter::once("load").chain(flags.split_whitespace());
             assert!(Flags::try_parse_from(words).is_err(), "{flags}");
         }
-        for flags in ["--poisson", "--in-flight 3"] {
+        for flags in [
+            "--poisson",
+            "--in-flight 3",
+            "--threads 1025",
+            "--users 99999999999",
+            "--rate 1 --in-flight 99999999999",
+            "--until peak --most 1e11",
+            "--rate 1 --until peak --most 1e11",
+        ] {
             let words = std::iter::once("load").chain(flags.split_whitespace());
             assert!(Flags::try_parse_from(words).unwrap().load.plan(1).is_err(), "{flags}");
         }

@@ -146,6 +146,8 @@ pub(super) struct Tally {
     curve: Vec<Step>,
     /// Of the last run: how many users began, and why it ended.
     users: usize,
+    /// The most connections that a run had.
+    opened: usize,
     exit_reason: Option<String>,
     pub(super) peak_memory: Option<u64>,
     disturbed: Option<f64>,
@@ -188,6 +190,7 @@ impl Tally {
         self.server_cpu = sum(self.server_cpu, slice.server_cpu);
         self.driver_cpu = sum(self.driver_cpu, slice.driver_cpu);
         self.users = slice.users;
+        self.opened = self.opened.max(slice.opened);
         self.exit_reason = slice.ended.map(|end| match (end, &slice.first_error) {
             // What a stranger's server says may have any length, and lines.
             (End::Errors(_), Some(error)) => format!("{end}: {}", error.lines().next().unwrap_or_default().trim_end()),
@@ -234,6 +237,8 @@ impl Tally {
         let server_cpu_share = share(self.server_cpu, placement.server_cores());
         let method = if case.count() > 1 && !case.is_scripted() { Method::Sequence } else { plan.method() };
         let (is_ramp, is_sequence) = (method == Method::Ramp, method == Method::Sequence);
+        // Where requests are due by the clock, there are no more connections than it takes.
+        let is_open = method == Method::Open;
         // A sequence is sent once in each run, by each user.
         let runs = self.elapsed.len().max(1) as u64;
         let per_run = |count: u64| is_sequence.then_some(count / runs);
@@ -255,6 +260,7 @@ impl Tally {
             method,
             style: case.style.clone(),
             connections: plan.connections,
+            opened: Some(self.opened).filter(|opened| !is_open && *opened < plan.connections),
             keep_alive: plan.keep_alive,
             rhythm: plan.rhythm(load.search.as_ref()),
             rate: match &plan.pace {

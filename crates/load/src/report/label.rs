@@ -98,14 +98,16 @@ pub(crate) fn full(row: &Row) -> String {
 pub(super) fn driven(row: &Row) -> String {
     let keep_alive = keep_alive(row).to_owned();
     let load = match row.method {
-        Method::Closed => vec![connections(row.connections), keep_alive],
+        Method::Closed => vec![opened(row).unwrap_or_else(|| connections(row.connections)), keep_alive],
         Method::Open => {
             let rate = row.rate.map(|rate| format!("{} req/s scheduled", figure(rate)));
             let rate = rate.unwrap_or_else(|| "scheduled arrivals".to_owned());
             vec![rate, format!("at most {} under way", count(row.connections as f64)), keep_alive]
         }
         // What was searched for is no way to drive.
-        Method::Users if row.curve.is_empty() => vec![users(row.connections), keep_alive],
+        Method::Users if row.curve.is_empty() => {
+            std::iter::once(users(row.connections)).chain(opened(row)).chain([keep_alive]).collect()
+        }
         Method::Users | Method::Ramp => vec!["users".to_owned(), keep_alive],
         Method::Sequence => {
             vec!["one list of requests in order".to_owned(), connections(row.connections), keep_alive]
@@ -138,6 +140,14 @@ fn connections(connections: usize) -> String {
         1 => "1 connection".to_owned(),
         many => format!("{many} connections"),
     }
+}
+
+/// How many connections there really were, where each user should have had one and did not.
+fn opened(row: &Row) -> Option<String> {
+    row.opened.map(|opened| {
+        let (opened, of) = (count(opened as f64), count(row.connections as f64));
+        format!("{opened} of {of} connections opened")
+    })
 }
 
 fn users(users: usize) -> String {

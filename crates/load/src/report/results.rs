@@ -188,6 +188,9 @@ pub struct Row {
     pub style: Option<String>,
     /// Connections open at a time.
     pub connections: usize,
+    /// How many of them were really opened, where these are fewer and each was to be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opened: Option<usize>,
     /// Whether connections served more than one request.
     pub keep_alive: bool,
     /// What users or arrivals keep to, and how the load was found, in words: `each thinks for 1s before a request`.

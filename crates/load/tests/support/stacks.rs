@@ -112,6 +112,7 @@ fn seismic(noise: &mut Noise) -> Suite {
                     method: Method::Sequence,
                     style: Some(style.into()),
                     connections: 1,
+                    opened: None,
                     matches: Some(905),
                     elapsed_s: Some(elapsed),
                     ..row

@@ -316,7 +316,8 @@ async fn what_nobody_waits_for_is_not_written_to_its_end() {
     let (options, later) = Later::new(100);
     let budget = Budget::unlimited();
     let operation = &OPERATIONS[8];
-    let length = || format!("{:?}", operation.response_size);
+    // Of the last answer, or how far it was followed where it began.
+    let length = || format!("{:?}", operation.response_size).split(',').next().unwrap().to_owned();
     let mut dropped = begin(operation.name, &["1000"], &options, &budget);
     assert!(poll(&mut dropped).is_pending() && later.waiting() == 1);
     let unknown = length();

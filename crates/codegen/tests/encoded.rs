@@ -295,6 +295,68 @@ async fn leniency_is_for_types_that_the_contract_does_not_have() {
     assert!(told.lock().unwrap().is_empty());
 }
 
+/// Items without a type of their own have the one that the array says, by the rules for values with such a type.
+#[tokio::test]
+async fn items_took_no_type_from_their_array() {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let listener = told.clone();
+    let mut options = castile::http::server::Options::default();
+    options.leniency = Some(Leniency::new(move |_, deviations| listener.lock().unwrap().push(deviations.to_string())));
+    let (strict, lenient) = (FeatureServer::new(Echo), FeatureServer::with_options(Echo, options));
+    let message = |body: &str| {
+        format!(
+            "<s:Envelope xmlns:s='http://schemas.xmlsoap.org/soap/envelope/' xmlns:t='urn:encoded' xmlns:b='urn:blessed' \
+             xmlns:xsd='http://www.w3.org/2001/XMLSchema' xmlns:xsi='http://www.w3.org/2001/XMLSchema-instance' \
+             xmlns:e='http://schemas.xmlsoap.org/soap/encoding/' xmlns:c='urn:calls'><s:Body>{body}</s:Body></s:Envelope>"
+        )
+    };
+    let cat = "<name xsi:type=\"xsd:string\">Tom</name><lives xsi:type=\"xsd:int\">9</lives>";
+    for (body, expected) in [
+        ("<c:arrays><names e:arrayType='xsd:base64Binary[1]'><i>Y2Fmw6k=</i></names></c:arrays>", ">café<"),
+        ("<c:arrays><names e:arrayType='xsd:hexBinary[2]'><i>41</i><i>42</i></names></c:arrays>", ">B<"),
+        ("<c:arrays><names e:arrayType='e:base64[1]'><i href='#a'/></names></c:arrays><i id='a'>QUI=</i>", ">AB<"),
+        ("<c:arrays><names e:arrayType='e:base64[1]'><i xsi:type='xsd:string'>QUI=</i></names></c:arrays>", ">QUI=<"),
+        (
+            "<c:arrays><names e:arrayType='xsd:string[1]'><i href='#a'/></names></c:arrays><e:base64 id='a'>QUI=</e:base64>",
+            ">AB<",
+        ),
+        ("<c:arrays><names><i href='#a'/></names></c:arrays><e:string id='a'>QUI=</e:string>", ">QUI=<"),
+        ("<c:arrays><names><i>QUI=</i></names></c:arrays>", ">QUI=<"),
+        ("<c:animals><many e:arrayType='t:Cat[1]'><i><name>Tom</name><lives>9</lives></i></many></c:animals>", cat),
+        (
+            "<c:animals><many e:arrayType='t:Cat[1]'><i href='#a'/></many></c:animals><i id='a'><name>Tom</name><lives>9</lives></i>",
+            cat,
+        ),
+        (
+            "<c:animals><many e:arrayType='t:Cat[1]'><i xsi:type='t:Cat'><name>Tom</name><lives>9</lives></i></many></c:animals>",
+            cat,
+        ),
+    ] {
+        // The second time all tags are known to the reader.
+        for _ in 0..2 {
+            let (status, answer) = post(&strict, message(body)).await;
+            assert!(status == 200 && answer.contains(expected), "{body}: {answer}");
+            assert_eq!(post(&lenient, message(body)).await, (status, answer));
+        }
+    }
+    assert!(told.lock().unwrap().is_empty());
+    for (body, expected) in [
+        ("<c:arrays><points e:arrayType='b:Point[2]'><i><x>1</x></i><i/></points></c:arrays>", "{urn:blessed}Point"),
+        ("<c:animals><many e:arrayType='b:Cat[1]'><i><name>Tom</name></i></many></c:animals>", "{urn:blessed}Cat"),
+        ("<c:arrays><names e:arrayType='b:Name[1]'><i>Tom</i></names></c:arrays>", "{urn:blessed}Name"),
+        ("<c:arrays><names xsi:type='nosuch:Names'><i>Tom</i></names></c:arrays>", "prefix is not declared"),
+    ] {
+        let (status, answer) = post(&strict, message(body)).await;
+        assert!(status == 500 && answer.contains(expected), "{body}: {answer}");
+        let (status, answer) = post(&lenient, message(body)).await;
+        assert!(status == 200, "{body}: {answer}");
+        let told = std::mem::take(&mut *told.lock().unwrap());
+        assert!(told.len() == 1 && told[0].lines().count() == 1 && told[0].contains(expected), "{body}: {told:?}");
+    }
+    let wrong = "<c:arrays><names e:arrayType='xsd:base64Binary[1]'><i>/w==</i></names></c:arrays>";
+    assert_eq!(post(&strict, message(wrong)).await.0, 500, "that is no UTF-8");
+}
+
 /// SOAP::Lite says so that there is no result.
 #[test]
 fn an_answer_without_a_result_may_be_nil() {

@@ -14,11 +14,13 @@ mod types;
 
 use std::borrow::Cow;
 use std::cell::Cell;
+use std::sync::Arc;
 
 use castile_budget::{Allowance, Exhausted};
 use castile_xml::{Memory, Reader, StartTag};
 
 use crate::Deviations;
+use crate::any::ExpandedName;
 use crate::datatypes::quoted;
 use crate::error::{Error, ErrorKind};
 use crate::expected::Expected;
@@ -31,7 +33,7 @@ pub(crate) use encoded::is_of_references;
 pub use groups::{Group, Mixed};
 
 use attributes::Placed;
-use encoded::Graph;
+use encoded::{Graph, ItemType};
 use lenient::Lenient;
 use simple::is_fixed;
 use types::Binary;
@@ -106,6 +108,10 @@ pub struct Decoder<'a> {
     is_encoded: bool,
     /// How its text stands for bytes, where that is to be something else by its `xsi:type`.
     binary: Option<Binary>,
+    /// What the next element is by the array that it is in, or by its name, unless it says so itself.
+    item_type: Option<ItemType>,
+    /// The type that an array gives to the item whose start tag ends at this offset, until somebody has looked at it.
+    given: Option<(usize, Arc<ExpandedName>)>,
     /// Which of its attributes are where.
     placed: Placed,
     /// The element whose content is being read.
@@ -162,6 +168,8 @@ impl<'a> Decoder<'a> {
             nil: false,
             is_encoded: false,
             binary: None,
+            item_type: None,
+            given: None,
             placed: Placed::NONE,
             parent: None,
             reserve,

@@ -286,6 +286,9 @@ impl Decoder<'_> {
     /// That the attribute is no name.
     #[inline]
     pub fn type_of(&mut self, types: &'static [TypeName]) -> Result<usize, Error> {
+        if let Some(index) = self.given_type_of(types) {
+            return Ok(index);
+        }
         if !self.may_say_type() {
             return Ok(0);
         }
@@ -301,6 +304,9 @@ impl Decoder<'_> {
     /// # Errors
     /// That the attribute is absent or no name.
     pub fn concrete_type_of(&mut self, element: &'static Element, types: &'static [TypeName]) -> Result<usize, Error> {
+        if let Some(index) = self.given_type_of(types) {
+            return Ok(index);
+        }
         match self.said_type_of(types) {
             Ok(Some(index)) => return Ok(index),
             Ok(None) => {}
@@ -308,6 +314,15 @@ impl Decoder<'_> {
         }
         let message = format!("<{}> has an abstract type, where one was expected that xsi:type names", element.name);
         Err(Error::new(ErrorKind::Structure, self.inside_tag(), message))
+    }
+
+    /// Which of `types` the array says that is around the element whose start tag was read last.
+    #[inline]
+    fn given_type_of(&mut self, types: &'static [TypeName]) -> Option<usize> {
+        let (offset, name) = self.given.as_ref()?;
+        let index = index_of(types, &name.namespace, &name.local).filter(|_| *offset == self.reader.offset())?;
+        self.given = None;
+        Some(index)
     }
 
     /// Whether the start tag that was read last, whose attributes were looked at, may have an `xsi:type`.

@@ -5,14 +5,17 @@ mod graph;
 mod unrolled;
 
 use std::any::{Any, TypeId};
+use std::sync::Arc;
 
 use super::simple::nil_with_content;
-use super::types::{Rules, is_simple};
+use super::types::{Binary, Rules, is_simple};
 use super::{Decoder, Error, ErrorKind, FromXml, Next, quoted};
+use crate::any::ExpandedName;
 use crate::datatypes::SimpleType;
 use crate::encoded::{RPC, SOAP11, SOAP12};
 use crate::schema::{Element, TypeName, XSI_NAMESPACE};
 
+use castile_xml::StartTag;
 pub(super) use graph::Graph;
 use graph::{Opened, Reference};
 pub(crate) use unrolled::is_of_references;
@@ -35,6 +38,15 @@ struct Typed {
     is_fixed: bool,
     /// Whether another one may be named.
     is_any: bool,
+}
+
+/// What an array says of its items, where that is another type than the contract's.
+#[derive(Clone, Debug)]
+pub(super) enum ItemType {
+    /// Their text stands for bytes that the value is made of.
+    Binary(Binary),
+    /// One of several types, perhaps.
+    Derived(Arc<ExpandedName>),
 }
 
 impl Typed {
@@ -290,8 +302,12 @@ impl<'a> Decoder<'a> {
         typed: Typed,
         read: impl FnOnce(&mut Self) -> Result<T, Error>,
     ) -> Result<Option<T>, Error> {
+        let typed = Typed { is_fixed: typed.is_fixed && self.item_type.is_none(), ..typed };
         let (outer, opened) = self.go_to(place, reference, element, typed.is_fixed)?;
         let offset = self.start_of(place);
+        if let Opened::Unknown(tag) = &opened {
+            self.look_at_name(*tag, element, typed);
+        }
         let said = match opened {
             Opened::Alike => {
                 self.nil = false;
@@ -319,6 +335,20 @@ impl<'a> Decoder<'a> {
         Ok(value)
     }
 
+    /// Looks at the name of an element that a reference led to: those by themselves may be called as their types are (SOAP 1.1
+    /// §5.3), which tells of binary ones.
+    fn look_at_name(&mut self, tag: StartTag<'a>, element: &'static Element, typed: Typed) {
+        let namespace = self.reader.namespace(tag.namespace);
+        if !matches!(namespace, SOAP11 | SOAP12) || typed.is_any {
+            return;
+        }
+        let Some(rules) = is_simple(element, typed.name.as_ref(), Rules::Encoded) else { return };
+        let judged = self.judge(element, typed.name.as_ref(), rules, namespace, tag.name.local());
+        if let Some(binary) = judged.binary {
+            self.item_type = Some(ItemType::Binary(binary));
+        }
+    }
+
     /// Reads the start tag that comes next, and the whole element if it has no value or refers to another.
     fn open_encoded(&mut self, element: &'static Element, typed: Typed) -> Result<Said<'a>, Error> {
         match self.peek()? {
@@ -342,7 +372,8 @@ impl<'a> Decoder<'a> {
     ) -> Result<Said<'a>, Error> {
         self.nil = false;
         self.note_identity(None);
-        if self.reader.is_plain() {
+        let item_type = self.item_type.take();
+        if self.reader.is_plain() && item_type.is_none() {
             self.reader.learn_start(element.known());
             return Ok(Said::Here { as_plain: true });
         }
@@ -367,8 +398,8 @@ impl<'a> Decoder<'a> {
             self.note_identity(Some(offset));
         }
         // Other types than fixed ones are read by what the tag says.
-        let is_as_plain = typed.is_fixed && !says_more;
-        if !is_known && !is_as_plain {
+        let is_as_plain = typed.is_fixed && !says_more && item_type.is_none();
+        if !is_known && !is_as_plain && item_type.is_none() {
             self.reader.learn_start(element.known());
         }
         if let Some((text, place)) = nil.and_then(|number| self.reader.attribute_value(number)) {
@@ -384,11 +415,24 @@ impl<'a> Decoder<'a> {
         if let Some((to, place)) = reference.and_then(|number| self.reader.kept_attribute_value(number)) {
             let reference = Reference { to, at: offset, attribute: place };
             self.nothing_beside(&reference, element)?;
+            // The element that is meant is the item.
+            self.item_type = item_type;
             return Ok(Said::Elsewhere(reference));
         }
         let as_plain = match said_type {
             Some(said) if !typed.is_any => self.admit_encoded_type(said, element, typed.name)?,
-            _ => true,
+            Some(_) => true,
+            None => match item_type {
+                None => true,
+                Some(ItemType::Binary(binary)) => {
+                    self.binary = Some(binary);
+                    false
+                }
+                Some(ItemType::Derived(name)) => {
+                    self.given = Some((self.reader.offset(), name));
+                    false
+                }
+            },
         };
         if is_as_plain && as_plain {
             self.reader.learn_start_as_plain(element.known());

@@ -53,6 +53,14 @@ impl Form {
     }
 }
 
+/// What a type that is named for a simple one means.
+pub(super) struct Judged {
+    /// That it is another one.
+    pub(super) error: Option<Error>,
+    /// How the text stands for bytes that the value is made of.
+    pub(super) binary: Option<Binary>,
+}
+
 /// By which of the `rules` the type that is named is looked at, or others where somebody has asked for a value; `None` if the
 /// element isn't known to be of a simple type. `expected` is what the Rust type of its values says.
 #[inline]
@@ -80,12 +88,33 @@ impl Decoder<'_> {
             Ok(Some(said)) => said,
             Err(error) => return self.tolerate_type(error).map(|()| false),
         };
+        let judged = self.judge(element, made_of, rules, namespace, name);
+        let is_tolerated = judged.error.is_some();
+        if let Some(error) = judged.error {
+            self.tolerate_type(error)?;
+        }
+        if judged.binary.is_some() && !self.nil {
+            self.binary = judged.binary;
+            return Ok(false);
+        }
+        Ok(!is_tolerated)
+    }
+
+    /// What a type that is named for an element of a simple type means for its text.
+    pub(super) fn judge(
+        &self,
+        element: &Element,
+        made_of: Option<&TypeName>,
+        rules: Rules,
+        namespace: &str,
+        name: &str,
+    ) -> Judged {
         let is_allowed = match element.types {
             Some(types) => types.allow(namespace, name),
             None => made_of.is_some_and(|of| is_same(namespace, XSD_NAMESPACE) && is_derived(name, of.name)),
         };
         if is_allowed {
-            return Ok(true);
+            return Judged { error: None, binary: None };
         }
         let is_builtin = match rules {
             Rules::Literal => is_same(namespace, XSD_NAMESPACE),
@@ -108,17 +137,11 @@ impl Decoder<'_> {
             let message = format!("<{}> is of the type {found}, where {expected} was expected", element.name);
             Error::new(ErrorKind::Structure, self.inside_tag(), message)
         });
-        let is_tolerated = error.is_some();
-        if let Some(error) = error {
-            self.tolerate_type(error)?;
-        }
-        match said {
-            Some(said @ Form::Binary(binary)) if said != own && own != Form::Name && !self.nil => {
-                self.binary = Some(binary);
-                Ok(false)
-            }
-            _ => Ok(!is_tolerated),
-        }
+        let binary = match said {
+            Some(said @ Form::Binary(binary)) if said != own && own != Form::Name => Some(binary),
+            _ => None,
+        };
+        Judged { error, binary }
     }
 
     /// The text, for a type that messages call `name`, of bytes that `text` stands for. Where that type isn't binary itself it is

@@ -1,6 +1,8 @@
 //! Arrays (SOAP 1.1 §5.4.2, SOAP 1.2 Part 2 §3.1.4.3 and §3.1.6).
 
-use super::{Decoder, Error, ErrorKind, FromXml, Next, quoted};
+use std::sync::Arc;
+
+use super::{Decoder, Error, ErrorKind, FromXml, ItemType, Next, Rules, is_simple, quoted};
 use crate::any::ExpandedName;
 use crate::encoded::{Array, ArrayType, SOAP11, SOAP12};
 use crate::schema::{Element, TypeName};
@@ -19,6 +21,8 @@ struct Shape {
     first: usize,
     /// Where the sizes stand.
     offset: usize,
+    /// What the items are that say no type of their own, if that isn't what the contract says.
+    items: Option<ItemType>,
 }
 
 impl Decoder<'_> {
@@ -32,7 +36,7 @@ impl Decoder<'_> {
         element: &'static Element,
         array: &'static ArrayType,
     ) -> Result<Vec<Option<T>>, Error> {
-        let shape = self.shape(element, array, 1)?;
+        let shape = self.shape(element, array, 1, T::TYPE)?;
         self.items_of(element, array, &shape)
     }
 
@@ -56,7 +60,7 @@ impl Decoder<'_> {
         array: &'static ArrayType,
         rank: usize,
     ) -> Result<Array<T>, Error> {
-        let shape = self.shape(element, array, rank)?;
+        let shape = self.shape(element, array, rank, T::TYPE)?;
         if rank > 1 && shape.sizes.len() == 1 {
             return self.rows(element, array, &shape, rank);
         }
@@ -127,6 +131,7 @@ impl Decoder<'_> {
         shape: &Shape,
     ) -> Result<Vec<Option<T>>, Error> {
         let outer = self.enter(element);
+        let outside = self.given.take();
         let mut items: Vec<Option<T>> = Vec::new();
         let most = shape.most();
         let mut charged = 0;
@@ -142,7 +147,7 @@ impl Decoder<'_> {
             if items.capacity() != charged {
                 self.charge_room(&mut charged, items.capacity(), size_of::<Option<T>>())?;
             }
-            if self.next.is_none() && next < most.unwrap_or(usize::MAX) {
+            if self.next.is_none() && shape.items.is_none() && next < most.unwrap_or(usize::MAX) {
                 if let Some(again) = &again
                     && !matches!(items.get(next), Some(Some(_)))
                     && let Some(reference) = self.refers_again(again)
@@ -174,7 +179,9 @@ impl Decoder<'_> {
                 let message = format!("a second item for one place of the array <{}>", element.name);
                 return Err(Error::new(ErrorKind::Structure, tag.offset, message));
             }
+            self.item_type.clone_from(&shape.items);
             let value = self.encoded(&array.item)?;
+            self.check_given(array, tag.offset)?;
             put(&mut items, next, value);
             next += 1;
             again = begin.and_then(|begin| self.referred_from(begin));
@@ -191,6 +198,7 @@ impl Decoder<'_> {
         self.fill(&mut items, size, array, shape.offset, &mut charged)?;
         self.charge_room(&mut charged, items.capacity(), size_of::<Option<T>>())?;
         self.leave(element, outer)?;
+        self.given = outside;
         Ok(items)
     }
 
@@ -223,12 +231,20 @@ impl Decoder<'_> {
     // ---- attributes ----
 
     /// What the start tag that was read last says of an array of `rank` dimensions.
-    fn shape(&mut self, element: &'static Element, array: &'static ArrayType, rank: usize) -> Result<Shape, Error> {
+    fn shape(
+        &mut self,
+        element: &'static Element,
+        array: &'static ArrayType,
+        rank: usize,
+        of: Option<TypeName>,
+    ) -> Result<Shape, Error> {
         let mut shape = Shape { offset: self.reader.offset().saturating_sub(1), ..Shape::default() };
         if self.reader.is_plain() {
             return Ok(shape);
         }
-        let mut first = None;
+        // Which arrays have which names is not known here, but no type has a name that means nothing.
+        self.type_name()?;
+        let (mut first, mut wrong) = (None, None);
         for (number, namespace, name) in self.reader.attribute_names() {
             let Some((text, offset)) = self.reader.attribute_value(number) else { continue };
             let fail = |message: String| Error::new(ErrorKind::Lexical, offset, message);
@@ -246,10 +262,12 @@ impl Decoder<'_> {
                         1 => ranks.strip_suffix("[]".repeat(rank - 1).as_str()).unwrap_or(ranks),
                         _ => ranks,
                     };
-                    self.check_item(item, ranks, array, element, offset)?;
+                    (shape.items, wrong) = self.check_item(item, ranks, array, element, of, offset)?;
                 }
                 (SOAP11, "offset") => first = Some((text, offset)),
-                (SOAP12, "itemType") => self.check_item(text.trim(), array.ranks, array, element, offset)?,
+                (SOAP12, "itemType") => {
+                    (shape.items, wrong) = self.check_item(text.trim(), array.ranks, array, element, of, offset)?;
+                }
                 (SOAP12, "arraySize") => {
                     let invalid = || {
                         fail(format!(
@@ -266,6 +284,9 @@ impl Decoder<'_> {
         self.check_sizes(&mut shape, rank, element)?;
         if let Some((text, offset)) = first {
             shape.first = self.place(text, &shape, array, offset)?;
+        }
+        if let Some(wrong) = wrong {
+            self.tolerate_type(wrong)?;
         }
         Ok(shape)
     }
@@ -297,16 +318,18 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Whether the items of an array are what the contract says: of its type, of any, or of a simple type where its is
-    /// one, since the text says then what it is.
+    /// Whether the items of an array, which are read as values of the type `of`, are what the contract says: of its type, of
+    /// any, or of a simple type from whose text the value can be told. Returns what else they are, or what is wrong with
+    /// their type, which may be tolerated.
     fn check_item(
         &self,
         item: &str,
         ranks: &str,
         array: &ArrayType,
         element: &Element,
+        of: Option<TypeName>,
         offset: usize,
-    ) -> Result<(), Error> {
+    ) -> Result<(Option<ItemType>, Option<Error>), Error> {
         let (prefix, local) = item.split_once(':').unwrap_or(("", item));
         let Some(namespace) = self.reader.resolve(prefix) else {
             let message = format!("{} is not a valid xs:QName: its prefix is not declared", quoted(item));
@@ -320,8 +343,24 @@ impl Decoder<'_> {
             || (expected_namespace == XSD && expected == "anyType")
             || (is_builtin(namespace) && (is_any(local) || is_array(local)))
             || (is_builtin(namespace) && expected_namespace == XSD);
-        if is_fine && ranks == array.ranks || is_any(local) && ranks.is_empty() && is_builtin(namespace) {
-            return Ok(());
+        let same_ranks = ranks == array.ranks;
+        let is_same = namespace == expected_namespace && local == expected;
+        // Items that are arrays say themselves what is in them.
+        if same_ranks && ranks.is_empty() && !is_same && !(is_builtin(namespace) && (is_any(local) || is_array(local)))
+        {
+            if let Some(rules) = is_simple(&array.item, of.as_ref(), Rules::Encoded) {
+                let judged = self.judge(&array.item, of.as_ref(), rules, namespace, local);
+                let error =
+                    judged.error.map(|error| Error::new(ErrorKind::Structure, offset, error.message().to_owned()));
+                return Ok((judged.binary.map(ItemType::Binary), error));
+            }
+            // One of several types, if the items know it.
+            if of.is_none() && !is_fine {
+                return Ok((Some(ItemType::Derived(Arc::new(ExpandedName::new(namespace, local)))), None));
+            }
+        }
+        if is_fine && same_ranks || is_any(local) && ranks.is_empty() && is_builtin(namespace) {
+            return Ok((None, None));
         }
         let message = format!(
             "<{}> is an array of {}{ranks}, where {}{} was expected",
@@ -330,7 +369,21 @@ impl Decoder<'_> {
             ExpandedName::new(expected_namespace, expected),
             array.ranks
         );
-        Err(Error::new(ErrorKind::Structure, offset, message))
+        let error = Error::new(ErrorKind::Structure, offset, message);
+        // Arrays where there should be none, or the other way round, are read as what they are not.
+        if same_ranks { Ok((None, Some(error))) } else { Err(error) }
+    }
+
+    /// Whether an item has looked at the type that its array gives it: otherwise it has no place for it.
+    fn check_given(&mut self, array: &ArrayType, offset: usize) -> Result<(), Error> {
+        let Some((_, name)) = self.given.take() else { return Ok(()) };
+        let TypeName { namespace, name: expected } = array.item_type;
+        let message = format!(
+            "<{}> is of the type {name} by its array, where {} was expected",
+            array.item.name,
+            ExpandedName::new(namespace, expected)
+        );
+        self.tolerate_type(Error::new(ErrorKind::Structure, offset, message))
     }
 
     /// The place that an item says to have: its tag was read, and not used yet.

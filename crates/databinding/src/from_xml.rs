@@ -36,7 +36,7 @@ use attributes::Placed;
 use encoded::{Graph, ItemType};
 use lenient::Lenient;
 use simple::is_fixed;
-use types::Binary;
+use types::Reading;
 
 /// What all vectors of a document may reserve so, in bytes for each byte of it: many may have one item only.
 const RESERVE_PER_BYTE: usize = 4;
@@ -106,8 +106,8 @@ pub struct Decoder<'a> {
     nil: bool,
     /// Whether what is read is by the rules of SOAP encoding.
     is_encoded: bool,
-    /// How its text stands for bytes, where that is to be something else by its `xsi:type`.
-    binary: Option<Binary>,
+    /// How its text stands for a value, where that is to be something else by its `xsi:type`.
+    reading: Option<Reading>,
     /// What the next element is by the array that it is in, or by its name, unless it says so itself.
     item_type: Option<ItemType>,
     /// The type that an array gives to the item whose start tag ends at this offset, until somebody has looked at it.
@@ -167,7 +167,7 @@ impl<'a> Decoder<'a> {
             near: Cell::new(None),
             nil: false,
             is_encoded: false,
-            binary: None,
+            reading: None,
             item_type: None,
             given: None,
             placed: Placed::NONE,

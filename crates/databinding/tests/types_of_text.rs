@@ -107,6 +107,8 @@ array!(Bytes, Base64Binary, BYTES);
 array!(Digits, HexBinary, DIGITS);
 array!(Names, QName, NAMES);
 array!(Lists, List<i32>, LISTS);
+array!(Floats, f32, FLOATS);
+array!(Doubles, f64, DOUBLES);
 
 /// What is read of an item after one of the declared type, and after one like it.
 fn encoded<T: FromXml>(declared: &str, named: &str, text: &str, last: impl Fn(T) -> String) -> Result<String, String> {
@@ -117,6 +119,46 @@ fn encoded<T: FromXml>(declared: &str, named: &str, text: &str, last: impl Fn(T)
     );
     let read = common::decode_with::<T>(&document, Limits::default(), Memory::default());
     read.map(|(value, _)| last(value)).map_err(|error| error.message().to_owned())
+}
+
+/// 1e300 became infinite, and 16777217 another number.
+#[test]
+fn numbers_of_other_types_were_lost() {
+    let floats = |named: &str, text: &str| {
+        let read = |Floats(mut items): Floats| items.pop().flatten().unwrap().to_string();
+        encoded("<item xsi:type='d:float'>1</item>", named, text, read)
+    };
+    let doubles = |named: &str, text: &str| {
+        let read = |Doubles(mut items): Doubles| items.pop().flatten().unwrap().to_string();
+        encoded("<item xsi:type='d:double'>1</item>", named, text, read)
+    };
+    for (read, expected) in [
+        (floats("d:double", "0.1"), "0.1"),
+        (floats("d:double", "-1e30"), "-1000000000000000000000000000000"),
+        (floats("d:double", "INF"), "inf"),
+        (floats("d:double", "0e9"), "0"),
+        (floats("d:int", " -16777216 "), "-16777216"),
+        (floats("d:int", "+007"), "7"),
+        (floats("d:decimal", "1.10"), "1.1"),
+        (floats("d:decimal", "2.0"), "2"),
+        (floats("d:int", "0"), "0"),
+        (doubles("d:int", "16777217"), "16777217"),
+        (doubles("d:float", "340282350000000000000000000000000000000"), "340282350000000000000000000000000000000"),
+    ] {
+        assert_eq!(read.as_deref(), Ok(expected));
+    }
+    for (read, text) in [
+        (floats("d:double", "1e300"), "\"1e300\""),
+        (floats("d:double", "-1e300"), "\"-1e300\""),
+        (floats("d:double", "1e-300"), "\"1e-300\""),
+        (floats("d:int", "16777217"), "\"16777217\""),
+        (floats("d:decimal", "16777217.0"), "\"16777217.0\""),
+        (doubles("d:long", "9007199254740993"), "\"9007199254740993\""),
+        (doubles("d:integer", &"9".repeat(400)), "\"999"),
+    ] {
+        let error = read.unwrap_err();
+        assert!(error.contains(text) && error.contains("is no number that xs:"), "{error}");
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::any::{Any, TypeId};
 use std::sync::Arc;
 
 use super::simple::nil_with_content;
-use super::types::{Binary, Rules, is_simple};
+use super::types::{Reading, Rules, is_simple};
 use super::{Decoder, Error, ErrorKind, FromXml, Next, quoted};
 use crate::any::ExpandedName;
 use crate::datatypes::SimpleType;
@@ -43,8 +43,8 @@ struct Typed {
 /// What an array says of its items, where that is another type than the contract's.
 #[derive(Clone, Debug)]
 pub(super) enum ItemType {
-    /// Their text stands for bytes that the value is made of.
-    Binary(Binary),
+    /// Their text stands so for the value.
+    Simple(Reading),
     /// One of several types, perhaps.
     Derived(Arc<ExpandedName>),
 }
@@ -336,7 +336,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Looks at the name of an element that a reference led to: those by themselves may be called as their types are (SOAP 1.1
-    /// §5.3), which tells of binary ones.
+    /// §5.3), which tells how its text is to be read.
     fn look_at_name(&mut self, tag: StartTag<'a>, element: &'static Element, typed: Typed) {
         let namespace = self.reader.namespace(tag.namespace);
         if !matches!(namespace, SOAP11 | SOAP12) || typed.is_any {
@@ -344,8 +344,8 @@ impl<'a> Decoder<'a> {
         }
         let Some(rules) = is_simple(element, typed.name.as_ref(), Rules::Encoded) else { return };
         let judged = self.judge(element, typed.name.as_ref(), rules, namespace, tag.name.local());
-        if let Some(binary) = judged.binary {
-            self.item_type = Some(ItemType::Binary(binary));
+        if let Some(reading) = judged.reading {
+            self.item_type = Some(ItemType::Simple(reading));
         }
     }
 
@@ -424,8 +424,8 @@ impl<'a> Decoder<'a> {
             Some(_) => true,
             None => match item_type {
                 None => true,
-                Some(ItemType::Binary(binary)) => {
-                    self.binary = Some(binary);
+                Some(ItemType::Simple(reading)) => {
+                    self.reading = Some(reading);
                     false
                 }
                 Some(ItemType::Derived(name)) => {

@@ -47,7 +47,7 @@ impl<'a> Decoder<'a> {
                 }
                 Token::StartTag(tag) if is_white(&text) && self.is_include(&tag) => {
                     // What it refers to is bytes already.
-                    self.binary = None;
+                    self.reading = None;
                     let included = self.include(tag.offset, binary, includes)?;
                     self.end_of(element.name)?;
                     return match included {

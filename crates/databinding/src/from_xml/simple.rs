@@ -80,10 +80,10 @@ impl<'a> Decoder<'a> {
         offset: usize,
     ) -> Result<T, Error> {
         let converted;
-        let text = match self.binary.take() {
+        let text = match self.reading.take() {
             None => text,
-            Some(binary) => {
-                converted = self.converted(text, binary, T::NAME, offset)?;
+            Some(reading) => {
+                converted = self.converted(text, reading, T::NAME, offset)?;
                 &converted
             }
         };

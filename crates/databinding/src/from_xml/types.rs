@@ -14,11 +14,15 @@ use super::{Decoder, Error, ErrorKind};
 const BUILTIN: [&str; 5] =
     [XSD_NAMESPACE, SOAP11, SOAP12, "http://www.w3.org/1999/XMLSchema", "http://www.w3.org/2000/10/XMLSchema"];
 
-/// How a text stands for bytes.
+/// How a text stands for a value of another type than that of its element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Binary {
+pub(super) enum Reading {
     Base64,
     Hex,
+    /// It is a number of a type with decimal digits, for an element with binary ones.
+    Decimal,
+    /// It is a number with binary digits, for another element of these.
+    Float,
 }
 
 /// By whose rules a type is looked at.
@@ -35,7 +39,7 @@ pub(super) enum Rules {
 enum Form {
     /// It stands for itself.
     Text,
-    Binary(Binary),
+    Binary(Reading),
     /// It means nothing without declarations of namespaces.
     Name,
 }
@@ -44,8 +48,8 @@ impl Form {
     /// That of a built-in type; `None` if there is none of this name. The encoding of SOAP 1.1 has `base64` (§5.2.3).
     fn of(name: &str) -> Option<Self> {
         match name {
-            "base64Binary" | "base64" => Some(Form::Binary(Binary::Base64)),
-            "hexBinary" => Some(Form::Binary(Binary::Hex)),
+            "base64Binary" | "base64" => Some(Form::Binary(Reading::Base64)),
+            "hexBinary" => Some(Form::Binary(Reading::Hex)),
             "QName" | "NOTATION" => Some(Form::Name),
             "anyType" | "ur-type" => Some(Form::Text),
             _ => base_of(name).map(|_| Form::Text),
@@ -57,8 +61,8 @@ impl Form {
 pub(super) struct Judged {
     /// That it is another one.
     pub(super) error: Option<Error>,
-    /// How the text stands for bytes that the value is made of.
-    pub(super) binary: Option<Binary>,
+    /// How the text stands for the value, if it is not as in its own type.
+    pub(super) reading: Option<Reading>,
 }
 
 /// By which of the `rules` the type that is named is looked at, or others where somebody has asked for a value; `None` if the
@@ -93,8 +97,8 @@ impl Decoder<'_> {
         if let Some(error) = judged.error {
             self.tolerate_type(error)?;
         }
-        if judged.binary.is_some() && !self.nil {
-            self.binary = judged.binary;
+        if judged.reading.is_some() && !self.nil {
+            self.reading = judged.reading;
             return Ok(false);
         }
         Ok(!is_tolerated)
@@ -114,7 +118,7 @@ impl Decoder<'_> {
             None => made_of.is_some_and(|of| is_same(namespace, XSD_NAMESPACE) && is_derived(name, of.name)),
         };
         if is_allowed {
-            return Judged { error: None, binary: None };
+            return Judged { error: None, reading: None };
         }
         let is_builtin = match rules {
             Rules::Literal => is_same(namespace, XSD_NAMESPACE),
@@ -137,22 +141,45 @@ impl Decoder<'_> {
             let message = format!("<{}> is of the type {found}, where {expected} was expected", element.name);
             Error::new(ErrorKind::Structure, self.inside_tag(), message)
         });
-        let binary = match said {
-            Some(said @ Form::Binary(binary)) if said != own && own != Form::Name => Some(binary),
+        let is_float = |name: &str| matches!(name, "float" | "double");
+        let reading = match said {
+            Some(said @ Form::Binary(reading)) if said != own && own != Form::Name => Some(reading),
+            Some(Form::Text) if rules != Rules::Literal && made_of.is_some_and(|of| is_float(of.name)) => match name {
+                name if is_float(name) => Some(Reading::Float),
+                name => is_derived(name, "decimal").then_some(Reading::Decimal),
+            },
             _ => None,
         };
-        Judged { error, binary }
+        Judged { error, reading }
     }
 
-    /// The text, for a type that messages call `name`, of bytes that `text` stands for. Where that type isn't binary itself it is
-    /// what the bytes are as UTF-8.
+    /// The text, for a type that messages call `name`, of what `text` stands for: bytes, which are UTF-8 where that type isn't binary
+    /// itself, or a number, which must not be lost.
     #[cold]
-    pub(super) fn converted(&mut self, text: &str, binary: Binary, name: &str, offset: usize) -> Result<String, Error> {
+    pub(super) fn converted(
+        &mut self,
+        text: &str,
+        reading: Reading,
+        name: &str,
+        offset: usize,
+    ) -> Result<String, Error> {
+        if matches!(reading, Reading::Decimal | Reading::Float) {
+            let is_held = match name {
+                f32::NAME => holds(text, reading, text.trim().parse::<f32>().ok().map(f64::from)),
+                _ => holds(text, reading, text.trim().parse::<f64>().ok()),
+            };
+            if !is_held {
+                let message = format!("{} is no number that {name} holds", quoted(text));
+                return Err(self.lexical(&Invalid::new(message), offset));
+            }
+            self.charge(text.len())?;
+            return Ok(text.to_owned());
+        }
         // Bytes, and two digits for each.
         self.charge(text.len().saturating_mul(3))?;
-        let read = match binary {
-            Binary::Base64 => Base64Binary::parse(text).map(|value| value.0).map_err(|why| (Base64Binary::NAME, why)),
-            Binary::Hex => HexBinary::parse(text).map(|value| value.0).map_err(|why| (HexBinary::NAME, why)),
+        let read = match reading {
+            Reading::Hex => HexBinary::parse(text).map(|value| value.0).map_err(|why| (HexBinary::NAME, why)),
+            _ => Base64Binary::parse(text).map(|value| value.0).map_err(|why| (Base64Binary::NAME, why)),
         };
         let bytes =
             read.map_err(|(expected, problem)| self.lexical(&Invalid::text(text, expected, problem), offset))?;
@@ -170,4 +197,25 @@ impl Decoder<'_> {
             self.lexical(&Invalid::new(message), offset)
         })
     }
+}
+
+/// Whether a number is still there in the value that was read from its text: a whole one with decimal digits as it is, any other
+/// within the range, so that it is neither infinite nor nothing. Fractions are rounded as ever. What is no number is for others.
+fn holds(text: &str, reading: Reading, value: Option<f64>) -> bool {
+    let Some(value) = value else { return true };
+    let text = text.trim();
+    let digits = text.trim_start_matches(['+', '-']);
+    if !digits.starts_with(|first: char| first.is_ascii_digit() || first == '.') {
+        return true;
+    }
+    let significant = digits.split(['e', 'E']).next().unwrap_or_default();
+    if value.is_infinite() || value == 0.0 && significant.bytes().any(|digit| matches!(digit, b'1'..=b'9')) {
+        return false;
+    }
+    let (whole, fraction) = significant.split_once('.').unwrap_or((significant, ""));
+    if reading != Reading::Decimal || fraction.bytes().any(|digit| digit != b'0') {
+        return true;
+    }
+    let written = format!("{:.0}", value.abs());
+    written.trim_start_matches('0') == whole.trim_start_matches('0')
 }

@@ -352,7 +352,7 @@ impl Decoder<'_> {
                 let judged = self.judge(&array.item, of.as_ref(), rules, namespace, local);
                 let error =
                     judged.error.map(|error| Error::new(ErrorKind::Structure, offset, error.message().to_owned()));
-                return Ok((judged.binary.map(ItemType::Binary), error));
+                return Ok((judged.reading.map(ItemType::Simple), error));
             }
             // One of several types, if the items know it.
             if of.is_none() && !is_fine {

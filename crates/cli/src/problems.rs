@@ -25,8 +25,9 @@ pub(crate) fn report(of: &str, diagnostics: &[Diagnostic], least: Severity) -> a
     let (errors, others): (Vec<_>, Vec<_>) = diagnostics.iter().partition(is_error);
     let matters = |diagnostic: &&Diagnostic| diagnostic.severity >= least;
     for alike in folded(others.into_iter().filter(matters)) {
+        let names = differing(&alike).map(|names| format!("\n{MARGIN}  = {names}")).unwrap_or_default();
         let also = also(&alike[1..]).map(|also| format!("\n{MARGIN}  = also{MARGIN:#}: {also}")).unwrap_or_default();
-        note!("{}{also}\n", rendered(alike[0]));
+        note!("{}{names}{also}\n", rendered(alike[0]));
     }
     for error in errors {
         note!("{}\n", rendered(error));
@@ -52,13 +53,15 @@ pub(crate) fn report(of: &str, diagnostics: &[Diagnostic], least: Severity) -> a
     Ok(())
 }
 
-/// Problems that say the same, in the order of the first ones.
+/// Problems that say the same but for the names in them, in the order of the first ones.
 fn folded<'d>(diagnostics: impl Iterator<Item = &'d Diagnostic>) -> Vec<Vec<&'d Diagnostic>> {
     let mut places = HashMap::new();
     let mut folded: Vec<Vec<&Diagnostic>> = Vec::new();
     for diagnostic in diagnostics {
         let Diagnostic { severity, rule, message, note, .. } = diagnostic;
-        match places.entry((severity, rule, message, note)) {
+        // What breaks no rule is of the one thing that it names.
+        let (kind, _) = if rule.is_some() { without_names(message) } else { (message.clone(), Vec::new()) };
+        match places.entry((severity, rule, kind, note)) {
             Entry::Vacant(entry) => {
                 entry.insert(folded.len());
                 folded.push(vec![diagnostic]);
@@ -67,6 +70,36 @@ fn folded<'d>(diagnostics: impl Iterator<Item = &'d Diagnostic>) -> Vec<Vec<&'d 
         }
     }
     folded
+}
+
+/// A message without the expanded names in it, `{namespace}local`, and their local parts.
+fn without_names(message: &str) -> (String, Vec<&str>) {
+    let (mut text, mut names, mut rest) = (String::new(), Vec::new(), message);
+    while let Some((before, namespace)) = rest.split_once('{') {
+        let Some((_, after)) = namespace.split_once('}') else { break };
+        let is_of_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+        let end = after.find(|c| !is_of_name(c)).unwrap_or(after.len());
+        text += before;
+        text += "{}";
+        names.push(&after[..end]);
+        rest = &after[end..];
+    }
+    (text + rest, names)
+}
+
+/// How many there are of a kind and the names in which they differ, if they do.
+fn differing(alike: &[&Diagnostic]) -> Option<String> {
+    if alike.iter().all(|one| one.message == alike[0].message) {
+        return None;
+    }
+    let mut names: Vec<String> = Vec::new();
+    for name in alike.iter().map(|one| without_names(&one.message).1.join(" and ")) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let names: Vec<_> = names.iter().map(|name| visible(name)).collect();
+    Some(format!("{} of this kind{MARGIN:#}: {}", alike.len(), names.join(", ")))
 }
 
 /// How many further places are named of problems that say the same.
@@ -141,6 +174,22 @@ mod tests {
         assert_eq!(lines, [vec![1, 3, 4, 5, 6, 7, 8, 9], vec![2]]);
         let expected = "a.xsd:3:3, a.xsd:4:3, a.xsd:5:3, a.xsd:6:3, a.xsd:7:3, and 2 more";
         assert_eq!((also(&folded[0][1..]).as_deref(), also(&folded[1][1..])), (Some(expected), None));
+    }
+
+    /// ONVIF's contract had 29 blocks of one kind.
+    #[test]
+    fn what_differs_in_a_name_is_shown_once_with_the_names() {
+        let problem = |rule, name: &str| Diagnostic {
+            rule,
+            ..Diagnostic::of_document(Severity::Warning, "a.xsd", format!("<any> and element {{urn:a}}{name} compete"))
+        };
+        let all = ["A", "B", "B", "C"].map(|name| problem(Some("cos-nonambig"), name));
+        let of_one_kind = folded(all.iter());
+        assert_eq!(of_one_kind.len(), 1);
+        let told = anstream::adapter::strip_str(&differing(&of_one_kind[0]).unwrap()).to_string();
+        assert_eq!((&*told, differing(&of_one_kind[0][1..3])), ("4 of this kind: A, B, C", None));
+        let other = ["A", "B"].map(|name| problem(None, name));
+        assert_eq!(folded(other.iter()).len(), 2);
     }
 
     #[test]

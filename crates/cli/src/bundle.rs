@@ -10,7 +10,7 @@ use castile_xsd::{Recorder, Resolver};
 
 use crate::fetch::{Fetch, Limits};
 use crate::quantity::{count, some_time};
-use crate::{outcome, problems, source};
+use crate::{outcome, output, problems, source};
 
 /// Make one self-contained file of a contract and all that it imports
 ///
@@ -19,10 +19,10 @@ use crate::{outcome, problems, source};
 /// XML Signature and more) are neither fetched nor part of it.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The contract: a WSDL 1.1 file, or with --fetch its URL
+    /// The contract: a WSDL 1.1 file, `-` for standard input, or with --fetch its URL
     #[arg(value_name = "WSDL|URL")]
     wsdl: String,
-    /// Where to write the bundle
+    /// Where to write the bundle; `-` for standard output
     #[arg(short, long, value_name = "FILE")]
     out: PathBuf,
     #[command(flatten)]
@@ -46,13 +46,20 @@ pub(crate) struct Arguments {
 
 /// Writes the bundle, even if parts of the contract are broken, and the problems.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let shown = &arguments.wsdl;
-    let files = arguments.catalogs.files()?;
-    if !source::is_url(shown) {
-        source::expect_contract(Path::new(shown))?;
+    let mut shown = arguments.wsdl;
+    let mut files = arguments.catalogs.files()?;
+    if shown == "-" {
+        let (path, kind) = source::standard_input(&mut files)?;
+        shown = path.display().to_string();
+        if kind != source::Kind::Contract {
+            bail!("{shown} is an XML Schema, expected a WSDL");
+        }
+    } else if !source::is_url(&shown) {
+        source::expect_contract(Path::new(&shown))?;
     } else if !arguments.fetch {
         bail!("{shown} is a URL, and nothing is fetched unless --fetch is given");
     }
+    let shown = &*shown;
     let fetch = Fetch::new(
         files,
         arguments.fetch.then_some(Limits {
@@ -77,10 +84,14 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     }
     if let Some(bundle) = definitions.and_then(|_| recorder.bundle(shown)) {
         let text = bundle.write();
-        outcome::write(&arguments.out, &text).map_err(outcome::incomplete)?;
         let documents = problems::counted(bundle.uris().len(), "document");
-        let out = arguments.out.display().to_string();
-        out!("{}  {documents}, {}", visible(&out), kilobytes(text.len()));
+        if arguments.out.as_os_str() == "-" {
+            output::text(&text);
+        } else {
+            outcome::write(&arguments.out, &text).map_err(outcome::incomplete)?;
+            let out = arguments.out.display().to_string();
+            out!("{}  {documents}, {}", visible(&out), kilobytes(text.len()));
+        }
     }
     let missing = fetch.missing();
     let reported = problems::report(shown, &diagnostics, problems::least(arguments.notes));

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::time::{Duration, Instant};
 
 use castile_wsdl::Files;
@@ -121,7 +121,14 @@ impl Fetch {
             }
             Error::Timeout(_) => format!("it took longer than {:?}; --timeout allows more", limits.timeout),
             Error::TooManyRedirects => format!("it was redirected more than {MAX_REDIRECTS} times"),
-            error => error.to_string(),
+            Error::HostNotFound => format!("the host {} has no address", host(url)),
+            Error::ConnectionFailed => format!("no connection to {}", host(url)),
+            Error::Io(error) => match error.kind() {
+                ErrorKind::ConnectionRefused => format!("{} takes no connection: nobody listens there", host(url)),
+                _ if error.to_string().contains("lookup address") => format!("the host {} has no address", host(url)),
+                _ => format!("the exchange with {} failed: {error}", host(url)),
+            },
+            error => format!("{} can't be asked: {error}", host(url)),
         };
         let request = agent.get(url).config().timeout_global(Some(limits.timeout.min(left))).build();
         let mut response = request.call().map_err(told)?;
@@ -153,6 +160,14 @@ impl Fetch {
         }
         Ok(bytes)
     }
+}
+
+/// The host of a URL, with its port if one is given.
+fn host(url: &str) -> String {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    // Who it is that asks is nobody else's business.
+    authority.rsplit('@').next().unwrap_or_default().to_owned()
 }
 
 impl Resolver for Fetch {

@@ -401,3 +401,28 @@ fn a_local_defect_is_a_warning_as_it_is_for_other_commands() {
         assert_eq!(output.status.code(), Some(2), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
     }
 }
+
+/// A file called `-` was written.
+#[test]
+fn a_hyphen_is_standard_input_and_output() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.xsd"), schema("")).unwrap();
+    std::fs::write(folder.path().join("in.wsdl"), wsdl("a.xsd")).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_castile"));
+    let input = std::fs::File::open(folder.path().join("in.wsdl")).unwrap();
+    let output = command.current_dir(folder.path()).args(["bundle", "-", "-o", "-"]).stdin(input).output().unwrap();
+    succeeded(&output);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("urn:castile:bundle") && text.contains("a.xsd"), "{text}");
+    assert!(!folder.path().join("-").exists());
+}
+
+/// It said `io: Connection refused`.
+#[test]
+fn who_takes_no_connection_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let unused = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let output = castile(&["bundle", &format!("http://{unused}/a.wsdl"), "--fetch", "-o", "a"], folder.path());
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains(&format!("{unused} takes no connection: nobody listens there")), "{told}");
+}

@@ -267,3 +267,12 @@ fn a_port_type_is_generated_when_it_is_asked_for() {
     succeeded(&generate(&defect("no_binding.wsdl"), folder.path(), &["--port-type", "Shop"]));
     assert!(fs::read_to_string(folder.path().join("no_binding.rs")).unwrap().contains("pub async fn buy("));
 }
+
+/// Of a contract whose operations are all left out it said "it has " and nothing.
+#[test]
+fn operations_that_are_left_out_are_named_where_one_is_unknown() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = generate(&defect("operation.wsdl"), folder.path(), &["--operation", "Nosuch"]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(2) && told.contains("sell (left out)"), "{told}");
+}

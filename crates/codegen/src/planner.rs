@@ -525,14 +525,21 @@ impl Planner<'_> {
         let bound = definitions.bindings.iter().flat_map(|binding| &binding.operations);
         let mut seen = HashSet::new();
         // Several bindings have the same operations.
-        let known: Vec<&str> =
-            bound.map(|operation| operation.name.as_str()).filter(|name| seen.insert(*name)).collect();
+        let mut known: Vec<String> = bound
+            .map(|operation| operation.name.as_str())
+            .filter(|name| seen.insert(*name))
+            .map(str::to_owned)
+            .collect();
+        let mut left_out: Vec<&str> = broken.keys().copied().filter(|name| !seen.contains(name)).collect();
+        left_out.sort_unstable();
+        known.extend(left_out.into_iter().map(|name| format!("{name} (left out)")));
         let is_unknown = |name: &&String| !seen.contains(name.as_str()) && !broken.contains_key(name.as_str());
         let unknown: Vec<&String> = asked.filter(is_unknown).collect();
         for name in unknown {
             self.say(Severity::Error, format!("there is no operation {name}, which was asked for"));
+            let has = if known.is_empty() { "no operation that SOAP binds".to_owned() } else { known.join(", ") };
             if let Some(diagnostic) = self.diagnostics.last_mut() {
-                diagnostic.with_note(format!("it has {}", known.join(", ")));
+                diagnostic.with_note(format!("it has {has}"));
             }
         }
     }

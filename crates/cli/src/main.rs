@@ -57,7 +57,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let matches = manual::command().get_matches();
+    let matches = manual::command().try_get_matches().unwrap_or_else(|error| manual::without_hidden(error).exit());
     let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     output::end(run(arguments.command))
 }

@@ -8,6 +8,24 @@ use clap::CommandFactory;
 
 use crate::{outcome, output};
 
+/// An error of arguments that suggests only what the help lists.
+pub(crate) fn without_hidden(mut error: clap::Error) -> clap::Error {
+    use clap::error::{ContextKind, ContextValue};
+
+    let all = crate::Arguments::command();
+    let is_shown = |name: &String| all.get_subcommands().any(|one| one.get_name() == name && !one.is_hide_set());
+    let names = match error.remove(ContextKind::SuggestedSubcommand) {
+        Some(ContextValue::String(name)) => vec![name],
+        Some(ContextValue::Strings(names)) => names,
+        _ => return error,
+    };
+    let shown: Vec<String> = names.into_iter().filter(is_shown).collect();
+    if !shown.is_empty() {
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(shown));
+    }
+    error
+}
+
 /// Lines of the help are no longer, however wide the terminal is: nobody likes to read those.
 const WIDEST: usize = 100;
 

@@ -74,3 +74,12 @@ fn every_command_has_a_manual_page() {
     assert_eq!(unknown.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&unknown.stderr).contains("expected one of describe, gen"));
 }
+
+/// It suggested `floor`, which no help lists.
+#[test]
+fn what_is_hidden_is_not_suggested() {
+    let suggested = |given: &str| String::from_utf8(castile(&[given], 100).stderr).unwrap();
+    let (of_hidden, of_shown) = (suggested("foo"), suggested("benc"));
+    assert!(of_hidden.contains("unrecognized subcommand 'foo'") && !of_hidden.contains("floor"), "{of_hidden}");
+    assert!(of_shown.contains("'bench'"), "{of_shown}");
+}

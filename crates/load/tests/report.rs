@@ -127,6 +127,29 @@ async fn what_was_measured_before_an_interruption_is_reported() {
     assert_eq!(row.exit_reason.as_deref(), Some("interrupted"));
 }
 
+/// A share of 392 % was explained by how many requests a server finds at a time, and "60 % (± 46.8 %)" was in bold type.
+#[test]
+fn the_lead_says_first_that_others_used_the_cores() {
+    let lead = |results: &Results| {
+        let page = results.page().unwrap();
+        let (_, lead) = page.split_once("<p class=\"lead\">").unwrap();
+        lead.split_once("</p>").unwrap().0.to_owned()
+    };
+    let mut results: Results = serde_json::from_str(include_str!("data/results.json")).unwrap();
+    for row in &mut results.suites[0].cases {
+        row.disturbed = None;
+    }
+    let quiet = lead(&results);
+    assert!(quiet.contains("<strong>") && !quiet.contains("Others used the cores"), "{quiet}");
+    for row in &mut results.suites[0].cases {
+        row.disturbed = Some(0.94);
+    }
+    let disturbed = lead(&results);
+    let at = |text: &str| disturbed.find(text);
+    assert!(at("Others used the cores") < at("The typical case reaches") && at("Others used").is_some(), "{disturbed}");
+    assert!(!disturbed.contains("<strong>"), "{disturbed}");
+}
+
 #[test]
 fn the_page_and_the_table_compare_with_the_floor() {
     let results: Results = serde_json::from_str(include_str!("data/results.json")).unwrap();

@@ -39,6 +39,8 @@ pub(super) struct Summary {
     errors_of_others: u64,
     /// Rows in which the driver was the limit.
     driver_limited: usize,
+    /// Rows of the subject of which, or of whose floor, others used the cores.
+    disturbed: usize,
     /// Lowest, median and highest share of the floor's throughput.
     shares: Option<[f64; 3]>,
     /// The standard deviation of the median, as a share of the floor's throughput.
@@ -148,6 +150,7 @@ impl Summary {
             not_sent: sum(|row| row.not_sent),
             errors_of_others: results.errors().saturating_sub(errors),
             driver_limited: own().filter(|row| row.driver_limited).count(),
+            disturbed: pairs().filter(is_disturbed).count(),
             shares: range(pairs().filter_map(|(row, floor)| row.share_of(floor?))),
             share_spread: spread_of_median(pairs().filter_map(|(row, floor)| share_of(row, floor?))),
             ratios: range(pairs().filter_map(|(row, floor)| Some(row.cpu_ratio(floor?)?.ratio))),
@@ -289,6 +292,11 @@ impl Sure {
         let [_, typical, worst] = range(halves.into_iter()).unwrap_or_default();
         (!ratios.is_empty()).then_some(Sure { ratios: ratios.len(), known, typical, worst })
     }
+}
+
+/// Whether others used the cores while one of these was measured.
+fn is_disturbed((row, floor): &(&Row, Option<&Row>)) -> bool {
+    row.disturbed.is_some() || floor.is_some_and(|floor| floor.disturbed.is_some())
 }
 
 /// A row's share of the floor's throughput, with its standard deviation.

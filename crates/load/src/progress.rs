@@ -86,6 +86,25 @@ impl Progress {
         self.label = format!("{label} · {case}");
     }
 
+    /// Notes that what was driven last is driven again since others used the cores, which takes so much more time.
+    pub(crate) fn again(&mut self, time: Duration) {
+        if !self.total.is_zero() {
+            self.total += time;
+        }
+        let left = self.left(self.done).map(|left| format!(" ({left})")).unwrap_or_default();
+        let line = format!("{}: again: others used the cores{left}", self.label);
+        match &self.display {
+            Display::Live(bar) => {
+                bar.println(line);
+                if !self.total.is_zero() {
+                    bar.set_length(milliseconds(self.total));
+                }
+            }
+            Display::Lines => note(format_args!("{line}")),
+            Display::Silent => {}
+        }
+    }
+
     /// Notes that so much of what was planned doesn't come.
     pub fn leave_out(&mut self, time: Duration) {
         self.total = self.total.saturating_sub(time);
@@ -257,5 +276,8 @@ mod tests {
         assert_eq!(figures, "900 req/s · p50 174 µs, p99 12.3 ms · 3 ERRORS · 1,400 users");
         progress.total = Duration::from_secs(200);
         assert_eq!(progress.left(Duration::from_secs(5)).as_deref(), Some("3 min 15 s left"));
+        // Two minutes were left for four.
+        progress.again(Duration::from_secs(60));
+        assert_eq!(progress.left(Duration::from_secs(5)).as_deref(), Some("4 min 15 s left"));
     }
 }

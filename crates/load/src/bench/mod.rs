@@ -8,7 +8,7 @@ mod target;
 mod turns;
 mod warm;
 
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use bytes::Bytes;
 
@@ -24,6 +24,9 @@ use turns::Cut;
 pub use target::Target;
 pub use warm::Warmup;
 
+/// Repetitions may take so long though less was planned.
+const LEAST_FOR_REPEATS: Duration = Duration::from_secs(10);
+
 /// What is measured, and how.
 #[derive(Debug)]
 pub struct Bench {
@@ -35,7 +38,7 @@ pub struct Bench {
     pub placement: Placement,
     /// How many runs of each row may be repeated since other processes took the cores of server or driver meanwhile; what
     /// stays disturbed is marked. A run that is cut into slices isn't replaced but lengthened: what disturbs it disturbs all
-    /// targets alike, and more pairs see through that.
+    /// targets alike, and more pairs see through that. No repetition begins that would end after twice the time that is planned.
     pub repeats: usize,
     /// The command that repeats all this, for the report.
     pub command: String,
@@ -166,11 +169,12 @@ impl Bench {
         let mut broken = None;
         let mut planned = self.planned_from(0);
         let warnings = self.warm(progress).await?;
+        let repeats_until = Instant::now() + planned + planned.max(LEAST_FOR_REPEATS);
         for index in 0..self.loads.len() {
             // Whoever was dropped takes no more time.
             progress.leave_out(planned.saturating_sub(self.planned_from(index)));
             planned = self.planned_from(index + 1);
-            let rows = match self.measure(index, progress).await {
+            let rows = match self.measure(index, repeats_until, progress).await {
                 Ok(rows) => rows,
                 Err(error) if suites.is_empty() => return Err(error),
                 Err(error) => {
@@ -234,13 +238,18 @@ impl Bench {
     }
 
     /// All runs of one load.
-    async fn measure(&mut self, index: usize, progress: &mut Progress) -> Result<Vec<Row>, Error> {
+    async fn measure(
+        &mut self,
+        index: usize,
+        repeats_until: Instant,
+        progress: &mut Progress,
+    ) -> Result<Vec<Row>, Error> {
         let Bench { loads, targets, placement, interrupt, repeats, .. } = self;
         let load = &loads[index];
         let mut sides = Vec::new();
         for target in targets {
             if let Some(endpoint) = target.endpoint(index, load) {
-                sides.push(Side::new(load, target, endpoint, placement, interrupt, *repeats));
+                sides.push(Side::new(load, target, endpoint, placement, interrupt, (*repeats, repeats_until)));
             }
         }
         let mut rows = Vec::new();

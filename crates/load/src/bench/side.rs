@@ -31,6 +31,8 @@ pub(super) struct Side<'a> {
     expected: Expected,
     /// How many more runs may be repeated.
     repeats: usize,
+    /// By when repetitions must be over.
+    repeats_until: Instant,
     tally: Tally,
     passes: Vec<Pass>,
     /// The users of a run that is cut, and when they had their last answer.
@@ -46,7 +48,7 @@ impl<'a> Side<'a> {
         endpoint: Endpoint,
         placement: &'a Placement,
         interrupt: &'a Interrupt,
-        repeats: usize,
+        (repeats, repeats_until): (usize, Instant),
     ) -> Self {
         Side {
             load,
@@ -56,6 +58,7 @@ impl<'a> Side<'a> {
             interrupt,
             expected: Expected::of(&load.case),
             repeats,
+            repeats_until,
             tally: Tally::default(),
             passes: Vec::new(),
             crew: None,
@@ -75,10 +78,11 @@ impl<'a> Side<'a> {
         let Some(outcome) = self.run(plan, plan.planned(), number, progress).await? else { return Ok(None) };
         // A ramp may take an hour.
         let is_ramp = matches!(plan.start, Start::PerSecond(_));
-        if !is_disturbed(outcome.others) || is_ramp || outcome.ended.is_some() || !self.repeats() {
+        if !is_disturbed(outcome.others) || is_ramp || outcome.ended.is_some() || !self.repeats(plan.planned()) {
             return Ok(Some(Driven::whole(outcome)));
         }
-        let again = self.run(plan, Duration::ZERO, number, progress).await?;
+        progress.again(plan.planned());
+        let again = self.run(plan, plan.planned(), number, progress).await?;
         let Some(again) = again.filter(|again| again.ended.is_none()) else { return Ok(Some(Driven::whole(outcome))) };
         let (kept, left_out) = if again.others <= outcome.others { (again, outcome) } else { (outcome, again) };
         self.tally.warm_up(left_out.record);
@@ -209,9 +213,9 @@ impl<'a> Side<'a> {
         self.slices.extend(self.slice.take());
     }
 
-    /// Whether there may be one more repetition, which there is then.
-    pub(super) fn repeats(&mut self) -> bool {
-        let more = self.repeats > 0;
+    /// Whether there may be one more repetition, of this length, which there is then.
+    pub(super) fn repeats(&mut self, length: Duration) -> bool {
+        let more = self.repeats > 0 && Instant::now() + length <= self.repeats_until;
         self.repeats = self.repeats.saturating_sub(1);
         more
     }

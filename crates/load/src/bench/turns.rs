@@ -40,7 +40,7 @@ pub(super) struct Turn {
     /// The run that it is of, counted from 0.
     pub(super) run: usize,
     pub(super) length: Duration,
-    /// How much of it was planned: nothing of a repetition.
+    /// How much of it is part of the time that all takes.
     pub(super) planned: Duration,
     /// Whether the driver is beside the server for half of it.
     pub(super) is_shared: bool,
@@ -97,15 +97,16 @@ pub(super) async fn in_slices(
     let others = Others::among(servers, placement);
     let before = others.look();
     let (count, length) = cut.slices(plan.stop.after.unwrap_or_default(), late.unwrap_or_default());
-    let mut turn = Turn { run, length, planned: length, is_shared };
+    let turn = Turn { run, length, planned: length, is_shared };
+    let whole = length * count * sides.len() as u32;
     let (goes_on, others) = loop {
         let goes_on = rounds(sides, &mut number, count, turn, progress).await?;
         let others = others.share_since(&before);
         // The more others disturb, the more pairs it takes to see through that.
-        if !goes_on || !is_disturbed(others) || !sides.iter_mut().all(Side::repeats) {
+        if !goes_on || !is_disturbed(others) || !sides.iter_mut().all(|side| side.repeats(whole)) {
             break (goes_on, others);
         }
-        turn.planned = Duration::ZERO;
+        progress.again(whole);
     };
     sides.iter_mut().for_each(|side| side.end(run, others));
     Ok(goes_on)

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
-use castile_load::report::{FLOOR, Results, Row, Term};
+use castile_load::report::{self, FLOOR, Results, Row, Term};
 use castile_load::{Bench, Endpoint, Interrupt, Load, Network, Placement, Progress, ab};
 use castile_suites::{SUITES, Suite};
 
@@ -243,7 +243,7 @@ fn tell(arguments: &Arguments, results: &Results) -> anyhow::Result<u8> {
     out!("{}", results.table());
     out!("{}", results.placement);
     for warning in &results.warnings {
-        out!("! {warning}");
+        out!("{}", report::note(&format!("! {warning}")));
     }
     for (row, reason) in results.rows().flat_map(|row| row.reasons.iter().map(move |reason| (row, reason))) {
         out!("! {} ({}): {}", row.case, row.target, castile_xml::visible(&reason.to_string()));

@@ -73,6 +73,7 @@ fn what_is_no_bench_is_told() {
     let output = report(&[Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml").to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(2));
     let message = text(output.stderr);
-    assert!(message.starts_with("error: expected the results of a bench in "), "{message}");
+    // Of any file it said what is wrong with it as JSON.
+    assert!(message.starts_with("error: ") && message.contains("is no JSON, expected the results.json"), "{message}");
     assert_eq!(report(&[]).status.code(), Some(2));
 }

@@ -268,14 +268,10 @@ impl<'a> Side<'a> {
         let limit = rows[found..].iter().find_map(|row| row.limited_by.clone());
         // What failed at higher loads is told by the curve: there are more users than the server can take, and that was the question.
         let row = rows.swap_remove(found);
-        let whole = Row {
-            users_at_peak: (search.axis == Axis::Users).then_some(row.connections),
-            curve: steps,
-            driver_limited: limit.is_some(),
-            limited_by: limit,
-            ..row
-        };
-        Ok(std::iter::once(whole).chain(parts.swap_remove(found)).collect())
+        let users_at_peak = (search.axis == Axis::Users).then_some(row.connections);
+        let whole = Row { users_at_peak, curve: steps, driver_limited: limit.is_some(), limited_by: limit, ..row };
+        let parts = parts.swap_remove(found).into_iter().map(|part| Row { users_at_peak, ..part });
+        Ok(std::iter::once(whole).chain(parts).collect())
     }
 
     /// The rows of all its runs; none where no run counted, nor of a target that was dropped: they would have fewer runs than

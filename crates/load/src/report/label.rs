@@ -98,6 +98,7 @@ pub(crate) fn full(row: &Row) -> String {
 pub(super) fn driven(row: &Row) -> String {
     let keep_alive = keep_alive(row).to_owned();
     let load = match row.method {
+        Method::Closed if row.users_at_peak.is_some() => vec![users(row.connections), keep_alive],
         Method::Closed => vec![opened(row).unwrap_or_else(|| connections(row.connections)), keep_alive],
         Method::Open => {
             let rate = row.rate.map(|rate| format!("{} req/s scheduled", figure(rate)));

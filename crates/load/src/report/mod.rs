@@ -33,6 +33,7 @@ pub use results::{
     Build, Client, FLOOR, Interval, Kind, Lag, Latency, Method, Pass, Published, PublishedFigure, Quantile, Reason,
     Results, Row, Spread, Step, Suite, Target, Term, wrong_answers,
 };
+pub use table::note;
 
 use serde::Serialize;
 
@@ -55,7 +56,14 @@ impl Results {
         let file = if path.is_dir() { path.join("results.json") } else { path.to_owned() };
         let wrong = |what: &str| Error::new(ErrorKind::Report, format!("{what} {}", file.display()));
         let text = fs::read_to_string(&file).map_err(|error| wrong("can't read").because(error))?;
-        serde_json::from_str(&text).map_err(|error| wrong("expected the results of a bench in").because(error))
+        serde_json::from_str(&text).map_err(|error| match text.trim_start().starts_with('{') {
+            true => wrong("expected the results of a bench in").because(error),
+            // What a reader of JSON says of other files is of no use.
+            false => {
+                let file = file.display();
+                Error::new(ErrorKind::Report, format!("{file} is no JSON, expected the results.json of a bench"))
+            }
+        })
     }
 }
 

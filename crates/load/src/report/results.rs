@@ -234,7 +234,7 @@ pub struct Row {
     /// Throughput and latency at each number of users, or at each rate, that was tried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub curve: Vec<Step>,
-    /// Users at the highest throughput of the curve.
+    /// Users at the highest throughput of the curve, or at the highest load without what was not to be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub users_at_peak: Option<usize>,
     /// Users when a ramp ended.
@@ -569,7 +569,7 @@ impl Row {
 
     /// Connections and rate as far as they were asked for; `None` where they are what was found.
     pub(crate) fn given_load(&self) -> (Option<usize>, Option<f64>) {
-        let connections = !matches!(self.method, Method::Users | Method::Ramp);
+        let connections = !matches!(self.method, Method::Users | Method::Ramp) && self.users_at_peak.is_none();
         (connections.then_some(self.connections), self.rate.filter(|_| self.curve.is_empty()))
     }
 

@@ -25,11 +25,11 @@ struct Column {
 }
 
 const ALL: &[Method] = &[Method::Closed, Method::Open, Method::Users, Method::Ramp, Method::Sequence];
-const STEADY: &[Method] = &[Method::Closed, Method::Open];
+const NOT_SEQUENCE: &[Method] = &[Method::Closed, Method::Open, Method::Users, Method::Ramp];
 const NOT_RAMP: &[Method] = &[Method::Closed, Method::Open, Method::Users, Method::Sequence];
 
-const COLUMNS: [Column; 29] = [
-    column("users at\npeak", 0, &[Method::Users], |row, _| {
+const COLUMNS: [Column; 30] = [
+    column("users\nfound", 0, &[Method::Closed, Method::Users], |row, _| {
         optional(row.users_at_peak.map(|users| users as f64), count)
     }),
     column("users at\nexit", 0, &[Method::Ramp], |row, _| optional(row.users_at_exit.map(|users| users as f64), count)),
@@ -39,6 +39,7 @@ const COLUMNS: [Column; 29] = [
     column("sent", 3, &[Method::Sequence], |row, _| optional(row.bytes_out.map(|size| size as f64), bytes)),
     column("received", 3, &[Method::Sequence], |row, _| optional(row.bytes_in.map(|size| size as f64), bytes)),
     column("req/s", 0, NOT_RAMP, |row, _| figure(row.requests_per_second.mean)),
+    column("req/s", 1, &[Method::Ramp], |row, _| figure(row.requests_per_second.mean)),
     column("± sd", 1, NOT_RAMP, |row, _| match row.requests_per_second.runs.len() {
         0 | 1 => NONE.to_owned(),
         _ => figure(row.requests_per_second.stddev),
@@ -49,9 +50,9 @@ const COLUMNS: [Column; 29] = [
         optional(row.latency_us.mean.filter(|_| row.requests > 0), figure)
     }),
     column("latency\np50 µs", 1, ALL, |row, _| latency(row, |latency| latency.p50)),
-    column("p90\nµs", 5, STEADY, |row, _| latency(row, |latency| latency.p90)),
+    column("p90\nµs", 5, NOT_SEQUENCE, |row, _| latency(row, |latency| latency.p90)),
     column("p99\nµs", 1, ALL, |row, _| latency(row, |latency| latency.p99)),
-    column("p99.9\nµs", 4, STEADY, |row, _| latency(row, |latency| latency.p999)),
+    column("p99.9\nµs", 4, NOT_SEQUENCE, |row, _| latency(row, |latency| latency.p999)),
     column("max\nµs", 4, ALL, |row, _| latency(row, |latency| latency.max)),
     column("unsent", 2, &[Method::Open], |row, _| count(row.unsent as f64)),
     column("dropped", 2, &[Method::Open], |row, _| count(row.dropped as f64)),
@@ -73,7 +74,7 @@ const COLUMNS: [Column; 29] = [
         let mark = if row.driver_limited { "!" } else { "" };
         format!("{mark}{}", optional(row.driver_cpu_share, percent))
     }),
-    column("driver\nµs/req", 6, STEADY, |row, _| optional(row.driver_cpu_us_per_request, figure)),
+    column("driver\nµs/req", 6, NOT_SEQUENCE, |row, _| optional(row.driver_cpu_us_per_request, figure)),
     column("errors", 0, ALL, |row, floor| count((row.errors + floor.map_or(0, |floor| floor.errors)) as f64)),
     column("why it ended", 1, &[Method::Ramp], |row, _| row.exit_reason.clone().unwrap_or_else(|| NONE.to_owned())),
 ];
@@ -110,10 +111,11 @@ impl Results {
             let (table, left_out) = self.table_of(*method, width);
             text += &format!("{table}\n");
             if !left_out.is_empty() {
-                text += &format!("not shown, for want of width: {}\n", left_out.join(", "));
+                let note = format!("not shown, for want of width: {}", left_out.join(", "));
+                text += &format!("{}\n", wrapped(&note, width));
             }
             for way in self.ways(*method) {
-                text += &format!("{way}\n");
+                text += &format!("{}\n", wrapped(&way, width));
             }
         }
         for versus in self.versus().iter().filter(|versus| versus.has_others()) {
@@ -259,6 +261,31 @@ pub(super) fn comparison(comparison: &Comparison) -> String {
     widest(terminal_width(), table_of).to_string()
 }
 
+/// A note as it stands under tables: in lines of the width of the terminal, where there is one, and no word is broken.
+pub fn note(text: &str) -> String {
+    wrapped(text, terminal_width())
+}
+
+/// A text in lines that are no longer than this, but for a single word that is; those after the first are indented.
+fn wrapped(text: &str, width: usize) -> String {
+    const INDENT: &str = "  ";
+    let (mut lines, mut column) = (String::new(), 0);
+    for word in text.split(' ') {
+        let length = word.chars().count();
+        if column > INDENT.len() && column + 1 + length > width {
+            lines.push('\n');
+            lines.push_str(INDENT);
+            column = INDENT.len();
+        } else if column > 0 {
+            lines.push(' ');
+            column += 1;
+        }
+        lines.push_str(word);
+        column += length;
+    }
+    lines
+}
+
 fn terminal_width() -> usize {
     Table::new().width().map_or(usize::MAX, usize::from)
 }
@@ -331,14 +358,34 @@ mod tests {
             for name in lacks {
                 assert!(!text.contains(name), "{name} within {width} in\n{text}");
             }
-            assert!(
-                table
-                    .lines()
-                    .take_while(|line| !line.contains(" at http"))
-                    .all(|line| line.trim_end().chars().count() <= width)
-            );
+            assert!(text.lines().all(|line| line.trim_end().chars().count() <= width), "within {width}\n{text}");
             assert_eq!(note.is_empty(), width > 1_000, "{text}");
-            assert!(text.contains(" at http://services.example.org:8080/orders/v2: "), "{text}");
+            let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(words.contains(" at http://services.example.org:8080/orders/v2: "), "{text}");
         }
+    }
+
+    /// They had neither p90 nor p99.9 however wide the terminal, a ramp no throughput, and nothing said what was left out.
+    #[test]
+    fn users_and_ramps_have_the_columns_of_other_loads() {
+        for method in [Method::Users, Method::Ramp] {
+            let mut results = loaded();
+            for row in &mut results.suites[0].cases {
+                (row.method, row.users_at_peak) = (method, None);
+            }
+            let wide = results.table_within(usize::MAX);
+            for name in ["req/s", "p50", "p90", "p99", "p99.9", "max"] {
+                assert!(wide.contains(name), "{name} of {method:?} in\n{wide}");
+            }
+            let narrow = results.table_within(70);
+            assert!(narrow.contains("not shown, for want of width: "), "{narrow}");
+        }
+    }
+
+    #[test]
+    fn notes_are_wrapped_at_spaces() {
+        assert_eq!(wrapped("latencies have that in them", 16), "latencies have\n  that in them");
+        assert_eq!(wrapped("a-word-without-end is", 8), "a-word-without-end\n  is");
+        assert_eq!(wrapped("all of it", usize::MAX), "all of it");
     }
 }

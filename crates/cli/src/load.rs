@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use castile_load::report::Results;
+use castile_load::report::{self, Results};
 use castile_load::{Bench, Case, Interrupt, Load, Placement, Progress, Requests, Target};
 use castile_wsdl::{Definitions, Diagnostic, Severity};
 use castile_xml::{visible, visible_lines};
@@ -133,8 +133,14 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
 /// Reads all that is needed, and sends nothing. There is no bench for a dry run.
 fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Bench>> {
     let definitions = contract(arguments)?;
-    let service =
-        Service::choose(definitions, arguments.service.as_deref(), arguments.port.as_deref(), &arguments.operations)?;
+    let operations = service::merged(&arguments.operations);
+    let service = Service::choose(
+        definitions,
+        arguments.service.as_deref(),
+        arguments.port.as_deref(),
+        &operations,
+        arguments.url.is_some(),
+    )?;
     let url = arguments.url.clone().or_else(|| service.address.clone());
     let url = url.context("the port has no address, expected --url")?;
     let (plan, search) = arguments.load.plan(arguments.check_one_in)?;
@@ -161,7 +167,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Bench>> {
     };
     let target = Target::url(&url)?;
     let target = match arguments.load.server_pid {
-        Some(process) => target.of_process(process),
+        Some(process) => target.of_process(process).context("--server-pid")?,
         None => target,
     };
     Ok(Some(Bench {
@@ -210,6 +216,9 @@ fn mix(arguments: &Arguments, service: Service) -> anyhow::Result<Mix> {
     for given in &arguments.namespaces {
         let (prefix, namespace) =
             given.split_once('=').with_context(|| format!("found the namespace {given:?}, expected PREFIX=URI"))?;
+        if prefix.is_empty() || namespace.is_empty() {
+            bail!("found the namespace {given:?}, expected PREFIX=URI, with a prefix and a URI");
+        }
         prefixes.push((prefix.to_owned(), namespace.to_owned()));
     }
     let known = service.prefixes().into_iter();
@@ -342,7 +351,7 @@ fn measure(mut bench: Bench, outcome: &outcome::Arguments) -> anyhow::Result<Res
     runtime.block_on(async {
         // Seconds of load at nobody tell nothing more.
         for target in &bench.targets {
-            target.reach(&bench.loads[0].plan).await?;
+            target.reach(&bench.loads[0].plan).await.map_err(outcome::not_begun)?;
         }
         let mut progress = Progress::new(bench.planned());
         tokio::select! {
@@ -362,13 +371,13 @@ fn report(arguments: &Arguments, results: &Results) -> anyhow::Result<u8> {
     let saved = save(arguments, results);
     out!("{}", results.table());
     for warning in &results.warnings {
-        out!("! {warning}");
+        out!("{}", report::note(&format!("! {warning}")));
     }
     // The first row is that of all operations.
     let first = results.suites.iter().filter_map(|suite| suite.cases.first());
     for row in first.clone() {
         for reason in &row.reasons {
-            out!("! {}", visible(&reason.to_string()));
+            out!("{}", report::note(&format!("! {}", visible(&reason.to_string()))));
         }
         if let Some(reason) = &row.exit_reason {
             out!("ended: {reason}");

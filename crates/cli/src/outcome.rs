@@ -46,6 +46,11 @@ pub(crate) fn incomplete(error: impl Into<anyhow::Error>) -> anyhow::Error {
     Coded { code: INCOMPLETE, error: error.into() }.into()
 }
 
+/// An error of what could not begin.
+pub(crate) fn not_begun(error: impl Into<anyhow::Error>) -> anyhow::Error {
+    Coded { code: USAGE, error: error.into() }.into()
+}
+
 /// An error of what was done, and came out wrong.
 pub(crate) fn wrong(error: impl Into<anyhow::Error>) -> anyhow::Error {
     Coded { code: FAILED, error: error.into() }.into()
@@ -121,7 +126,7 @@ pub(crate) fn of<T>(prepared: anyhow::Result<Option<T>>, measure: impl FnOnce(T)
     let (code, error) = match prepared.map(|prepared| prepared.map(measure)) {
         Ok(None) => return ExitCode::SUCCESS,
         Ok(Some(Ok(code))) => return ExitCode::from(code),
-        Ok(Some(Err(error))) => (INCOMPLETE, error),
+        Ok(Some(Err(error))) => (error.downcast_ref().map_or(INCOMPLETE, |coded: &Coded| coded.code), error),
         Err(error) => (USAGE, error),
     };
     tell("error", format_args!("{error:#}"));

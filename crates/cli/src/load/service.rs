@@ -74,6 +74,18 @@ impl std::str::FromStr for Named {
     }
 }
 
+/// The operations in the order in which they are first named, each with all its weight.
+pub(super) fn merged(named: &[Named]) -> Vec<Named> {
+    let mut merged: Vec<Named> = Vec::new();
+    for one in named {
+        match merged.iter_mut().find(|known| known.name == one.name) {
+            Some(known) => known.weight += one.weight,
+            None => merged.push(one.clone()),
+        }
+    }
+    merged
+}
+
 impl Service {
     /// Finds the first port that speaks SOAP and has all these operations, among those of these names, where some are
     /// given.
@@ -82,7 +94,18 @@ impl Service {
         service: Option<&str>,
         port: Option<&str>,
         named: &[Named],
+        has_url: bool,
     ) -> anyhow::Result<Self> {
+        let has = |binding: &Binding, named: &Named| operation(binding, &named.name).is_some();
+        let has_ports = definitions.services.iter().any(|service| !service.ports.is_empty());
+        // Who says where to send needs no port, as who generates code needs none.
+        if has_url && !has_ports && service.is_none() && port.is_none() {
+            let of_soap = |binding: &&Binding| matches!(binding.protocol, Protocol::Soap { .. });
+            let mut bindings = definitions.bindings.iter().filter(of_soap);
+            if let Some(binding) = bindings.find(|binding| named.iter().all(|named| has(binding, named))) {
+                return Service::of(definitions, binding, binding.name.local(), None, named);
+            }
+        }
         let all = definitions.services.iter().flat_map(|service| service.ports.iter().map(move |port| (service, port)));
         let speaks_soap = |port: &Port| matches!(definitions[port.binding].protocol, Protocol::Soap { .. });
         let ports: Vec<_> = all
@@ -90,23 +113,34 @@ impl Service {
             .filter(|(_, found)| port.is_none_or(|name| found.name == name))
             .filter(|(_, found)| speaks_soap(found))
             .collect();
-        let has = |port: &Port, named: &Named| operation(&definitions[port.binding], &named.name).is_some();
-        let Some((service, port)) = ports.iter().find(|(_, port)| named.iter().all(|named| has(port, named))) else {
-            bail!("{}", not_found(definitions, &ports, named));
+        let has_all = |port: &Port| named.iter().all(|named| has(&definitions[port.binding], named));
+        let Some((service, port)) = ports.iter().find(|(_, port)| has_all(port)) else {
+            let asked = [("service", service), ("port", port)];
+            bail!("{}", not_found(definitions, &ports, named, asked));
         };
-        let binding = &definitions[port.binding];
+        Service::of(definitions, &definitions[port.binding], service.name.local(), port.address.clone(), named)
+    }
+
+    /// Operations of a binding.
+    fn of(
+        definitions: &'static Definitions,
+        binding: &Binding,
+        name: &str,
+        address: Option<String>,
+        named: &[Named],
+    ) -> anyhow::Result<Self> {
         let Protocol::Soap { version, .. } = &binding.protocol else { bail!("the port speaks no SOAP") };
         let operations = named.iter().filter_map(|named| {
             operation(binding, &named.name).map(|found| Operation::new(definitions, binding, found, named.weight))
         });
         Ok(Service {
             definitions,
-            name: service.name.local().to_owned(),
+            name: name.to_owned(),
             version: match version {
                 Version::Soap11 => soap::Version::Soap11,
                 Version::Soap12 => soap::Version::Soap12,
             },
-            address: port.address.clone(),
+            address,
             operations: operations.collect::<anyhow::Result<_>>()?,
         })
     }
@@ -131,15 +165,20 @@ fn operation<'d>(binding: &'d Binding, name: &str) -> Option<&'d BindingOperatio
     binding.operations.iter().find(|operation| operation.name == name)
 }
 
-fn not_found(definitions: &Definitions, ports: &[(&castile_wsdl::Service, &Port)], named: &[Named]) -> String {
+/// `asked` are the names of service and port that a person gave.
+fn not_found(
+    definitions: &Definitions,
+    ports: &[(&castile_wsdl::Service, &Port)],
+    named: &[Named],
+    asked: [(&str, Option<&str>); 2],
+) -> String {
     let all = || definitions.services.iter().flat_map(|service| service.ports.iter().map(move |port| (service, port)));
     if ports.is_empty() && all().next().is_none() {
         let bindings: Vec<&str> = definitions.bindings.iter().map(|binding| binding.name.local()).collect();
         return match bindings.is_empty() {
             true => "the contract has no port and no binding, so nothing says how its operations are called".to_owned(),
             false => format!(
-                "the contract has no port, and no service to load: its bindings are {}. A wsdl:service with a wsdl:port for one \
-                 of them makes it loadable",
+                "the contract has no port that says where to send, expected --url and operations of one of its bindings: {}",
                 bindings.join(", ")
             ),
         };
@@ -150,10 +189,13 @@ fn not_found(definitions: &Definitions, ports: &[(&castile_wsdl::Service, &Port)
             let other = if is_soap { "" } else { ", which speaks no SOAP" };
             format!("{} of {}{other}", port.name, service.name.local())
         });
-        return format!(
-            "found no such port that speaks SOAP, expected one of {}",
-            known.collect::<Vec<_>>().join(", ")
-        );
+        let asked = asked.into_iter().filter_map(|(what, name)| Some(format!("{what} {:?}", name?)));
+        let asked = asked.collect::<Vec<_>>().join(" with ");
+        let found = match asked.is_empty() {
+            true => "found no port that speaks SOAP".to_owned(),
+            false => format!("found {asked}, which is no port that speaks SOAP"),
+        };
+        return format!("{found}, expected one of {}", known.collect::<Vec<_>>().join(", "));
     }
     let mut known: Vec<&str> = Vec::new();
     for operation in ports.iter().flat_map(|(_, port)| &definitions[port.binding].operations) {
@@ -252,6 +294,13 @@ impl Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// It was called "A + A".
+    #[test]
+    fn an_operation_that_is_named_twice_is_one() {
+        let named = |text: &str| text.parse::<Named>().unwrap();
+        assert_eq!(merged(&["A", "B=2", "A=3"].map(named)), ["A=4", "B=2"].map(named));
+    }
 
     #[test]
     fn an_operation_may_have_a_weight() {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::{Against, Load, Warmup};
 use crate::connection::open;
 use crate::report::FLOOR;
+use crate::usage::Usage;
 use crate::{Case, Endpoint, Error, ErrorKind, Plan, Server};
 
 /// An endpoint under test.
@@ -82,8 +83,16 @@ impl Target {
     }
 
     /// The same, served by this process on this machine, whose use of processors and memory is measured.
-    pub fn of_process(self, id: u32) -> Self {
-        Target { process: Some(id), ..self }
+    ///
+    /// # Errors
+    ///
+    /// There is no such process.
+    pub fn of_process(self, id: u32) -> Result<Self, Error> {
+        if cfg!(target_os = "linux") && Usage::of(id).is_none() {
+            let text = format!("found the process {id}, expected one that runs on this machine");
+            return Err(Error::new(ErrorKind::Input, text));
+        }
+        Ok(Target { process: Some(id), ..self })
     }
 
     /// The same, reached across a network of these properties, in words.

@@ -40,7 +40,7 @@ impl Awaited {
         Awaited(charge.cloned())
     }
 
-    pub(crate) fn is_done(mut self) {
+    pub(crate) fn finish(mut self) {
         self.0 = None;
     }
 }

@@ -449,7 +449,7 @@ async fn read_again<Q: FromPayload + Send + 'static, H: Header>(
                 || Box::new(Package { received: Bytes::new().into(), options, included: None, reservation: None });
             let awaited = Awaited::new(package.reservation.as_ref());
             let read = offload.run(move || read(package)).await;
-            awaited.is_done();
+            awaited.finish();
             read.unwrap_or_else(|| (nothing(), Err(Error::new(ErrorKind::System, failed))))
         }
     }

@@ -105,7 +105,7 @@ impl Responding {
                 Some(offload) => offload.run(write).await.flatten(),
                 None => write(),
             };
-            awaited.is_done();
+            awaited.finish();
             let reply = written.unwrap_or_else(|| of_fault(version, exchange.as_deref(), &panicked()));
             reply.with_parts(parts)
         })

@@ -79,7 +79,7 @@ fn call_elsewhere<S: Service + ?Sized>(service: Arc<S>, request: Request, option
         let Some(offload) = options.offload.clone() else { return S::call(&service, request, &options).await };
         let awaited = Awaited::new(request.reservation.as_ref());
         let called = offload.run(move || S::call(&service, request, &options)).await;
-        awaited.is_done();
+        awaited.finish();
         match called {
             Some(pending) => pending.await,
             None => Reply::from_fault(version, &reply::panicked()),

@@ -62,7 +62,8 @@ pub(crate) struct Kept {
     file: Option<Arc<Temporary>>,
     start: u64,
     end: u64,
-    reading: Option<BoxFuture<'static, io::Result<Vec<u8>>>>,
+    /// Never locked: it lets references to this go to other threads, and so a call that is waited for.
+    reading: Mutex<Option<BoxFuture<'static, io::Result<Vec<u8>>>>>,
 }
 
 impl Store {
@@ -113,7 +114,14 @@ impl Store {
             charge.shrink(spare);
         }
         let memory = Bytes::from(keeping.memory);
-        Ok(Kept { memory, charge: keeping.charge, file, start: keeping.start, end: self.end, reading: None })
+        Ok(Kept {
+            memory,
+            charge: keeping.charge,
+            file,
+            start: keeping.start,
+            end: self.end,
+            reading: Mutex::new(None),
+        })
     }
 
     async fn write(&mut self, keeping: &mut Keeping) -> Result<(), Error> {
@@ -175,7 +183,7 @@ impl Kept {
             return Poll::Ready(Ok(None));
         };
         let (start, length) = (self.start, (self.end - self.start).min(BLOCK as u64) as usize);
-        let reading = self.reading.get_or_insert_with(|| {
+        let reading = self.reading.get_mut().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| {
             let file = file.clone();
             off_the_loop(move || {
                 let mut block = vec![0; length];
@@ -187,7 +195,7 @@ impl Kept {
             .boxed()
         });
         let block = ready!(reading.as_mut().poll(cx));
-        self.reading = None;
+        *self.reading.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
         let block = block.map_err(|error| failed("read", error))?;
         self.start += block.len() as u64;
         Poll::Ready(Ok(Some(block.into())))

@@ -9,6 +9,21 @@ use castile_suites::{benchmark1, wstest};
 use common::http::block_on;
 use common::{Random, values};
 
+/// A gateway could not call another service from a handler, nor from a task of its own.
+#[test]
+fn calls_could_not_be_made_in_tasks() {
+    fn is_send<F: Future + Send>(future: F) -> F {
+        future
+    }
+    let literal =
+        BenchmarkClient::with_transport("http://localhost/", BenchmarkServer::new(benchmark1::Service)).unwrap();
+    assert!(block_on(is_send(literal.echo_void(&EchoVoid {}))).is_ok());
+    let encoded = castile_suites::interop::base::InteropBaseClient::new("http://127.0.0.1:1/").unwrap();
+    drop(is_send(encoded.echo_void(&castile_suites::interop::base::EchoVoidRequest {})));
+    let attachments = castile_suites::attachments::contract::AttachmentsClient::new("http://127.0.0.1:1/").unwrap();
+    drop(is_send(attachments.echo(Vec::new())));
+}
+
 #[test]
 fn benchmark1() {
     let server = BenchmarkServer::new(benchmark1::Service);

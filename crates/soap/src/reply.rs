@@ -91,11 +91,11 @@ impl Responding {
         H: Header,
     {
         let (version, exchange, offload) = (self.version, self.exchange.clone(), self.offload.clone());
-        let awaited = Awaited::new(self.reservation.as_ref());
         let values = match self.room() {
             Ok(values) => values,
             Err(refused) => return std::future::ready(refused).boxed(),
         };
+        let awaited = Awaited::new(self.reservation.as_ref());
         Box::pin(async move {
             let write = move || {
                 let _values = values;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::fmt::Write;
+use std::sync::Arc;
 
 use crate::error::shown;
 use crate::{Error, ErrorKind};
@@ -11,7 +12,7 @@ const LONGEST: usize = 998;
 
 /// What names a part within its message, without the angle brackets: `1.4f6a@example.org`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ContentId(String);
+pub struct ContentId(Arc<str>);
 
 impl ContentId {
     /// Reads the value of a Content-ID or of `start`, with the angle brackets or, as some senders have it, without.
@@ -27,7 +28,7 @@ impl ContentId {
             let message = format!("found {}, expected an identifier such as <1@example.org>", shown(value.as_bytes()));
             return Err(Error::new(ErrorKind::Head, message));
         }
-        Ok(ContentId(id.to_owned()))
+        Ok(ContentId(id.into()))
     }
 
     /// An identifier with 128 random bits. What stands before it with a dot is an identifier, too: `1.…`.
@@ -35,12 +36,12 @@ impl ContentId {
     /// # Errors
     /// [`ErrorKind::System`] if the system has no random numbers.
     pub fn random() -> Result<Self, Error> {
-        Ok(ContentId(format!("{}@castile", random_digits()?)))
+        Ok(ContentId(format!("{}@castile", random_digits()?).into()))
     }
 
     /// An identifier of our own, which is known to be one.
     pub(crate) fn known(id: String) -> Self {
-        ContentId(id)
+        ContentId(id.into())
     }
 
     /// The identifier that a `cid:` URL names, its percent-escapes resolved; `None` for other URLs.

@@ -57,7 +57,7 @@ impl Message {
         B: Body<Data = Bytes> + Send + 'static,
         B::Error: Into<BoxError>,
     {
-        let source = Source::new(Parser::new(related.boundary(), limits), body);
+        let source = Source::new(Parser::new(related.boundary(), limits), body, charges.clone());
         let mut store = Store::new(limits, charges);
         let mut kept = VecDeque::new();
         while let Some(head) = source.part().await? {

@@ -8,7 +8,11 @@ use http_body::Body;
 use http_body_util::BodyExt;
 use http_body_util::combinators::UnsyncBoxBody;
 
-use crate::{BoxError, ContentId, Error, ErrorKind, Event, Parser, PartHead};
+use crate::charges::charge;
+use crate::{BoxError, Charges, ContentId, Error, ErrorKind, Event, Parser, PartHead};
+
+/// How many bytes the Content-IDs of a package may have that are not charged: more than most have together.
+const SHORT_IDS: usize = 512;
 
 /// Parts, as they come.
 #[derive(Clone, Debug)]
@@ -25,18 +29,30 @@ struct Inner {
     open: Option<u32>,
     /// Who waits for that content.
     waiting: Option<Waker>,
+    /// Of the parts that came. The parser keeps them too, so that none comes twice, and the heads of parts that wait.
     content_ids: Vec<ContentId>,
+    /// How many bytes the identifiers have, and what they are charged to.
+    ids_length: usize,
+    charges: Option<Charges>,
 }
 
 impl Source {
-    pub(crate) fn new<B>(parser: Parser, body: B) -> Self
+    pub(crate) fn new<B>(parser: Parser, body: B, charges: Option<Charges>) -> Self
     where
         B: Body<Data = Bytes> + Send + 'static,
         B::Error: Into<BoxError>,
     {
-        let body = Some(body.map_err(Into::into).boxed_unsync());
-        let (received, failed, open, waiting, content_ids) = (0, None, None, None, Vec::new());
-        Source(Arc::new(Mutex::new(Inner { body, received, parser, failed, open, waiting, content_ids })))
+        Source(Arc::new(Mutex::new(Inner {
+            body: Some(body.map_err(Into::into).boxed_unsync()),
+            received: 0,
+            parser,
+            failed: None,
+            open: None,
+            waiting: None,
+            content_ids: Vec::new(),
+            ids_length: 0,
+            charges,
+        })))
     }
 
     /// The next part, behind all content of the one before; `None` if there is none.
@@ -78,7 +94,9 @@ impl Inner {
             match ready!(self.poll_event(cx))? {
                 Some(Event::Part(head)) => {
                     self.open = Some(head.number());
-                    self.content_ids.extend(head.content_id().cloned());
+                    if let Some(id) = head.content_id() {
+                        self.keep_id(id).map_err(|error| error.in_part(head.number()))?;
+                    }
                     return Poll::Ready(Ok(Some(head)));
                 }
                 // What stands behind the last boundary is read, too, so that the connection may be used again.
@@ -86,6 +104,16 @@ impl Inner {
                 None => return Poll::Ready(Ok(None)),
             }
         }
+    }
+
+    fn keep_id(&mut self, id: &ContentId) -> Result<(), Error> {
+        let length = id.as_str().len();
+        self.ids_length += length;
+        if self.ids_length > SHORT_IDS {
+            charge(self.charges.as_ref(), length)?;
+        }
+        self.content_ids.push(id.clone());
+        Ok(())
     }
 
     fn poll_data(&mut self, part: u32, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Error>> {

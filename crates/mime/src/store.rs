@@ -17,9 +17,6 @@ use crate::{Charges, Error, ErrorKind, Limits, PartHead};
 /// How much is written to a file, or read from it, at once.
 const BLOCK: usize = 256 << 10;
 
-/// How much of a head is not charged: as much as most have.
-const SHORT_HEAD: usize = 512;
-
 /// Keeps the content of parts of one message.
 ///
 /// The file has no name: the system removes it when it is closed, however that comes about. There is one for all parts,
@@ -79,7 +76,7 @@ impl Store {
     /// Begins to keep the part with this head, which is kept beside it.
     pub(crate) fn begin(&self, head: &PartHead) -> Result<Keeping, Error> {
         let mut charge = begin(self.charges());
-        grow(&mut charge, head.memory().saturating_sub(SHORT_HEAD))?;
+        grow(&mut charge, head.memory())?;
         Ok(Keeping { start: self.end, charge, ..Keeping::default() })
     }
 

@@ -316,6 +316,17 @@ fn a_second_part_with_a_content_id_is_an_error_when_it_is_come_to() {
     assert_eq!(run(attachments.next()).unwrap_err().kind(), ErrorKind::Duplicate);
 }
 
+/// What is charged for the head of a part that waits, of those of [`package`].
+fn head() -> usize {
+    let (related, body) = package(1, 1, 0);
+    let [memory, disk] = [(); 2].map(|()| Arc::new(Budget::new(1_000).reserve(0).unwrap()));
+    let charges = Charges { memory: memory.clone(), disk };
+    let message = run(Message::read_charged(&related, pieces(&body, 100, false), Limits::default(), Some(charges)));
+    let waiting = memory.bytes() - "<E/>".len();
+    drop(message);
+    waiting
+}
+
 /// What was collected stayed charged for as long as the request, and what had waited was charged twice.
 #[test]
 fn what_is_collected_is_charged_once_and_given_back() {
@@ -324,14 +335,14 @@ fn what_is_collected_is_charged_once_and_given_back() {
     for before in [0, 3] {
         let (related, body) = package(3, before, LENGTH);
         let (memory, disk) = (Budget::new(4 * LENGTH - 50_000), Budget::new(0));
+        let kept = |parts: usize| if before == 0 { 0 } else { parts * (LENGTH + head()) };
         let [of_memory, of_disk] = [&memory, &disk].map(|budget| Arc::new(budget.reserve(0).unwrap()));
         let charges = Charges { memory: of_memory, disk: of_disk };
         let mut limits = Limits::default();
         limits.memory = 3 * LENGTH;
         let body = pieces(&body, 7_000, false);
         let mut message = run(Message::read_charged(&related, body, limits, Some(charges))).unwrap();
-        let kept = if before == 0 { 0 } else { 3 * LENGTH };
-        assert_eq!(memory.used(), "<E/>".len() + kept);
+        assert_eq!(memory.used(), "<E/>".len() + kept(3));
         for number in 1..=3 {
             let mut next = || run(message.attachments.next()).unwrap().unwrap();
             let content = match number {
@@ -339,12 +350,12 @@ fn what_is_collected_is_charged_once_and_given_back() {
                 2 => run(next().collect(LENGTH / 2)).map_err(|error| error.kind()),
                 _ => run(next().collect(LENGTH)).map_err(|error| error.kind()),
             };
-            let left = if before == 0 { 0 } else { (3 - number) * LENGTH };
+            let left = kept(3 - number);
             match number {
                 2 => assert_eq!(content, Err(ErrorKind::Limit)),
                 _ => assert_eq!(content.as_ref().map(Bytes::len), Ok(LENGTH)),
             }
-            let collected = content.as_ref().map_or(0, Bytes::len);
+            let collected = content.as_ref().map_or(0, |content| if before == 0 { content.len() } else { kept(1) });
             assert_eq!(memory.used(), "<E/>".len() + left + collected, "{before} {number}");
             let part = content.unwrap_or_default().slice(..0);
             drop(part);
@@ -369,7 +380,7 @@ fn what_waits_is_charged_and_given_back() {
     // 256 KiB wait in memory, as much is written at a time, and the rest waits in a file.
     let (message, memory, disk) = read(MEGABYTE, 2 * MEGABYTE);
     let mut message = message.unwrap();
-    assert_eq!((memory.used(), disk.used()), (2 * (256 << 10) + "<E/>".len(), 2 * MEGABYTE - (256 << 10)));
+    assert_eq!((memory.used(), disk.used()), (2 * ((256 << 10) + head()) + "<E/>".len(), 2 * MEGABYTE - (256 << 10)));
     let first = run(async { message.attachments.next().await?.expect("an attachment").collect(MEGABYTE).await });
     assert_eq!(first.unwrap_err().kind(), ErrorKind::Exhausted);
     drop(message);
@@ -413,6 +424,25 @@ fn what_waits_is_charged_as_it_comes() {
         let message = run(Message::read_charged(&related, body, limits, Some(charges)));
         let exhausted = message.as_ref().err().is_some_and(|error| error.kind() == ErrorKind::Exhausted);
         assert_eq!(exhausted, is_charged, "{:?} with {} bytes", message.as_ref().err(), memory.limit());
+        drop(message);
+        assert_eq!(memory.used(), 0);
+    }
+}
+
+/// Identifiers of parts are kept until the end, so that none comes twice.
+#[test]
+fn identifiers_are_charged() {
+    let related = Related::parse("multipart/related; boundary=b").unwrap();
+    let part = |number: usize| format!("--b\r\nContent-ID: <{number}{}>\r\n\r\n\r\n", "x".repeat(900));
+    let body = "--b\r\n\r\n<E/>\r\n".to_owned() + &(10..60).map(part).collect::<String>() + "--b--\r\n";
+    for (memory, is_enough) in [(44_000, false), (46_000, true)] {
+        let memory = Budget::new(memory);
+        let [of_memory, disk] = [&memory, &Budget::new(0)].map(|budget| Arc::new(budget.reserve(0).unwrap()));
+        let body = pieces(body.as_bytes(), 7_000, false);
+        let charges = Charges { memory: of_memory, disk };
+        let mut message = run(Message::read_charged(&related, body, Limits::default(), Some(charges))).unwrap();
+        let passed = run(message.attachments.pass_over(0)).map_err(|error| error.kind());
+        assert_eq!(passed, if is_enough { Ok(()) } else { Err(ErrorKind::Exhausted) });
         drop(message);
         assert_eq!(memory.used(), 0);
     }

@@ -3,29 +3,27 @@
 //!
 //! What Castile accepts, libxml2 must accept, and find as much in it. What libxml2 accepts, Castile must accept, but for
 //! what `is_known`.
-#![no_main]
-
 use castile::xml::{Error, ErrorKind, Limits, Reader, Token};
+use castile_fuzz::Check;
 use castile_native::{Counts, Parser};
 
-libfuzzer_sys::fuzz_target!(
-    init: if libxml2().is_none() {
+/// Ends the process where libxml2 is not installed.
+pub(crate) fn target() -> Check {
+    if parser().is_none() {
         println!("skipped: libxml2 is not installed");
         std::process::exit(0);
-    },
-    |input: &[u8]| castile_fuzz_targets::within(WORK, input, || check(input))
-);
+    }
+    // The work of libxml2 is not counted.
+    Check { name: "libxml2", run, work: 2_000_000, work_per_byte: 2_000, is_structured: false }
+}
 
-/// How much work an input may be: in all, and for each of its bytes. That of libxml2 is not counted.
-const WORK: (u64, u64) = (2_000_000, 2_000);
-
-fn libxml2() -> Option<Parser> {
+fn parser() -> Option<Parser> {
     let [(_, libxml2), _] = castile_native::parsers();
     libxml2
 }
 
-fn check(input: &[u8]) {
-    let libxml2 = libxml2().expect("the target ends at once without libxml2");
+fn run(input: &[u8]) {
+    let libxml2 = parser().expect("the target ends at once without libxml2");
     for document in input.split(|&byte| byte == 0xFF) {
         let shown = String::from_utf8_lossy(document);
         match read(document) {

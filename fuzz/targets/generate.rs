@@ -1,4 +1,0 @@
-//! See `castile_fuzz::generate`.
-#![no_main]
-
-castile_fuzz_targets::target!("generate");

@@ -9,10 +9,11 @@ use crate::{Budget, Exhausted};
 #[derive(Debug)]
 pub struct Reservation {
     budget: Budget,
+    /// What is held beside what its shares hold.
     held: AtomicUsize,
-    refused: AtomicUsize,
-    /// What of it is held by shares.
+    /// What its shares hold.
     shared: AtomicUsize,
+    refused: AtomicUsize,
     /// Whether nobody waits any more for what it is for.
     has_ended: AtomicBool,
     /// The one that is told what this is refused, and ends this one.
@@ -25,8 +26,8 @@ impl Reservation {
         Reservation {
             budget,
             held: AtomicUsize::new(bytes),
-            refused: AtomicUsize::new(0),
             shared: AtomicUsize::new(0),
+            refused: AtomicUsize::new(0),
             has_ended: AtomicBool::new(false),
             beside: Weak::new(),
         }
@@ -43,11 +44,16 @@ impl Reservation {
 
     /// Takes `bytes` more, of which less would do as well: to be refused is not noted.
     pub(crate) fn try_grow(&self, bytes: usize) -> Result<(), Exhausted> {
+        self.take(bytes, &self.held)
+    }
+
+    /// Takes `bytes` more, and counts them.
+    fn take(&self, bytes: usize, count: &AtomicUsize) -> Result<(), Exhausted> {
         if self.has_ended() {
             return Err(Exhausted { asked: bytes, used: self.budget.used(), limit: self.budget.limit() });
         }
         self.budget.pool.take(bytes)?;
-        self.held.fetch_add(bytes, Ordering::Relaxed);
+        count.fetch_add(bytes, Ordering::Relaxed);
         Ok(())
     }
 
@@ -104,7 +110,7 @@ impl Reservation {
         }
     }
 
-    /// Gives `bytes` back, or everything if less is held.
+    /// Gives `bytes` back, or everything but what its [shares](Share) hold if that is less.
     pub fn shrink(&self, bytes: usize) {
         let less = |held: usize| Some(held.saturating_sub(bytes));
         let held = self.held.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).unwrap_or_else(|held| held);
@@ -113,12 +119,12 @@ impl Reservation {
 
     /// Gives back all but what its [shares](Share) hold: these may be kept for longer than what it was made for lasts.
     pub fn release(&self) {
-        self.shrink(self.bytes().saturating_sub(self.shared.load(Ordering::Relaxed)));
+        self.budget.pool.give(self.held.swap(0, Ordering::Relaxed));
     }
 
-    /// How many bytes it holds.
+    /// How many bytes it holds, with those of its [shares](Share).
     pub fn bytes(&self) -> usize {
-        self.held.load(Ordering::Relaxed)
+        self.held.load(Ordering::Relaxed) + self.shared.load(Ordering::Relaxed)
     }
 
     /// Where the bytes come from.
@@ -169,8 +175,7 @@ impl Share {
     ///
     /// When the reservation can't grow by that much. What was held before is still held.
     pub fn grow(&mut self, bytes: usize) -> Result<(), Exhausted> {
-        self.of.grow(bytes)?;
-        self.of.shared.fetch_add(bytes, Ordering::Relaxed);
+        self.of.take(bytes, &self.of.shared).inspect_err(|_| self.of.note_refused(bytes))?;
         self.held += bytes;
         Ok(())
     }
@@ -179,7 +184,7 @@ impl Share {
     pub fn shrink(&mut self, bytes: usize) {
         let bytes = bytes.min(self.held);
         self.of.shared.fetch_sub(bytes, Ordering::Relaxed);
-        self.of.shrink(bytes);
+        self.of.budget.pool.give(bytes);
         self.held -= bytes;
     }
 }
@@ -207,6 +212,33 @@ mod tests {
         assert_eq!(budget.used(), 15);
         drop(share);
         assert_eq!(budget.used(), 0);
+    }
+
+    /// What a share took or gave back while the rest was released was given back twice, or kept.
+    #[test]
+    fn shares_change_while_the_rest_is_released() {
+        let budget = Budget::new(usize::MAX);
+        let reservation = Arc::new(budget.reserve(0).unwrap());
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    let mut share = Share::of(reservation.clone());
+                    for _ in 0..20_000 {
+                        share.grow(10).unwrap();
+                        share.shrink(10);
+                    }
+                });
+            }
+            for _ in 0..20_000 {
+                reservation.grow(1).unwrap();
+                reservation.release();
+            }
+        });
+        assert_eq!((reservation.bytes(), budget.used()), (0, 0));
+        let mut share = Share::of(reservation.clone());
+        share.grow(10).unwrap();
+        reservation.shrink(5);
+        assert_eq!(budget.used(), 10);
     }
 
     #[test]

@@ -51,8 +51,10 @@ pub(super) struct Connections {
     open: Mutex<Vec<Arc<Activity>>>,
 }
 
-/// How often holders of a budget are looked for at most, in milliseconds: all connections are looked at.
+/// How often holders of a budget are looked for at most, in milliseconds, and for what share of the time: a sixteenth. All connections
+/// are looked at.
 const RELIEF_PAUSE: u64 = 2;
+const RELIEF_SHARE: u32 = 16;
 
 /// The share of a budget that comes free at least when somebody makes way: an eighth.
 const HEADROOM: usize = 8;
@@ -107,14 +109,23 @@ impl Connections {
         if self.relief.fetch_update(Relaxed, Relaxed, is_due).is_err() {
             return;
         }
+        let begun = Instant::now();
+        self.make_way(asks, budget, bytes - free, wanted.saturating_sub(free));
+        let pause = u64::try_from((begun.elapsed() * RELIEF_SHARE).as_millis()).unwrap_or(u64::MAX);
+        self.relief.fetch_max(self.now().saturating_add(pause), Relaxed);
+    }
+
+    /// Drops holders of a budget until as many bytes come free as are `wanted`, if those that are `needed` can.
+    fn make_way(&self, asks: &Activity, budget: &Budget, needed: usize, wanted: usize) {
+        let now = self.now();
         let open = self.lock();
         let others = open.iter().filter(|other| !ptr::eq(&***other, asks) && other.wait.is_waiting_or_over());
         let held = others.map(|other| (other.holdings.of(budget), other)).filter(|(held, _)| *held > 0);
         // What those hold who were dropped before is as good as free.
         let (mut holders, dropped): (Vec<_>, Vec<_>) = held.partition(|(_, other)| other.wait.is_on());
         let sum = |holders: &[(usize, _)]| holders.iter().fold(0, |all: usize, (held, _)| all.saturating_add(*held));
-        let free = free.saturating_add(sum(&dropped));
-        let (missing, needed) = (wanted.saturating_sub(free), bytes.saturating_sub(free));
+        let gone = sum(&dropped);
+        let (wanted, needed) = (wanted.saturating_sub(gone), needed.saturating_sub(gone));
         let much = sum(&holders) / holders.len().max(1) / 2;
         holders.retain(|(held, other)| *held >= much && (other.wait.is_for_body() || other.reads_slowly(*held, now)));
         // What doesn't help is not done.
@@ -129,7 +140,7 @@ impl Connections {
             if holder.wait.drop_it(how) {
                 self.give_up(holder);
                 freed += held;
-                if freed >= missing {
+                if freed >= wanted {
                     break;
                 }
             }

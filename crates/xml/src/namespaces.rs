@@ -1,6 +1,6 @@
 //! Namespace declarations in scope (Namespaces in XML 1.0 §3, §6).
 
-use std::cell::OnceCell;
+use std::cell::{RefCell, RefMut};
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
@@ -26,6 +26,8 @@ impl NamespaceId {
 pub(crate) struct Namespaces {
     text: String,
     bindings: Vec<Binding>,
+    /// What is known of the first of them beside that.
+    known: RefCell<Vec<Known>>,
     /// Where prefixes are found if there are many.
     index: Index,
     /// How many declarations there ever were.
@@ -89,11 +91,17 @@ struct Binding {
     name: Range<u32>,
     /// Tells it from every other one, also from an equal one elsewhere.
     number: u64,
-    /// The hash of the name, once it is asked for.
-    hash: OnceCell<u64>,
-    /// The name, and all this with the declarations around it, once somebody keeps them.
-    kept_name: OnceCell<Arc<str>>,
-    kept: OnceCell<Scope>,
+}
+
+/// What few ask for of a binding, once somebody did.
+#[derive(Clone, Debug, Default)]
+struct Known {
+    /// The hash of the name.
+    hash: Option<u64>,
+    /// The name, to be kept.
+    name: Option<Arc<str>>,
+    /// The binding and those around it, to be kept.
+    scope: Option<Scope>,
 }
 
 /// The declarations in scope at a place of a document, to be kept beyond it. What several places share is kept once.
@@ -156,9 +164,7 @@ impl Drop for Declaration {
 
 impl Namespaces {
     pub(crate) fn clear(&mut self) {
-        self.text.clear();
-        self.bindings.clear();
-        self.index.clear();
+        self.truncate(0);
     }
 
     /// Makes this a copy of `other`, in the memory it has.
@@ -166,6 +172,7 @@ impl Namespaces {
         self.text.clear();
         self.text.push_str(&other.text);
         self.bindings.clone_from(&other.bindings);
+        self.known.get_mut().clone_from(&other.known.borrow());
         self.index.clear();
         self.keep_index();
         self.count = self.count.max(other.count);
@@ -186,23 +193,39 @@ impl Namespaces {
     /// The declarations in scope, to be kept.
     pub(crate) fn kept(&self) -> Scope {
         static NOTHING: LazyLock<Scope> = LazyLock::new(|| Scope::new("", Arc::default(), None));
-        let kept = self.bindings.iter().rposition(|binding| binding.kept.get().is_some());
-        let mut scope = kept.and_then(|at| self.bindings[at].kept.get().cloned());
-        for binding in &self.bindings[kept.map_or(0, |at| at + 1)..] {
-            let outer = scope.take();
-            let inner = || Scope::new(self.slice(&binding.prefix), self.kept_name_of(binding), outer);
-            scope = Some(binding.kept.get_or_init(inner).clone());
+        let (mut scope, from) = self.kept_last();
+        for (index, binding) in self.bindings.iter().enumerate().skip(from) {
+            let inner = Scope::new(self.slice(&binding.prefix), self.kept_name_of(index), scope);
+            self.known(index).scope = Some(inner.clone());
+            scope = Some(inner);
         }
         scope.unwrap_or_else(|| NOTHING.clone())
+    }
+
+    /// The innermost scope that is kept already, and how many declarations it has.
+    fn kept_last(&self) -> (Option<Scope>, usize) {
+        let known = self.known.borrow();
+        let last = known.iter().rposition(|known| known.scope.is_some());
+        (last.and_then(|index| known[index].scope.clone()), last.map_or(0, |index| index + 1))
+    }
+
+    /// What is known of the binding with this index.
+    fn known(&self, index: usize) -> RefMut<'_, Known> {
+        RefMut::map(self.known.borrow_mut(), |known| {
+            if known.len() <= index {
+                known.resize_with(index + 1, Known::default);
+            }
+            &mut known[index]
+        })
     }
 
     /// How many bytes of memory [`kept`](Self::kept) takes that are not taken yet, about.
     pub(crate) fn cost_of_kept(&self) -> usize {
         /// What a block of memory takes beside what is in it.
         const BLOCK: usize = 16;
-        let new = self.bindings.iter().rev().take_while(|binding| binding.kept.get().is_none());
+        let (_, from) = self.kept_last();
         let cost = |binding: &Binding| size_of::<Declaration>() + 4 * BLOCK + binding.prefix.len() + binding.name.len();
-        new.map(cost).sum()
+        self.bindings[from..].iter().map(cost).sum()
     }
 
     /// A namespace name, to be kept.
@@ -211,14 +234,14 @@ impl Namespaces {
         match id {
             NamespaceId::NONE => Arc::default(),
             NamespaceId::XML => XML.clone(),
-            NamespaceId(index) => {
-                self.bindings.get(index as usize - 2).map_or_else(Arc::default, |binding| self.kept_name_of(binding))
-            }
+            NamespaceId(index) if index as usize - 2 < self.bindings.len() => self.kept_name_of(index as usize - 2),
+            NamespaceId(_) => Arc::default(),
         }
     }
 
-    fn kept_name_of(&self, binding: &Binding) -> Arc<str> {
-        binding.kept_name.get_or_init(|| self.slice(&binding.name).into()).clone()
+    fn kept_name_of(&self, index: usize) -> Arc<str> {
+        let name = || self.slice(&self.bindings[index].name).into();
+        self.known(index).name.get_or_insert_with(name).clone()
     }
 
     /// All declarations in scope, as text that is equal only for equal declarations in equal order.
@@ -236,14 +259,7 @@ impl Namespaces {
         let end = self.text.len() as u32;
         self.text.push('\u{1}');
         self.count += 1;
-        self.bindings.push(Binding {
-            prefix: start..equals,
-            name: equals + 1..end,
-            number: self.count,
-            hash: OnceCell::new(),
-            kept_name: OnceCell::new(),
-            kept: OnceCell::new(),
-        });
+        self.bindings.push(Binding { prefix: start..equals, name: equals + 1..end, number: self.count });
         self.keep_index();
     }
 
@@ -263,15 +279,25 @@ impl Namespaces {
     }
 
     /// Forgets all but the first `len` declarations.
+    #[inline]
     pub(crate) fn truncate(&mut self, len: usize) {
         if let Some(first) = self.bindings.get(len) {
             let start = first.prefix.start as usize;
-            while self.index.next.len() > len {
-                let Range { start, end } = self.bindings[self.index.next.len() - 1].prefix;
-                self.index.pop(&self.text[start as usize..end as usize]);
+            if self.known.get_mut().len() > len || self.index.next.len() > len {
+                self.forget(len);
             }
             self.text.truncate(start);
             self.bindings.truncate(len);
+        }
+    }
+
+    /// Forgets what is known of all but the first `len` declarations.
+    #[cold]
+    fn forget(&mut self, len: usize) {
+        self.known.get_mut().truncate(len);
+        while self.index.next.len() > len {
+            let Range { start, end } = self.bindings[self.index.next.len() - 1].prefix;
+            self.index.pop(&self.text[start as usize..end as usize]);
         }
     }
 
@@ -297,9 +323,9 @@ impl Namespaces {
     /// What tells a namespace from others by its name, mostly: equal names have equal hashes. Names may be long.
     pub(crate) fn hash_of(&self, id: NamespaceId) -> u64 {
         match id {
-            NamespaceId(index @ 2..) => {
-                let binding = self.bindings.get(index as usize - 2);
-                binding.map_or(0, |binding| *binding.hash.get_or_init(|| hash(self.slice(&binding.name))))
+            NamespaceId(index @ 2..) if index as usize - 2 < self.bindings.len() => {
+                let name = || hash(self.name(id));
+                *self.known(index as usize - 2).hash.get_or_insert_with(name)
             }
             id => hash(self.name(id)),
         }

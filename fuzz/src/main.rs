@@ -12,9 +12,9 @@ use std::sync::LazyLock;
 use castile_fuzz::{CHECKS, Check};
 
 libfuzzer_sys::fuzz_target!(init: LazyLock::force(&TARGET), |input: &[u8]| run(input));
-libfuzzer_sys::fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| mutate(
-    data, size, max_size, seed
-));
+libfuzzer_sys::fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
+    mutate(data, size, max_size, seed)
+});
 
 static TARGET: LazyLock<Check> = LazyLock::new(|| {
     let name = std::env::var("FUZZ_TARGET").unwrap_or_default();

@@ -553,6 +553,15 @@ fn is_of_names(type_name: &ExpandedName) -> bool {
 impl ToXml for AnyType {
     const HAS_ATTRIBUTES: bool = true;
 
+    fn element(&self, out: &mut Encoder, start: &str, end: &str) {
+        let names = self.names();
+        let other = out.with_other_prefix(start, &names);
+        let (start, end) = other.as_ref().map_or((start, end), |(start, end)| (start.as_str(), end.as_str()));
+        out.raw(start.strip_suffix('>').unwrap_or(start));
+        out.any_start(self.type_name.as_ref(), &self.attributes, &names);
+        self.rest(out, end);
+    }
+
     fn attributes(&self, out: &mut Encoder) {
         out.any_start(self.type_name.as_ref(), &self.attributes, &self.names());
     }

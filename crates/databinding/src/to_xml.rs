@@ -7,7 +7,7 @@ use castile_budget::{Reservation, STEP};
 use castile_xml::{Reader, Token, escape};
 
 use crate::any::{Any, AnyAttribute, AnyContent, AnyElements, ExpandedName};
-use crate::datatypes::{Prefixes, SimpleType, is_free_in};
+use crate::datatypes::{Prefixes, SimpleType, declares, is_free_in};
 use crate::encoded::{Encoding, Written};
 use crate::error::{Error, ErrorKind};
 use crate::from_xml::Group;
@@ -70,6 +70,12 @@ pub(crate) const BETWEEN_LOOKS: usize = 64;
 
 /// By how many times its length a long document gets more room.
 const GROWTH: usize = 3;
+
+/// A reader behind a start tag, if it is one.
+fn read_tag(start: &str) -> Option<Reader<'_>> {
+    let mut reader = Reader::new(start.as_bytes(), unlimited()).ok()?;
+    matches!(reader.next(), Ok(Token::StartTag(_))).then_some(reader)
+}
 
 impl Default for Encoder {
     fn default() -> Self {
@@ -309,6 +315,27 @@ impl Encoder {
         }
     }
 
+    /// The tags of an element, with another prefix than they have, where that is one of `names` and means something else there.
+    pub(crate) fn with_other_prefix(&self, start: &str, names: &[(&str, &str)]) -> Option<(String, String)> {
+        let name = start.get(1..)?.split([' ', '>']).next()?;
+        let (prefix, local) = name.split_once(':')?;
+        let (_, meant) = names.iter().find(|(other, _)| *other == prefix)?;
+        let reader = read_tag(self.payload)?;
+        let namespace = reader.resolve(prefix).filter(|namespace| namespace != meant)?;
+        // The tag may say itself what its prefix means.
+        if declares(start, prefix) {
+            return None;
+        }
+        let mut other = format!("{prefix}_");
+        while names.iter().any(|(name, _)| *name == other) {
+            other.push('_');
+        }
+        let mut declared = Vec::new();
+        escape::push_attribute(&mut declared, namespace).ok()?;
+        let (declared, rest) = (String::from_utf8_lossy(&declared), &start[1 + name.len()..]);
+        Some((format!("<{other}:{local} xmlns:{other}=\"{declared}\"{rest}"), format!("</{other}:{local}>")))
+    }
+
     /// Writes `xsi:type`: the name is a value of XML, whose prefix is declared.
     pub fn type_of(&mut self, name: &str) {
         if !self.has_xsi {
@@ -414,12 +441,8 @@ impl Encoder {
 
     /// What is declared for sure where something is written: which namespace a prefix has, or is the default.
     fn declared_by_payload(&self) -> impl FnMut(&str, &str) -> bool {
-        let start = if self.declares_more { "" } else { self.payload };
-        let mut reader = Reader::new(start.as_bytes(), unlimited()).ok();
-        let is_read = reader.as_mut().is_some_and(|reader| matches!(reader.next(), Ok(Token::StartTag(_))));
-        move |prefix, namespace| {
-            is_read && reader.as_ref().is_some_and(|reader| reader.resolve(prefix) == Some(namespace))
-        }
+        let reader = read_tag(if self.declares_more { "" } else { self.payload });
+        move |prefix, namespace| reader.as_ref().is_some_and(|reader| reader.resolve(prefix) == Some(namespace))
     }
 
     // ---- values ----

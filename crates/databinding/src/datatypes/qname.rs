@@ -304,6 +304,7 @@ fn is_numbered(prefix: &str) -> bool {
     matches!(letters, "ns" | "a" | "t") && !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-fn declares(tag: &str, prefix: &str) -> bool {
+/// Whether a start tag declares a prefix.
+pub(crate) fn declares(tag: &str, prefix: &str) -> bool {
     tag.contains(&format!(" xmlns:{prefix}="))
 }

@@ -118,6 +118,7 @@ pub(crate) async fn interrupted(interrupt: &Interrupt) -> anyhow::Error {
 fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Whole>> {
     let placement = if arguments.no_pin { Placement::free() } else { Placement::apart() };
     let chosen = suites(arguments)?;
+    arguments.adjust.check()?;
     let loads = loads(arguments, &chosen, placement.driver_threads())?;
     if let Some(url) = &arguments.url {
         Endpoint::resolve(url)?;
@@ -209,7 +210,11 @@ impl Whole {
             command: String::new(),
             interrupt: interrupt.clone(),
         };
-        let answers = bench.ask_each(&mut entrants.own(placement)?).await.context("there is nothing to measure")?;
+        let mut target = entrants.own(placement)?;
+        if entrants.url.is_some() {
+            target.reach(&loads[0].plan).await.map_err(outcome::not_begun)?;
+        }
+        let answers = bench.ask_each(&mut target).await.context("there is nothing to measure")?;
         entrants.with_floor.then(|| Answers::of(loads, &answers, profile == Profile::Quick)).transpose()
     }
 }

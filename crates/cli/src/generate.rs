@@ -43,7 +43,8 @@ pub(crate) struct Arguments {
     /// Generate the server, with the trait to implement [default: client and server]
     #[arg(long)]
     server: bool,
-    /// Hold values against the facets of their types while messages are read (lengths, patterns, bounds, enumerations)
+    /// Hold values against the facets of their types while messages are read (lengths, patterns, bounds, enumerations).
+    /// To read such a value takes up to 4 times the work
     #[arg(long)]
     facets: bool,
     /// Give every method the header of its request, and its response one: header blocks that the contract doesn't

@@ -28,6 +28,7 @@ use expression::Expression;
 use feed::{Feed, Turns};
 use judge::{Extract, Judge};
 use mix::{Mix, Sources};
+pub(crate) use pace::hold;
 use script::UserScript;
 use service::{Named, Service};
 use template::Template;

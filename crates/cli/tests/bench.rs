@@ -86,6 +86,22 @@ fn one_case_with_its_own_way_of_driving() {
     assert!(rows[0]["service_us"]["p50"].is_f64() && rows[0]["lag_us"]["max"].is_f64());
 }
 
+/// A dead address was told once for each case, and as if something had been measured.
+#[test]
+fn what_can_t_begin_says_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let unused = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let url = format!("http://{unused}/");
+    for (arguments, expected) in [
+        (["--url", &url], format!("error: nobody answers at {unused}: ")),
+        (["--connections", "99999999999"], "error: found --connections 99999999999, expected at most ".to_owned()),
+    ] {
+        let output = bench(&[&["wstest", "--op", "EchoVoid"], &arguments[..]].concat(), directory.path());
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2) && told.contains(&expected), "{told}");
+    }
+}
+
 #[test]
 #[cfg(target_os = "linux")]
 fn server_and_floor_take_turns_in_slices_that_are_pairs() {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use castile_load::report::{Client, Method};
 use castile_load::{Arrivals, Driver, Load, Pace, Plan, Requests, Start, Stop};
 
+use crate::load::hold;
 use crate::quantity::{count, rate, some_time, time};
 
 /// Options that override what a profile says.
@@ -42,6 +43,13 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
+    /// Whether a driver can have so many connections.
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
+        self.connections.map_or(Ok(()), |connections| {
+            hold("--connections", connections, castile_load::allow_descriptors())
+        })
+    }
+
     /// The loads as they are to be.
     pub(crate) fn apply(&self, loads: Vec<Load>) -> Vec<Load> {
         let mut applied: Vec<Load> = Vec::new();

@@ -196,7 +196,7 @@ fn most_users(files: Option<u64>) -> usize {
 }
 
 /// Whether there may be so many users in a process with so many open files.
-fn hold(name: &str, users: usize, files: Option<u64>) -> anyhow::Result<()> {
+pub(crate) fn hold(name: &str, users: usize, files: Option<u64>) -> anyhow::Result<()> {
     let most = most_users(files);
     match files {
         _ if users <= most => Ok(()),

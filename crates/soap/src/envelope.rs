@@ -94,7 +94,7 @@ impl Envelope {
             && is(reader, tag, version, "Header")
         {
             check_attributes(reader, tag, version)?;
-            envelope.read_header(reader)?;
+            envelope.read_header(reader).map_err(Error::in_header)?;
             child = next_tag(reader)?;
         }
         match child {

@@ -24,6 +24,8 @@ struct Inner {
     source: Option<castile_databinding::Error>,
     /// The header blocks that were not understood.
     not_understood: Vec<QName>,
+    /// Whether it was found in a header block.
+    is_in_header: bool,
     /// A name that SOAP 1.2 has for it beside the fault code: its namespace, and the name.
     subcode: Option<(&'static str, &'static str)>,
     /// The fault of WS-Addressing that it is.
@@ -83,6 +85,17 @@ impl Error {
     pub(crate) fn of_header(mut self, not_understood: Vec<QName>) -> Self {
         self.0.not_understood = not_understood;
         self
+    }
+
+    /// The same error, found in a header block.
+    pub(crate) fn in_header(mut self) -> Self {
+        self.0.is_in_header = true;
+        self
+    }
+
+    /// Whether it was found in a header block.
+    pub(crate) fn is_in_header(&self) -> bool {
+        self.0.is_in_header
     }
 
     /// The header blocks that must be understood and are not, the first few of them.
@@ -152,7 +165,16 @@ impl Error {
 
 impl Inner {
     fn new(kind: ErrorKind, message: String) -> Self {
-        Inner { kind, message, offset: None, source: None, not_understood: Vec::new(), subcode: None, addressing: None }
+        Inner {
+            kind,
+            message,
+            offset: None,
+            source: None,
+            not_understood: Vec::new(),
+            is_in_header: false,
+            subcode: None,
+            addressing: None,
+        }
     }
 }
 

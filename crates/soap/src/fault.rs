@@ -10,7 +10,7 @@ use castile_databinding::schema::Element;
 use castile_databinding::{Decoder, Encoder};
 use castile_xml::excerpt;
 
-use crate::addressing::fault_detail;
+use crate::addressing::{fault_detail, is_of_addressing};
 use crate::{Error, ErrorKind, Version};
 
 pub use reason::{Reason, ReasonText};
@@ -153,19 +153,20 @@ impl<D> Fault<D> {
 }
 
 impl<D: FaultDetail> Fault<D> {
-    /// Writes the fault as the payload of a message.
-    pub(crate) fn write(&self, version: Version, out: &mut Encoder) {
+    /// Writes the fault as the payload of a message. `is_in_header` tells that what is wrong was found in a header block,
+    /// where the fault doesn't say so itself.
+    pub(crate) fn write(&self, version: Version, is_in_header: bool, out: &mut Encoder) {
         out.encode(version.encoding());
         out.raw("<soap:Fault>");
         match version {
-            Version::Soap11 => self.write_soap11(out),
+            Version::Soap11 => self.write_soap11(is_in_header, out),
             Version::Soap12 => self.write_soap12(out),
         }
         out.raw("</soap:Fault>");
     }
 
     /// SOAP 1.1 §4.4.
-    fn write_soap11(&self, out: &mut Encoder) {
+    fn write_soap11(&self, is_in_header: bool, out: &mut Encoder) {
         let code = match &self.code {
             FaultCode::Other(name) => Some(&**name),
             _ => None,
@@ -176,10 +177,18 @@ impl<D: FaultDetail> Fault<D> {
         if let Some(role) = &self.role {
             write_text("<faultactor>", role, "</faultactor>", out);
         }
-        // What is wrong with a header doesn't stand in the body (§4.4).
-        if fault_detail(self).is_none() {
-            self.write_detail("<detail>", "</detail>", out);
+        match &self.detail {
+            // Without a detail it would say that the body was processed (§4.4).
+            Detail::None if !is_in_header && !self.is_about_header() => out.raw("<detail/>"),
+            // What is wrong with a header doesn't stand in the body.
+            _ if fault_detail(self).is_some() => {}
+            _ => self.write_detail("<detail>", "</detail>", out),
         }
+    }
+
+    /// Whether the fault itself says that it is about the envelope or a header block.
+    fn is_about_header(&self) -> bool {
+        matches!(self.code, FaultCode::VersionMismatch | FaultCode::MustUnderstand) || is_of_addressing(self)
     }
 
     /// SOAP 1.2 Part 1 §5.4.

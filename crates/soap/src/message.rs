@@ -263,7 +263,7 @@ impl Incoming<'_> {
         let value: Result<(T, Deviations), Error> = read_payload(decoder, root, first, message);
         let (value, of_payload) =
             value.map_err(|error| if is_request && root.is_encoded { error.of_call() } else { error })?;
-        let (header, mut deviations) = header?;
+        let (header, mut deviations) = header.map_err(Error::in_header)?;
         deviations.append(of_payload);
         // A message that will be read again has them then.
         if included.is_none_or(Included::is_complete) {

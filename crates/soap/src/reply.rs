@@ -27,7 +27,7 @@ impl Reply {
 impl Request {
     /// Answers with a fault, in the version of the message and with what its WS-Addressing asks for.
     pub fn refuse<D: FaultDetail>(&self, options: &Options, fault: &Fault<D>) -> Pending {
-        refuse_with(self, options, version(self, options), "", fault)
+        refuse_with(self, options, version(self, options), "", fault, false)
     }
 }
 
@@ -174,7 +174,10 @@ impl Responding {
 pub(crate) fn of_error(version: Version, exchange: Option<&Exchange>, error: Error) -> Reply {
     match error.kind() {
         ErrorKind::Exhausted => Reply::exhausted(version),
-        _ => of_fault::<NoDetail>(version, exchange, &error.into()),
+        _ => {
+            let is_in_header = error.is_in_header();
+            write_fault::<NoDetail>(version, exchange, "", &error.into(), is_in_header)
+        }
     }
 }
 
@@ -187,7 +190,7 @@ pub(crate) fn of_fault<D: FaultDetail>(version: Version, exchange: Option<&Excha
         detail.write(&mut header);
     }
     match header.finish() {
-        Ok(header) => write_fault(version, exchange, &String::from_utf8_lossy(&header), fault),
+        Ok(header) => write_fault(version, exchange, &String::from_utf8_lossy(&header), fault, false),
         Err(error) => unwritable(version, exchange, &error),
     }
 }
@@ -197,15 +200,16 @@ pub(crate) fn of_fault<D: FaultDetail>(version: Version, exchange: Option<&Excha
 pub(crate) fn refuse(request: &Request, options: &Options, error: Option<Error>) -> Pending {
     let version = version(request, options);
     match error {
-        None => refuse_with(request, options, version, "", &panicked()),
+        None => refuse_with(request, options, version, "", &panicked(), false),
         // To find out where else the answer may go takes memory, too.
         Some(error) if error.kind() == ErrorKind::Exhausted => std::future::ready(Reply::exhausted(version)).boxed(),
         Some(error) => {
             let header = header::of_refusal(version, &error);
             let subcode = error.subcode().filter(|_| version.has_subcodes());
+            let is_in_header = error.is_in_header();
             let mut fault = Fault::<NoDetail>::from(error);
             fault.subcodes.extend(subcode);
-            refuse_with(request, options, version, &header, &fault)
+            refuse_with(request, options, version, &header, &fault, is_in_header)
         }
     }
 }
@@ -216,6 +220,7 @@ fn refuse_with<D: FaultDetail>(
     version: Version,
     header: &str,
     fault: &Fault<D>,
+    is_in_header: bool,
 ) -> Pending {
     let charge = request.reservation.as_ref();
     let exchange = message::read_with(&request.message, request.charset, options, charge, |mut reader, _| {
@@ -234,7 +239,7 @@ fn refuse_with<D: FaultDetail>(
     {
         exchange.answer_here();
     }
-    let reply = write_fault(version, exchange.as_deref(), header, fault);
+    let reply = write_fault(version, exchange.as_deref(), header, fault, is_in_header);
     delivered(exchange, std::future::ready(reply).boxed())
 }
 
@@ -256,8 +261,15 @@ fn version(request: &Request, options: &Options) -> Version {
     message::version(&request.message, request.charset, options.limits).unwrap_or(request.version)
 }
 
-/// A fault with the content of a header, which may be empty.
-fn write_fault<D: FaultDetail>(version: Version, exchange: Option<&Exchange>, header: &str, fault: &Fault<D>) -> Reply {
+/// A fault with the content of a header, which may be empty. `is_in_header` tells that what is wrong was found in a header
+/// block, where the fault doesn't say so itself.
+fn write_fault<D: FaultDetail>(
+    version: Version,
+    exchange: Option<&Exchange>,
+    header: &str,
+    fault: &Fault<D>,
+    is_in_header: bool,
+) -> Reply {
     let (first, action) = exchange.map(|exchange| exchange.of_fault(fault)).unwrap_or_default();
     let mut blocks = Encoder::default();
     blocks.raw(&first);
@@ -268,7 +280,7 @@ fn write_fault<D: FaultDetail>(version: Version, exchange: Option<&Exchange>, he
     let mut out = Encoder::default();
     let blocks = blocks.finish().unwrap_or_default();
     header::write_prologue(version, &String::from_utf8_lossy(&blocks), &mut out);
-    fault.write(version, &mut out);
+    fault.write(version, is_in_header, &mut out);
     out.raw(version.epilogue());
     match out.finish() {
         Ok(message) => Reply { action, ..Reply::of_fault(version, fault.code.clone(), message) },

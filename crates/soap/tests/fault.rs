@@ -5,7 +5,7 @@ mod common;
 
 use castile_databinding::datatypes::QName;
 use castile_soap::{Detail, Fault, FaultCode, NoDetail, Options, Reason, Version, client};
-use common::{ENVELOPE, Note, OPERATIONS, Trouble, ask, ask_as, body, in_version, note};
+use common::{ENVELOPE, Note, OPERATIONS, Trouble, ask, ask_as, body, envelope, in_version, note};
 
 /// A fault that says no more than this; messages of SOAP 1.1 don't say in which language.
 fn plain(code: FaultCode, reason: &str) -> Fault<Trouble> {
@@ -33,6 +33,40 @@ fn a_fault_of_a_handler_arrives_as_it_was() {
         let expected = expected.with_detail(Trouble::Sad(Note { text: "sad".into() }));
         assert_eq!(read(&common::text(&reply.message)), expected);
     }
+}
+
+/// SOAP 1.1 §4.4: without a `detail` it says that the body was processed.
+#[test]
+fn a_fault_about_the_body_had_no_detail_like_one_about_the_header() {
+    let header =
+        |block: &str| envelope(&format!("<e:Header>{block}</e:Header><e:Body><echo><text>t</text></echo></e:Body>"));
+    for (message, has_detail) in [
+        (body("<echo/>"), true),
+        (body("<unknown/>"), true),
+        (note("panic"), true),
+        (note("unwritable"), true),
+        (note("t").replace(ENVELOPE, "urn:e"), false),
+        (header("<other e:mustUnderstand='1'/>"), false),
+        (header("<other e:mustUnderstand='maybe'/>"), false),
+    ] {
+        let (is_fault, answer) = ask("", &message[..]);
+        assert!(is_fault, "{message}");
+        assert_eq!(answer.contains("</faultstring><detail/></soap:Fault>"), has_detail, "{answer}");
+        assert_eq!(answer.contains("detail"), has_detail, "{answer}");
+    }
+    for (code, has_detail) in [
+        (FaultCode::Sender, true),
+        (FaultCode::Receiver, true),
+        (FaultCode::Other(name("urn:n", "Busy").into()), true),
+        (FaultCode::MustUnderstand, false),
+        (FaultCode::VersionMismatch, false),
+    ] {
+        let answer = common::answer_with(Version::Soap11, plain(code, "R"));
+        assert_eq!(answer.contains("<detail/>"), has_detail, "{answer}");
+    }
+    // SOAP 1.2 has no such rule.
+    let answer = common::answer_with(Version::Soap12, plain(FaultCode::Sender, "R"));
+    assert!(!answer.contains("Detail"), "{answer}");
 }
 
 #[test]

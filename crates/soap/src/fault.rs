@@ -67,7 +67,7 @@ pub enum Detail<D> {
     None,
     /// One that the contract declares.
     Declared(D),
-    /// Another one, as it came: the XML between the tags of `detail`.
+    /// Another one, as it came: the XML between the tags of `detail`, whose elements declare what they take from around it.
     Other(String),
 }
 

@@ -109,11 +109,11 @@ fn faults_of_others_are_read() {
         // Not as declared, so as it came.
         (
             format!("<faultcode>e:Client</faultcode>{reason}<detail><n:sad>no text</n:sad></detail>"),
-            fault(FaultCode::Sender, None, Detail::Other("<n:sad>no text</n:sad>".into())),
+            fault(FaultCode::Sender, None, Detail::Other("<n:sad xmlns:n=\"urn:n\">no text</n:sad>".into())),
         ),
         (
             format!("<faultcode>e:Client</faultcode>{reason}<detail> <a b='1'><!-- c --></a>text</detail>"),
-            fault(FaultCode::Sender, None, Detail::Other(" <a b='1'><!-- c --></a>text".into())),
+            fault(FaultCode::Sender, None, Detail::Other(" <a xmlns=\"\" b='1'><!-- c --></a>text".into())),
         ),
         (
             "<!-- -->\n<faultcode>e:Client</faultcode>\n<faultstring>R <b/>&amp;<![CDATA[ D]]></faultstring>"
@@ -124,6 +124,39 @@ fn faults_of_others_are_read() {
         let answer = body(&format!("<e:Fault xmlns='' xmlns:n='urn:n'>{content}</e:Fault>"));
         assert_eq!(read(&answer), expected, "{content}");
     }
+}
+
+/// What is around the detail of an answer is not around that of a fault that is passed on.
+#[test]
+fn a_detail_that_was_kept_lost_declarations_from_around_it() {
+    let kept = |content: &str| {
+        let fault = format!(
+            "<e:Fault xmlns='' xmlns:n='urn:n'><faultcode>e:Client</faultcode><faultstring>R</faultstring>\
+             <detail xmlns:d='urn:d'>{content}</detail></e:Fault>"
+        );
+        match read(&body(&fault)).detail {
+            Detail::Other(xml) => xml,
+            detail => panic!("{detail:?}"),
+        }
+    };
+    for (content, expected) in [
+        ("<n:a>d:b</n:a>", "<n:a xmlns:n=\"urn:n\" xmlns:d=\"urn:d\">d:b</n:a>"),
+        ("<d:a/>\n<!-- n: --><d:b xmlns:d='urn:e'/>", "<d:a xmlns:d=\"urn:d\"/>\n<!-- n: --><d:b xmlns:d='urn:e'/>"),
+        ("text <n:a/> more", "text <n:a xmlns:n=\"urn:n\"/> more"),
+        ("n:text", "n:text"),
+    ] {
+        let found = kept(content);
+        assert_eq!(found, expected);
+        let passed_on = Fault { detail: Detail::Other(found), ..Fault::sender("R") };
+        for version in Version::ALL {
+            let answer = common::answer_with(version, passed_on.clone());
+            assert_eq!(read(&answer).detail, passed_on.detail, "{answer}");
+        }
+    }
+    // What would multiply by far more than a contract needs is kept as it stands.
+    let many = "<long:a/>".repeat(1_000);
+    let answer = format!("<e:Fault xmlns:long='urn:{}'><detail>{many}</detail></e:Fault>", "l".repeat(900));
+    assert_eq!(read(&body(&answer)).detail, Detail::Other(many));
 }
 
 #[test]

@@ -65,7 +65,7 @@ pub(super) fn read<D: FaultDetail>(
                 Detail::Declared(detail)
             }
             None if inner.trim().is_empty() => Detail::None,
-            None => Detail::Other(inner.to_owned()),
+            None => Detail::Other(standing_alone(text, &entries, limits).unwrap_or_else(|| inner.to_owned())),
         };
     }
     Ok((fault, deviations))
@@ -217,6 +217,33 @@ fn declared<D: FaultDetail>(
     // Another type than the one that is said is refused.
     let other = |index| read(at_entry(text, &entries, limits)?.0, index);
     read(reader, index).or_else(|| others.into_iter().find_map(other))
+}
+
+/// What stands in a detail, each element with the declarations that it takes from around itself. `None` if there is no element, or
+/// if the declarations are much longer than what takes them: a few bytes may stand in a scope of any size.
+fn standing_alone(text: &str, entries: &Range<usize>, limits: Limits) -> Option<String> {
+    const DECLARATIONS: usize = 64 << 10;
+    let (reader, mut tag) = at_entry(text, entries, limits)?;
+    let mut decoder = Decoder::new(reader);
+    let (mut xml, mut behind) = (String::new(), entries.start);
+    loop {
+        xml.push_str(&text[behind..tag.offset]);
+        xml.push_str(&decoder.raw(tag).ok()?.xml());
+        if xml.len() > 2 * entries.len() + DECLARATIONS {
+            return None;
+        }
+        behind = decoder.reader().offset();
+        tag = loop {
+            match decoder.reader().next().ok()? {
+                Token::StartTag(tag) => break tag,
+                Token::EndTag(_) | Token::End => {
+                    xml.push_str(&text[behind..entries.end]);
+                    return Some(xml);
+                }
+                _ => {}
+            }
+        };
+    }
 }
 
 /// The message read once more up to the start tag of the first of `entries`, so that declarations and references count that

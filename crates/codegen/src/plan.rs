@@ -724,6 +724,8 @@ pub(crate) struct Root {
     pub(crate) element: Element,
     /// Whether it is in SOAP encoding.
     pub(crate) is_encoded: bool,
+    /// Whether it is what a call in literal use has around its parts.
+    pub(crate) wraps_parts: bool,
     /// The type to be written, if it is in SOAP encoding and no call, unless the value says which it is of.
     pub(crate) type_name: Option<TypeName>,
     pub(crate) start: String,

@@ -246,11 +246,30 @@ impl<'a> Decoder<'a> {
     /// # Errors
     /// What the document has instead.
     pub fn root<T: FromXml>(&mut self, element: &'static Element) -> Result<T, Error> {
+        self.root_attributes::<T>(element)?;
+        self.root_content(element)
+    }
+
+    /// Reads the content of what is around the parts of a call in literal use, whose start tag the caller has read and found to be
+    /// the right one. Many write a call without arguments as a nil one: it has no parts.
+    ///
+    /// # Errors
+    /// What the document has instead.
+    pub fn wrapper<T: FromXml>(&mut self, element: &'static Element) -> Result<T, Error> {
+        self.root_attributes::<T>(element)?;
+        self.nil_has_no_children(element)?;
+        self.root_content(element)
+    }
+
+    fn root_attributes<T: FromXml>(&mut self, element: &'static Element) -> Result<(), Error> {
         match self.lenient {
             None => self.reader.begin_layout(),
             Some(_) => self.survey()?,
         }
-        self.attributes(element, T::ATTRIBUTES)?;
+        self.attributes(element, T::ATTRIBUTES)
+    }
+
+    fn root_content<T: FromXml>(&mut self, element: &'static Element) -> Result<T, Error> {
         self.admit(element, T::TYPE, T::NILLABLE, T::CONTENT)?;
         let value = T::content(self, element)?;
         self.is_granted().map(|()| value)

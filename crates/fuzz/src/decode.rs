@@ -243,10 +243,18 @@ fn read_lenient<T: FromXml>(
     let mut reader = Reader::new(document, limits)?;
     Envelope::read(&mut reader)?.0.check_understood(|_, _| false)?;
     let mut decoder = Decoder::lenient(reader);
-    let value = decoder.root::<T>(&root.element)?;
+    let value = read_root::<T>(&mut decoder, root)?;
     Envelope::read_end(decoder.reader())?;
     let deviations = decoder.take_deviations().locate(document, limits, None);
     Ok((value, deviations))
+}
+
+/// Reads the payload, whose start tag was read.
+fn read_root<T: FromXml>(decoder: &mut Decoder<'_>, root: &'static Root) -> Result<T, Error> {
+    Ok(match root.wraps_parts {
+        false => decoder.root(&root.element)?,
+        true => decoder.wrapper(&root.element)?,
+    })
 }
 
 /// Reads a message as servers and clients do. The memory comes back in any case, as it does there.
@@ -262,7 +270,7 @@ fn read<T: FromXml>(
     };
     let begun = Envelope::read(&mut reader).and_then(|(envelope, _)| envelope.check_understood(|_, _| false));
     let mut decoder = Decoder::new(reader);
-    let value = begun.and_then(|()| Ok(decoder.root::<T>(&root.element)?)).and_then(|value| match root.is_encoded {
+    let value = begun.and_then(|()| read_root::<T>(&mut decoder, root)).and_then(|value| match root.is_encoded {
         false => Envelope::read_end(decoder.reader()).map(|()| value),
         true => Envelope::read_end_behind_others(&mut decoder).map(|()| value),
     });

@@ -90,12 +90,14 @@ pub struct Root {
     /// Whether it is in SOAP encoding (SOAP 1.1 §5, SOAP 1.2 Part 2 §3): then it refers to what stands behind it in the
     /// body, and its start tag gets what the encoding of the version needs.
     pub is_encoded: bool,
+    /// Whether it is what a call in literal use has around its parts (WSDL 1.1 §3.5): that it is nil says that there are none.
+    pub wraps_parts: bool,
 }
 
 impl Root {
     /// A body that holds one element.
     pub const fn new(element: Element, start: &'static str, end: &'static str) -> Self {
-        Root { element, start, end, body: None, is_encoded: false }
+        Root { element, start, end, body: None, is_encoded: false, wraps_parts: false }
     }
 
     /// The same in SOAP encoding.
@@ -104,12 +106,18 @@ impl Root {
         self
     }
 
+    /// What a call in literal use has around its parts.
+    pub const fn wrapping_parts(mut self) -> Self {
+        self.wraps_parts = true;
+        self
+    }
+
     /// A body that is itself the element around a value: it holds no element, or several. `start` is its start tag, its
     /// prefix `soap`.
     pub const fn of_body(start: &'static str, first: &'static [First]) -> Self {
         // Its tags are not learned, so the slot is nobody's.
         let element = Element::new("", "Body", u16::MAX);
-        Root { element, start, end: "</soap:Body>", body: Some(first), is_encoded: false }
+        Root { element, start, end: "</soap:Body>", body: Some(first), is_encoded: false, wraps_parts: false }
     }
 
     /// Whether a body that begins with an element of this name, or is empty, holds such a payload.

@@ -56,7 +56,10 @@ impl<T: FromXml> FromPayload for T {
                     value = decoder.call(&root.element)?;
                     Envelope::read_end_behind_others(decoder)?;
                 } else {
-                    value = decoder.root(&root.element)?;
+                    value = match root.wraps_parts {
+                        true => decoder.wrapper(&root.element)?,
+                        false => decoder.root(&root.element)?,
+                    };
                     Envelope::read_end(decoder.reader())?;
                 }
             }

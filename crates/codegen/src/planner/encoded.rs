@@ -79,7 +79,7 @@ impl Planner<'_> {
         self.namespaces.push(namespace.to_owned());
         let base = if value.is_shared { Base::Shared(Box::new(value.base)) } else { value.base };
         let (start, end) = (String::new(), String::new());
-        (base, Root { element, is_encoded: true, type_name: value.type_name, start, end })
+        (base, Root { element, is_encoded: true, wraps_parts: false, type_name: value.type_name, start, end })
     }
 
     /// What values of a type are. `owner` is what they belong to, for the names of types that have none.

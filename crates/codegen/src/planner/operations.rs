@@ -231,7 +231,8 @@ impl Planner<'_> {
         }
         self.namespaces.push(namespace.clone());
         let element = Element { namespace, name, slot: self.slot(), constraint: None, facets: None, types: None };
-        Root { element, is_encoded, type_name: None, start: String::new(), end: String::new() }
+        let (start, end) = (String::new(), String::new());
+        Root { element, is_encoded, wraps_parts: !is_encoded, type_name: None, start, end }
     }
 
     /// A body of several elements.
@@ -330,7 +331,8 @@ impl Planner<'_> {
     /// The element of a payload; its tags come when all namespaces are known.
     fn root(&mut self, element: ElementId) -> Root {
         let element = self.element(&self.schema[element]);
-        Root { element, is_encoded: false, type_name: None, start: String::new(), end: String::new() }
+        let (start, end) = (String::new(), String::new());
+        Root { element, is_encoded: false, wraps_parts: false, type_name: None, start, end }
     }
 
     // ---- headers ----

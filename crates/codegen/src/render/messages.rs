@@ -54,10 +54,11 @@ pub(super) fn table(plan: &Service, context: Context<'_>) -> TokenStream {
 
 fn payload(message: &Message, context: Context<'_>) -> TokenStream {
     match &message.payload {
-        Payload::Element(Root { element: of, is_encoded, start, end, .. }) => {
+        Payload::Element(Root { element: of, is_encoded, wraps_parts, start, end, .. }) => {
             let element = element(of, context);
             let encoded = is_encoded.then(|| quote! { .encoded() });
-            quote! { Root::new(#element, #start, #end) #encoded }
+            let wrapping_parts = wraps_parts.then(|| quote! { .wrapping_parts() });
+            quote! { Root::new(#element, #start, #end) #encoded #wrapping_parts }
         }
         Payload::Nothing => quote! { Root::of_body("<soap:Body>", &[]) },
         Payload::Content { path, start } => {

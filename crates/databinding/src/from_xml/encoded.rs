@@ -7,7 +7,6 @@ mod unrolled;
 use std::any::{Any, TypeId};
 use std::sync::Arc;
 
-use super::simple::nil_with_content;
 use super::types::{Reading, Rules, is_simple};
 use super::{Decoder, Error, ErrorKind, FromXml, Next, quoted};
 use crate::any::ExpandedName;
@@ -242,11 +241,7 @@ impl<'a> Decoder<'a> {
         self.is_encoded = true;
         self.reader.begin_layout();
         self.attributes(element, T::ATTRIBUTES)?;
-        if std::mem::take(&mut self.nil)
-            && let Next::Start(tag) = self.peek()?
-        {
-            return Err(nil_with_content(element, tag.offset));
-        }
+        self.nil_has_no_children(element)?;
         let value = T::content(self, element)?;
         self.is_granted().map(|()| value)
     }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use castile_xml::{KnownText, Token};
 
-use super::{Decoder, Error, ErrorKind, Expected};
+use super::{Decoder, Error, ErrorKind, Expected, Next};
 use crate::datatypes::{Invalid, SimpleType, quoted};
 use crate::facets::Check;
 use crate::schema::{Element, ValueConstraint};
@@ -260,6 +260,16 @@ impl<'a> Decoder<'a> {
         Err(nil_with_content(element, offset))
     }
 
+    /// Takes an element that says it is nil for one without children.
+    pub(super) fn nil_has_no_children(&mut self, element: &'static Element) -> Result<(), Error> {
+        if std::mem::take(&mut self.nil)
+            && let Next::Start(tag) = self.peek()?
+        {
+            return Err(nil_with_content(element, tag.offset));
+        }
+        Ok(())
+    }
+
     pub(super) fn refuse_nil(&mut self, element: &'static Element, is_nillable: bool) -> Result<(), Error> {
         if self.nil && !is_nillable {
             let error = self.is_nil_here(element);
@@ -297,6 +307,6 @@ pub(super) fn is_fixed<T: SimpleType>(value: &T, fixed: &str) -> bool {
 
 /// That an element which says that it is nil has content, at `offset`.
 #[cold]
-pub(super) fn nil_with_content(element: &Element, offset: usize) -> Error {
+fn nil_with_content(element: &Element, offset: usize) -> Error {
     Error::new(ErrorKind::Structure, offset, format!("<{}> is nil and has content", element.name))
 }

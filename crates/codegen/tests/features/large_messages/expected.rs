@@ -494,16 +494,18 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
             response: "urn:large_messages:Feature:partsResponse",
         },
         request: Root::new(
-            Element::new(NAMESPACE, "parts", 27),
-            "<ns1:parts xmlns:ns1=\"urn:large_messages\">",
-            "</ns1:parts>",
-        ),
+                Element::new(NAMESPACE, "parts", 27),
+                "<ns1:parts xmlns:ns1=\"urn:large_messages\">",
+                "</ns1:parts>",
+            )
+            .wrapping_parts(),
         response: Some(
             Root::new(
-                Element::new(NAMESPACE, "partsResponse", 32),
-                "<ns1:partsResponse xmlns:ns1=\"urn:large_messages\">",
-                "</ns1:partsResponse>",
-            ),
+                    Element::new(NAMESPACE, "partsResponse", 32),
+                    "<ns1:partsResponse xmlns:ns1=\"urn:large_messages\">",
+                    "</ns1:partsResponse>",
+                )
+                .wrapping_parts(),
         ),
         request_header: &[],
         response_size: SizeHint::new(),

@@ -232,7 +232,12 @@ pub static FEATURE_OPERATIONS: [Operation; 3] = [
             request: "write",
             response: "",
         },
-        request: Root::new(Element::new(NAMESPACE_3, "write", 3), "<ns2:write xmlns:ns2=\"urn:rpc\">", "</ns2:write>"),
+        request: Root::new(
+                Element::new(NAMESPACE_3, "write", 3),
+                "<ns2:write xmlns:ns2=\"urn:rpc\">",
+                "</ns2:write>",
+            )
+            .wrapping_parts(),
         response: None,
         request_header: &[],
         response_size: SizeHint::new(),

@@ -394,13 +394,19 @@ pub static FEATURE_OPERATIONS: [Operation; 5] = [
             request: "addText",
             response: "urn:overloaded:Feature:text",
         },
-        request: Root::new(Element::new(NAMESPACE_2, "add", 5), "<ns1:add xmlns:ns1=\"urn:rpc\">", "</ns1:add>"),
+        request: Root::new(
+                Element::new(NAMESPACE_2, "add", 5),
+                "<ns1:add xmlns:ns1=\"urn:rpc\">",
+                "</ns1:add>",
+            )
+            .wrapping_parts(),
         response: Some(
             Root::new(
-                Element::new(NAMESPACE_2, "addResponse", 7),
-                "<ns1:addResponse xmlns:ns1=\"urn:rpc\">",
-                "</ns1:addResponse>",
-            ),
+                    Element::new(NAMESPACE_2, "addResponse", 7),
+                    "<ns1:addResponse xmlns:ns1=\"urn:rpc\">",
+                    "</ns1:addResponse>",
+                )
+                .wrapping_parts(),
         ),
         request_header: &[],
         response_size: SizeHint::new(),
@@ -412,13 +418,19 @@ pub static FEATURE_OPERATIONS: [Operation; 5] = [
             request: "addNumber",
             response: "urn:overloaded:Feature:number",
         },
-        request: Root::new(Element::new(NAMESPACE_2, "add", 9), "<ns1:add xmlns:ns1=\"urn:rpc\">", "</ns1:add>"),
+        request: Root::new(
+                Element::new(NAMESPACE_2, "add", 9),
+                "<ns1:add xmlns:ns1=\"urn:rpc\">",
+                "</ns1:add>",
+            )
+            .wrapping_parts(),
         response: Some(
             Root::new(
-                Element::new(NAMESPACE_2, "addResponse", 11),
-                "<ns1:addResponse xmlns:ns1=\"urn:rpc\">",
-                "</ns1:addResponse>",
-            ),
+                    Element::new(NAMESPACE_2, "addResponse", 11),
+                    "<ns1:addResponse xmlns:ns1=\"urn:rpc\">",
+                    "</ns1:addResponse>",
+                )
+                .wrapping_parts(),
         ),
         request_header: &[],
         response_size: SizeHint::new(),
@@ -430,13 +442,19 @@ pub static FEATURE_OPERATIONS: [Operation; 5] = [
             request: "addNumber",
             response: "urn:overloaded:Feature:more",
         },
-        request: Root::new(Element::new(NAMESPACE_2, "add", 13), "<ns1:add xmlns:ns1=\"urn:rpc\">", "</ns1:add>"),
+        request: Root::new(
+                Element::new(NAMESPACE_2, "add", 13),
+                "<ns1:add xmlns:ns1=\"urn:rpc\">",
+                "</ns1:add>",
+            )
+            .wrapping_parts(),
         response: Some(
             Root::new(
-                Element::new(NAMESPACE_2, "addResponse", 15),
-                "<ns1:addResponse xmlns:ns1=\"urn:rpc\">",
-                "</ns1:addResponse>",
-            ),
+                    Element::new(NAMESPACE_2, "addResponse", 15),
+                    "<ns1:addResponse xmlns:ns1=\"urn:rpc\">",
+                    "</ns1:addResponse>",
+                )
+                .wrapping_parts(),
         ),
         request_header: &[],
         response_size: SizeHint::new(),

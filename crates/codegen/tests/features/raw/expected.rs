@@ -186,16 +186,18 @@ pub static FEATURE_OPERATIONS: [Operation; 4] = [
             response: "urn:raw:Feature:forwardResponse",
         },
         request: Root::new(
-            Element::new(NAMESPACE_2, "forward", 2),
-            "<ns1:forward xmlns:ns1=\"urn:calls\">",
-            "</ns1:forward>",
-        ),
+                Element::new(NAMESPACE_2, "forward", 2),
+                "<ns1:forward xmlns:ns1=\"urn:calls\">",
+                "</ns1:forward>",
+            )
+            .wrapping_parts(),
         response: Some(
             Root::new(
-                Element::new(NAMESPACE_2, "forwardResponse", 3),
-                "<ns1:forwardResponse xmlns:ns1=\"urn:calls\">",
-                "</ns1:forwardResponse>",
-            ),
+                    Element::new(NAMESPACE_2, "forwardResponse", 3),
+                    "<ns1:forwardResponse xmlns:ns1=\"urn:calls\">",
+                    "</ns1:forwardResponse>",
+                )
+                .wrapping_parts(),
         ),
         request_header: &[],
         response_size: SizeHint::new(),

@@ -694,16 +694,18 @@ pub static FEATURE_OPERATIONS: [Operation; 5] = [
             response: "urn:rpc_literal:Feature:echoResponse",
         },
         request: Root::new(
-            Element::new(NAMESPACE_3, "echo", 9),
-            "<ns2:echo xmlns:ns2=\"urn:rpc\" xmlns:ns1=\"urn:rpc_literal\">",
-            "</ns2:echo>",
-        ),
+                Element::new(NAMESPACE_3, "echo", 9),
+                "<ns2:echo xmlns:ns2=\"urn:rpc\" xmlns:ns1=\"urn:rpc_literal\">",
+                "</ns2:echo>",
+            )
+            .wrapping_parts(),
         response: Some(
             Root::new(
-                Element::new(NAMESPACE_3, "echoResponse", 14),
-                "<ns2:echoResponse xmlns:ns2=\"urn:rpc\" xmlns:ns1=\"urn:rpc_literal\">",
-                "</ns2:echoResponse>",
-            ),
+                    Element::new(NAMESPACE_3, "echoResponse", 14),
+                    "<ns2:echoResponse xmlns:ns2=\"urn:rpc\" xmlns:ns1=\"urn:rpc_literal\">",
+                    "</ns2:echoResponse>",
+                )
+                .wrapping_parts(),
         ),
         request_header: &[],
         response_size: SizeHint::new(),
@@ -715,13 +717,19 @@ pub static FEATURE_OPERATIONS: [Operation; 5] = [
             request: "ping",
             response: "urn:rpc_literal:Feature:pingResponse",
         },
-        request: Root::new(Element::new(NAMESPACE_3, "ping", 15), "<ns2:ping xmlns:ns2=\"urn:rpc\">", "</ns2:ping>"),
+        request: Root::new(
+                Element::new(NAMESPACE_3, "ping", 15),
+                "<ns2:ping xmlns:ns2=\"urn:rpc\">",
+                "</ns2:ping>",
+            )
+            .wrapping_parts(),
         response: Some(
             Root::new(
-                Element::new(NAMESPACE_4, "pingResponse", 16),
-                "<ns3:pingResponse xmlns:ns3=\"urn:rpc:other\">",
-                "</ns3:pingResponse>",
-            ),
+                    Element::new(NAMESPACE_4, "pingResponse", 16),
+                    "<ns3:pingResponse xmlns:ns3=\"urn:rpc:other\">",
+                    "</ns3:pingResponse>",
+                )
+                .wrapping_parts(),
         ),
         request_header: &[],
         response_size: SizeHint::new(),
@@ -733,13 +741,19 @@ pub static FEATURE_OPERATIONS: [Operation; 5] = [
             request: "some",
             response: "urn:rpc_literal:Feature:someResponse",
         },
-        request: Root::new(Element::new(NAMESPACE_3, "some", 19), "<ns2:some xmlns:ns2=\"urn:rpc\">", "</ns2:some>"),
+        request: Root::new(
+                Element::new(NAMESPACE_3, "some", 19),
+                "<ns2:some xmlns:ns2=\"urn:rpc\">",
+                "</ns2:some>",
+            )
+            .wrapping_parts(),
         response: Some(
             Root::new(
-                Element::new(NAMESPACE_3, "someResponse", 22),
-                "<ns2:someResponse xmlns:ns2=\"urn:rpc\">",
-                "</ns2:someResponse>",
-            ),
+                    Element::new(NAMESPACE_3, "someResponse", 22),
+                    "<ns2:someResponse xmlns:ns2=\"urn:rpc\">",
+                    "</ns2:someResponse>",
+                )
+                .wrapping_parts(),
         ),
         request_header: &[],
         response_size: SizeHint::new(),
@@ -752,16 +766,18 @@ pub static FEATURE_OPERATIONS: [Operation; 5] = [
             response: "urn:rpc_literal:Feature:writeResponse",
         },
         request: Root::new(
-            Element::new(NAMESPACE_3, "write", 24),
-            "<ns2:write xmlns:ns2=\"urn:rpc\" xmlns:ns1=\"urn:rpc_literal\">",
-            "</ns2:write>",
-        ),
+                Element::new(NAMESPACE_3, "write", 24),
+                "<ns2:write xmlns:ns2=\"urn:rpc\" xmlns:ns1=\"urn:rpc_literal\">",
+                "</ns2:write>",
+            )
+            .wrapping_parts(),
         response: Some(
             Root::new(
-                Element::new(NAMESPACE_3, "writeResponse", 26),
-                "<ns2:writeResponse xmlns:ns2=\"urn:rpc\" xmlns:ns1=\"urn:rpc_literal\">",
-                "</ns2:writeResponse>",
-            ),
+                    Element::new(NAMESPACE_3, "writeResponse", 26),
+                    "<ns2:writeResponse xmlns:ns2=\"urn:rpc\" xmlns:ns1=\"urn:rpc_literal\">",
+                    "</ns2:writeResponse>",
+                )
+                .wrapping_parts(),
         ),
         request_header: &[],
         response_size: SizeHint::new(),
@@ -773,8 +789,15 @@ pub static FEATURE_OPERATIONS: [Operation; 5] = [
             request: "bare",
             response: "urn:rpc_literal:Feature:bareResponse",
         },
-        request: Root::new(Element::new("", "bare", 28), "<bare>", "</bare>"),
-        response: Some(Root::new(Element::new("", "bareResponse", 30), "<bareResponse>", "</bareResponse>")),
+        request: Root::new(Element::new("", "bare", 28), "<bare>", "</bare>").wrapping_parts(),
+        response: Some(
+            Root::new(
+                    Element::new("", "bareResponse", 30),
+                    "<bareResponse>",
+                    "</bareResponse>",
+                )
+                .wrapping_parts(),
+        ),
         request_header: &[],
         response_size: SizeHint::new(),
     },

@@ -4,7 +4,7 @@
 
 mod support;
 
-use castile_http::server::{Address, Endpoint, Server};
+use castile_http::server::{Address, Endpoint, Routes, Server};
 use castile_soap::{Description, Document, Options, Pending, Reply, Service};
 use http::Request;
 use http::uri::Scheme;
@@ -103,6 +103,67 @@ async fn a_fixed_address_stands() {
     let endpoint = echo_with(|options| options.address = Address::Fixed("https://public/echo".into()));
     let response = ask(&endpoint, get("/inner?wsdl", &[("host", "h")])).await;
     assert_eq!(response.body(), &contract("https://public/echo"));
+}
+
+/// A service whose contract has ports at several paths, of which it is the first.
+struct Ports;
+
+static PORTS: Description = Description {
+    name: "Ports",
+    namespace: "urn:ports",
+    documentation: "",
+    documents: &[Document::wsdl(
+        "<w><soap:address location='http://localhost:1/a'/><soap:address location='http://localhost:1/b'/>\
+         <soap:address location='https://partner/c'/><soap:address location='http://localhost:1/b?c'/>\
+         <soap:address location='b'/></w>",
+    )],
+    address: "http://localhost:1/a",
+    operations: &[],
+};
+
+impl Service for Ports {
+    fn description(&self) -> &'static Description {
+        &PORTS
+    }
+
+    fn call(&self, request: castile_soap::Request, _: &Options) -> Pending {
+        Box::pin(std::future::ready(Reply::empty(request.version)))
+    }
+}
+
+#[tokio::test]
+async fn ports_at_other_routes_kept_the_address_of_the_contract() {
+    let contract = |a: &str, b: &str| {
+        format!(
+            "<w><soap:address location='{a}'/><soap:address location='{b}'/>\
+             <soap:address location='https://partner/c'/><soap:address location='http://localhost:1/b?c'/>\
+             <soap:address location='b'/></w>"
+        )
+    };
+    let hosts = vec!["h".to_owned()];
+    let address = Address::Asked { scheme: Scheme::HTTP, hosts, trust_forwarded_proto: false };
+    let routes = |of_b: Address| {
+        let of_b = Endpoint::new(Ports).address(of_b).boxed();
+        Routes::new().route("/a", Endpoint::new(Ports).address(address.clone()).boxed()).route("/b", of_b)
+    };
+    for asked in ["/a?wsdl", "/b?wsdl"] {
+        let response = ask(&routes(address.clone()), get(asked, &[])).await;
+        assert_eq!(response.body(), &contract("http://h/a", "http://h/b"), "{asked}");
+    }
+    // Each is where its own endpoint says.
+    let response = ask(&routes(Address::Fixed("https://public/b".into())), get("/a?wsdl", &[])).await;
+    assert_eq!(response.body(), &contract("http://h/a", "https://public/b"));
+    // At the path of its contract may be another service.
+    let other =
+        Routes::new().route("/c", Endpoint::new(Ports).address(address.clone()).boxed()).route("/a", echo().boxed());
+    let response = ask(&other, get("/c?wsdl", &[])).await;
+    assert_eq!(
+        response.body(),
+        &contract("http://h/c", "http://localhost:1/b").replace("https://partner/c", "http://h/c")
+    );
+    // An endpoint alone knows no other.
+    let response = ask(&Endpoint::new(Ports).address(address.clone()), get("/a?wsdl", &[])).await;
+    assert_eq!(response.body(), &contract("http://h/a", "http://localhost:1/b"));
 }
 
 /// A service whose contract imports another and a schema, which includes itself and one from the network.

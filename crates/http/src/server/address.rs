@@ -1,15 +1,20 @@
 //! The address that a served contract names.
 
 use std::net::SocketAddr;
+use std::ptr;
 
 use castile_soap::{Description, Document};
 use http::request::Parts;
 use http::uri::Scheme;
-use http::{HeaderName, header};
+use http::{HeaderName, Uri, header};
+
+use super::endpoint::Endpoint;
+use super::routes::Routes;
 
 const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
-/// Where clients that read the contract are sent (`soap:address`, WSDL 1.1 §3.8).
+/// Where clients that read the contract are sent (`soap:address`, WSDL 1.1 §3.8). A port of the contract with the path of another
+/// of the [`Routes`] is where that one's endpoint says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Address {
@@ -44,24 +49,55 @@ impl Default for Address {
 #[derive(Clone, Copy)]
 pub(super) struct Local(pub(super) SocketAddr);
 
+/// The routes that a request came by, as an extension of it.
+#[derive(Clone)]
+pub(super) struct By(pub(super) Routes);
+
+impl Address {
+    /// The URL of a path, as the head of a request tells it. `None` if no host is known.
+    fn url(&self, path: &str, head: &Parts) -> Option<String> {
+        match self {
+            Address::Fixed(url) => Some(url.clone()),
+            Address::Asked { scheme, hosts, trust_forwarded_proto } => {
+                Some(format!("{}{path}", origin(head, scheme, hosts, *trust_forwarded_proto)?))
+            }
+        }
+    }
+}
+
 /// A document of the contract with its `soap:address` replaced, and where the documents are that it imports. The address stays
-/// as it is where none is known, and the documents are beside this one then.
+/// as it is where none is known, and the documents are beside this one then. Of other ports those are replaced that have the
+/// path of a route beside this one.
 pub(super) fn rewrite(description: &Description, document: &Document, address: &Address, head: &Parts) -> String {
-    let url = match address {
-        Address::Fixed(url) => Some(url.clone()),
-        Address::Asked { scheme, hosts, trust_forwarded_proto } => asked(head, scheme, hosts, *trust_forwarded_proto),
-    };
+    let url = address.url(head.uri.path(), head);
     let beside = url.as_deref().and_then(|url| url.split('?').next()).unwrap_or_default();
     replace_locations(document.text, |element, location| {
         if element == ADDRESS {
-            return url.as_deref().filter(|_| location == description.address).map(escape);
+            let is_own = location == description.address;
+            let elsewhere =
+                route_of(location, head).filter(|(_, other)| !is_own || ptr::eq(other.description(), description));
+            let url = match elsewhere {
+                Some((path, other)) => other.options().address.url(path, head),
+                None => url.clone().filter(|_| is_own),
+            };
+            return url.as_deref().map(escape);
         }
         let imported = document.imports.iter().find(|(of_import, _)| *of_import == location);
         imported.map(|(_, query)| escape(&format!("{beside}?{query}")))
     })
 }
 
-fn asked(head: &Parts, scheme: &Scheme, hosts: &[String], trust_forwarded_proto: bool) -> Option<String> {
+/// The route that has the path of an address, if the request came by some.
+fn route_of<'h>(location: &str, head: &'h Parts) -> Option<(&'h str, &'h Endpoint<dyn castile_soap::Service>)> {
+    let By(routes) = head.extensions.get()?;
+    let location: Uri = location.parse().ok()?;
+    let path = location.path_and_query()?.as_str();
+    location.authority()?;
+    routes.endpoints().find(|(route, _)| *route == path)
+}
+
+/// The scheme and the host that clients are told to use.
+fn origin(head: &Parts, scheme: &Scheme, hosts: &[String], trust_forwarded_proto: bool) -> Option<String> {
     // An absolute request target wins over Host (RFC 9112 §3.2.2).
     let named = match head.uri.authority() {
         Some(authority) => authority.as_str().as_bytes(),
@@ -82,7 +118,7 @@ fn asked(head: &Parts, scheme: &Scheme, hosts: &[String], trust_forwarded_proto:
         Some(b"https") => &Scheme::HTTPS,
         _ => scheme,
     };
-    Some(format!("{scheme}://{authority}{}", head.uri.path()))
+    Some(format!("{scheme}://{authority}"))
 }
 
 /// The element that has an address, whichever version of SOAP it is of.

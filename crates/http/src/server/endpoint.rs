@@ -200,6 +200,10 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
         self.shared.service.description()
     }
 
+    pub(super) fn options(&self) -> &Options {
+        &self.shared.options
+    }
+
     /// Answers one request. Whatever can be said from the head alone is said before the body is asked for.
     pub(super) fn respond<B>(&self, request: Request<B>) -> Answer
     where

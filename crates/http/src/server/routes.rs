@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{Method, Request, Response, header};
 
-use super::address::Address;
+use super::address::{Address, By};
 use super::endpoint::{Answer, Endpoint, unread};
 use super::refusal::Refusal;
 use crate::{Body, BoxError};
@@ -62,13 +62,17 @@ impl Routes {
         endpoints.map(|(path, endpoint)| (path.as_str(), endpoint))
     }
 
-    fn respond<B>(&self, request: Request<B>) -> Answer
+    fn respond<B>(&self, mut request: Request<B>) -> Answer
     where
         B: http_body::Body<Data = Bytes> + Send + 'static,
         B::Error: Into<BoxError>,
     {
         let path = request.uri().path();
         if let Some((_, endpoint)) = self.endpoints().find(|(route, _)| *route == path) {
+            // Only a contract names other paths.
+            if matches!(*request.method(), Method::GET | Method::HEAD) {
+                request.extensions_mut().insert(By(self.clone()));
+            }
             return endpoint.respond(request);
         }
         let not_found = Refusal::Path { found: path.to_owned() };

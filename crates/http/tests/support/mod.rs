@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 #![allow(dead_code, unreachable_pub, reason = "every test file has a copy of its own and uses a part of it")]
 
+use std::convert::Infallible;
 use std::io;
 use std::net::IpAddr;
 use std::pin::Pin;
@@ -14,12 +15,10 @@ use castile_mime::{Content, Part};
 use castile_soap::{Description, FaultCode, Reply, Service};
 use futures_util::future::BoxFuture;
 use http::{Request, Response};
-use http_body::Body;
 use http_body_util::{BodyExt, Full};
 use tokio::io::{AsyncBufRead, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream, ReadBuf};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
-use tower_service::Service as _;
 
 /// Answers with the bytes that came, and does what the action says first.
 pub struct Echo;
@@ -141,10 +140,9 @@ pub fn post(message: &'static str) -> Request<Full<Bytes>> {
 }
 
 /// The response of `endpoint`, its body read.
-pub async fn ask<S: Service, B>(endpoint: &Endpoint<S>, request: Request<B>) -> Response<String>
+pub async fn ask<E, B>(endpoint: &E, request: Request<B>) -> Response<String>
 where
-    B: Body<Data = Bytes> + Send + 'static,
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    E: tower_service::Service<Request<B>, Response = Response<castile_http::Body>, Error = Infallible> + Clone,
 {
     let (head, body) = endpoint.clone().call(request).await.unwrap().into_parts();
     let body = body.collect().await.unwrap().to_bytes();

@@ -534,7 +534,10 @@ impl FromXml for AnyType {
     const ATTRIBUTES: &'static Attributes = &Attributes::ANY;
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let type_name = decoder.type_name()?;
+        let mut type_name = decoder.type_name()?;
+        if decoder.is_encoded() && type_name.is_none() {
+            type_name = decoder.type_of_name();
+        }
         let mut attributes = decoder.any_attributes(Self::ATTRIBUTES);
         if decoder.is_encoded() {
             attributes.retain(|attribute| !is_of_references(attribute));

@@ -34,6 +34,11 @@ pub(super) enum Rules {
     Asked,
 }
 
+/// Whether SOAP encoding has a type of this name: its own, and the built-in ones.
+pub(super) fn is_of_encoding(namespace: &str, local: &str) -> bool {
+    matches!(namespace, SOAP11 | SOAP12) && (matches!(local, "base64" | "Array" | "Struct") || base_of(local).is_some())
+}
+
 /// What a built-in type that is named means for the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
@@ -102,6 +107,17 @@ impl Decoder<'_> {
             return Ok(false);
         }
         Ok(!is_tolerated)
+    }
+
+    /// The type that the element is called as whose start tag was read last, if that is one of SOAP encoding (SOAP 1.1 §5.1, §5.2):
+    /// it needs no `xsi:type` there.
+    pub(crate) fn type_of_name(&self) -> Option<ExpandedName> {
+        // No value of an attribute has this character.
+        let (_, tag) = self.reader.input()[..self.reader.offset()].rsplit_once('<')?;
+        let name = tag.split([' ', '\t', '\n', '\r', '/', '>']).next()?;
+        let (prefix, local) = name.split_once(':').unwrap_or(("", name));
+        let namespace = self.reader.resolve(prefix)?;
+        is_of_encoding(namespace, local).then(|| ExpandedName::new(namespace, local))
     }
 
     /// What a type that is named for an element of a simple type means for its text.

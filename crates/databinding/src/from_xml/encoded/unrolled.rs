@@ -1,18 +1,20 @@
 //! References in what is kept as XML, in SOAP encoding: what they lead to takes their place, since it is not kept itself.
 //!
 //! An element that is read so is written as it stands, but for its references. What one leads to is called as the reference is, and
-//! declares what it takes from around itself.
+//! declares what it takes from around itself. One that was called as its type says that by `xsi:type`.
 
 use std::borrow::Cow;
 
 use castile_xml::{StartTag, Token};
 
+use super::super::types::is_of_encoding;
 use super::graph::Opened;
 use super::{Decoder, Error, ErrorKind, Reference};
 use crate::any::{AnyAttribute, ELEMENT};
 use crate::encoded::{SOAP11, SOAP12};
 use crate::kept::{self, write_declaration};
 use crate::recursive::deeper;
+use crate::schema::XSI_NAMESPACE;
 
 /// What an element is called that refers to another one.
 struct Name<'a> {
@@ -30,6 +32,15 @@ pub(in crate::from_xml) fn may_refer(source: &str) -> bool {
 pub(crate) fn is_of_references(attribute: &AnyAttribute) -> bool {
     let name = &attribute.name;
     name.is("", "id") || name.is(SOAP12, "id") || name.is(SOAP11, "root")
+}
+
+/// A prefix that isn't `taken`.
+fn free(prefix: &str, taken: &[Cow<'_, str>]) -> String {
+    let mut prefix = prefix.to_owned();
+    while taken.iter().any(|one| *one == prefix) {
+        prefix.push('_');
+    }
+    prefix
 }
 
 impl<'a> Decoder<'a> {
@@ -59,6 +70,7 @@ impl<'a> Decoder<'a> {
         let (text, outside) = (self.reader.input(), self.reader.depth() - 1);
         let tag_end = self.reader.offset();
         let default = self.reader.resolve("").unwrap_or_default().to_owned();
+        let is_type = name.is_some() && self.is_named_by_type(tag);
         let element = kept::Element::rest(&mut self.reader, tag)?;
         let is_empty = self.reader.offset() == tag_end;
         let end_tag = if is_empty { tag_end } else { text[..self.reader.offset()].rfind('<').unwrap_or(tag_end) };
@@ -72,6 +84,12 @@ impl<'a> Decoder<'a> {
         let is_called_bare = name.as_ref().is_some_and(|(name, _)| name.namespace.is_empty());
         if (element.is_bare() || is_called_bare) && !has_default {
             declarations.push_str(kept::NO_NAMESPACE);
+        }
+        if is_type {
+            let prefix = free("xsi", &taken);
+            write_declaration(&prefix, XSI_NAMESPACE, &mut |piece| declarations.push_str(piece));
+            declarations.extend([" ", &prefix, ":type=\"", tag.name.as_str(), "\""]);
+            taken.push(prefix.into());
         }
         let attributes = &text[tag.offset + element.name_end()..tag_end];
         let attributes = attributes.trim_end_matches(['/', '>']);
@@ -123,6 +141,13 @@ impl<'a> Decoder<'a> {
         self.come_back(outer)
     }
 
+    /// Whether an element, whose start tag was read last, is called as its type and has no `xsi:type`.
+    fn is_named_by_type(&self, tag: StartTag<'a>) -> bool {
+        let says_type = |(number, name)| name == "type" && self.reader.attribute_namespace(number) == XSI_NAMESPACE;
+        is_of_encoding(self.reader.namespace(tag.namespace), tag.name.local())
+            && !self.reader.attribute_locals().any(says_type)
+    }
+
     /// What the start tag at `offset`, which was read last, refers to in this message, if the element is a reference: it is empty.
     fn inner_reference(&self, offset: usize) -> Option<Reference<'a>> {
         if self.reader.is_plain() {
@@ -153,7 +178,6 @@ impl<'a> Decoder<'a> {
         declarations: &mut String,
     ) -> Result<Cow<'a, str>, Error> {
         let Name { prefix, local, namespace } = name;
-        let is_taken = |prefix: &str| taken.iter().any(|one| one == prefix);
         if prefix.is_empty() && default == namespace {
             return Ok((*local).to_owned().into());
         }
@@ -161,10 +185,7 @@ impl<'a> Decoder<'a> {
             let message = format!("a reference from <{local}> of no namespace to an element with a default namespace");
             return Err(Error::new(ErrorKind::Structure, offset, message));
         }
-        let mut prefix = if prefix.is_empty() { "r".to_owned() } else { (*prefix).to_owned() };
-        while is_taken(&prefix) {
-            prefix.push('_');
-        }
+        let prefix = free(if prefix.is_empty() { "r" } else { prefix }, taken);
         write_declaration(&prefix, namespace, &mut |piece| declarations.push_str(piece));
         Ok(format!("{prefix}:{local}").into())
     }

@@ -189,16 +189,13 @@ fn find(
             })
         }
         (None, _) => {
-            let expected = operations.iter().find(|operation| !action.is_empty() && operation.is_meant_by(action));
-            let expected = match (expected, payload) {
-                (Some(operation), _) => format!("{} for the action {action:?}", operation.request.expected()),
-                (None, Some((_, local))) => {
-                    match operations.iter().find_map(|operation| operation.request.named(local)) {
-                        Some(element) => format!("<{local}> of {:?}", element.namespace),
-                        None => format!("the element of an operation of {}", description.name),
-                    }
-                }
-                (None, None) => "the element of an operation".to_owned(),
+            let meant = || operations.iter().filter(|operation| !action.is_empty() && operation.is_meant_by(action));
+            let named = payload.and_then(|(_, local)| operations.iter().find_map(|one| one.request.named(local)));
+            let expected = match (meant().count(), named) {
+                (2.., None) | (1, _) => format!("{} for the action {action:?}", any_of(meant())),
+                (_, Some(element)) => format!("<{}> of {:?}", element.name, element.namespace),
+                (0, None) if payload.is_some() => format!("the element of an operation of {}", description.name),
+                (0, None) => "the element of an operation".to_owned(),
             };
             Err(unknown(match payload {
                 Some((namespace, local)) => {
@@ -207,6 +204,21 @@ fn find(
                 None => format!("the body is empty, where {expected} was expected"),
             }))
         }
+    }
+}
+
+/// What requests of some operations begin with, for messages: the first few of them.
+#[cold]
+fn any_of<'o>(operations: impl Iterator<Item = &'o Operation>) -> String {
+    const NAMED: usize = 3;
+    let mut expected: Vec<String> = operations.map(|operation| operation.request.expected()).collect();
+    if let Some(more @ 1..) = expected.len().checked_sub(NAMED) {
+        expected.truncate(NAMED);
+        expected.push(format!("the element of one of {more} more operations"));
+    }
+    match expected.split_last() {
+        Some((last, rest @ [_, ..])) => format!("{} or {last}", rest.join(", ")),
+        _ => expected.concat(),
     }
 }
 

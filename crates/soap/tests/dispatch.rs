@@ -3,7 +3,12 @@
 
 mod common;
 
-use common::{OK, ask, assert_fault, body, note};
+use castile_databinding::schema::Element;
+use castile_soap::{
+    Description, Dispatch, Error, NoDetail, Operation, Options, Payload, Pending, Request, Root, Service, Version,
+};
+use common::{Note, Notes, OK, ask, assert_fault, body, note, operation};
+use futures_util::FutureExt;
 
 #[test]
 fn the_element_tells_the_operation() {
@@ -44,6 +49,40 @@ fn unknown_elements_are_refused_with_what_was_expected() {
     assert!(is_fault);
     let expected = "found &lt;other&gt; of \"urn:n\", where &lt;shared&gt; of \"urn:n\" for the action \"urn:n/second\" was expected";
     assert!(answer.contains(expected), "{answer}");
+}
+
+/// Six operations with one SOAPAction, as others write them who tell operations by their element alone.
+struct Alike;
+
+const fn alike(name: &'static str) -> Operation {
+    operation(name, "urn:n/all", Root::new(Element::new("urn:n", name, 1), "", ""))
+}
+
+static ALIKE: [Operation; 6] = [alike("a"), alike("b"), alike("c"), alike("d"), alike("e"), alike("f")];
+
+impl Dispatch for Alike {
+    const DESCRIPTION: &'static Description = &Description { operations: &ALIKE, ..*Notes::DESCRIPTION };
+
+    fn dispatch(&self, _: usize, payload: Payload<'_>) -> Result<Pending, Error> {
+        payload.handle(async move |request: Note| Ok::<_, castile_soap::Fault<NoDetail>>(request))
+    }
+}
+
+#[test]
+fn an_unknown_operation_was_said_to_be_the_first_of_those_with_its_action() {
+    for (payload, expected) in [
+        (
+            "<other/>",
+            "found &lt;other&gt; of \"urn:n\", where &lt;a&gt; of \"urn:n\", &lt;b&gt; of \"urn:n\", &lt;c&gt; of \"urn:n\" or the \
+             element of one of 3 more operations for the action \"urn:n/all\" was expected",
+        ),
+        ("<b xmlns='urn:x'/>", "found &lt;b&gt; of \"urn:x\", where &lt;b&gt; of \"urn:n\" was expected"),
+    ] {
+        let request = Request::new(Version::Soap11, body(payload)).with_action("urn:n/all");
+        let reply = Alike.call(request, &Options::default()).now_or_never().unwrap();
+        let answer = common::text(&reply.message);
+        assert!(reply.is_fault() && answer.contains(expected), "{answer}");
+    }
 }
 
 #[test]

@@ -59,7 +59,7 @@ impl FaultDetail for Trouble {
     }
 }
 
-const fn operation(name: &'static str, action: &'static str, request: Root) -> Operation {
+pub const fn operation(name: &'static str, action: &'static str, request: Root) -> Operation {
     let element = Element::new("urn:n", "answer", 7);
     let response = Some(Root::new(element, "<answer xmlns=\"urn:n\">", "</answer>"));
     let actions = Actions { request: action, response: "urn:n/answer" };

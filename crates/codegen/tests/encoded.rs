@@ -269,7 +269,7 @@ async fn leniency_is_for_types_that_the_contract_does_not_have() {
              xmlns:xsi='http://www.w3.org/2001/XMLSchema-instance' xmlns:c='urn:calls'><s:Body>{body}</s:Body></s:Envelope>"
         )
     };
-    let expected = "where {urn:encoded}Point was expected (line 1, column ";
+    let expected = "where {urn:encoded}Point was expected";
     for (blessed, errors) in [
         ("<c:echo><point xsi:type='b:Point'><x>1</x></point></c:echo>", 1),
         ("<c:echo><point href='#p'/></c:echo><p id='p' xsi:type='b:Point'><x>1</x></p>", 1),

@@ -227,7 +227,7 @@ impl Decoder<'_> {
 
     #[cold]
     fn without(&self, declared: &schema::Attribute) -> Error {
-        let message = format!("the attribute \"{}\" was expected here", declared.name);
+        let message = format!("<{}> has no attribute \"{}\", which was expected", self.tag_name().1, declared.name);
         Error::new(ErrorKind::Structure, self.inside_tag(), message)
     }
 
@@ -312,7 +312,7 @@ impl Decoder<'_> {
             Ok(None) => {}
             Err(error) => self.tolerate_type(error)?,
         }
-        let message = format!("<{}> has an abstract type, where one was expected that xsi:type names", element.name);
+        let message = self.is_instead(element, "of an abstract type", "one that xsi:type names");
         Err(Error::new(ErrorKind::Structure, self.inside_tag(), message))
     }
 
@@ -417,11 +417,8 @@ impl Decoder<'_> {
         let Some(expected) = expected else { return Ok(()) };
         match self.type_name()? {
             Some(found) if !found.is(expected.namespace, expected.name) => {
-                let message = format!(
-                    "<{}> is of the type {found}, where {} was expected",
-                    element.name,
-                    ExpandedName::new(expected.namespace, expected.name)
-                );
+                let expected = ExpandedName::new(expected.namespace, expected.name);
+                let message = self.is_instead(element, format_args!("of the type {found}"), expected);
                 let error = Error::new(ErrorKind::Structure, self.inside_tag(), message);
                 self.tolerate_type(error)
             }

@@ -3,6 +3,8 @@
 //! In literal use it names the type of the element or one that is derived from it. SOAP encoding is spoken by those who know
 //! no contract and tell a type by the value, so there it may name any built-in type from whose text the value can be told.
 
+use std::fmt::Display;
+
 use crate::any::{ELEMENT, ExpandedName};
 use crate::datatypes::{Base64Binary, HexBinary, Invalid, SimpleType, base_of, is_derived, quoted};
 use crate::encoded::{SOAP11, SOAP12};
@@ -112,12 +114,31 @@ impl Decoder<'_> {
     /// The type that the element is called as whose start tag was read last, if that is one of SOAP encoding (SOAP 1.1 §5.1, §5.2):
     /// it needs no `xsi:type` there.
     pub(crate) fn type_of_name(&self) -> Option<ExpandedName> {
-        // No value of an attribute has this character.
-        let (_, tag) = self.reader.input()[..self.reader.offset()].rsplit_once('<')?;
-        let name = tag.split([' ', '\t', '\n', '\r', '/', '>']).next()?;
-        let (prefix, local) = name.split_once(':').unwrap_or(("", name));
+        let (prefix, local) = self.tag_name();
         let namespace = self.reader.resolve(prefix)?;
         is_of_encoding(namespace, local).then(|| ExpandedName::new(namespace, local))
+    }
+
+    /// Prefix and local name in the start tag that was read last.
+    pub(super) fn tag_name(&self) -> (&str, &str) {
+        let read = &self.reader.input()[..self.reader.offset()];
+        // No value of an attribute has this character.
+        let tag = read.rsplit_once('<').map_or(read, |(_, tag)| tag);
+        let name = tag.split([' ', '\t', '\n', '\r', '/', '>']).next().unwrap_or_default();
+        name.split_once(':').unwrap_or(("", name))
+    }
+
+    /// That the element whose start tag was read last is something else than what was expected for `element`, in words of messages:
+    /// others call what they refer to, and what they send in order, as they like.
+    #[cold]
+    pub(super) fn is_instead(&self, element: &Element, found: impl Display, expected: impl Display) -> String {
+        let (_, name) = self.tag_name();
+        let called = if name == element.name || std::ptr::eq(element, &raw const ELEMENT) {
+            String::new()
+        } else {
+            format!(" for <{}>", element.name)
+        };
+        format!("<{name}> is {found}, where {expected} was expected{called}")
     }
 
     /// What a type that is named for an element of a simple type means for its text.
@@ -154,7 +175,7 @@ impl Decoder<'_> {
                 |types| types.name().to_owned(),
             );
             let found = ExpandedName::new(namespace, name);
-            let message = format!("<{}> is of the type {found}, where {expected} was expected", element.name);
+            let message = self.is_instead(element, format_args!("of the type {found}"), expected);
             Error::new(ErrorKind::Structure, self.inside_tag(), message)
         });
         let is_float = |name: &str| matches!(name, "float" | "double");

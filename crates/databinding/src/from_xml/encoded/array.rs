@@ -101,6 +101,15 @@ impl Decoder<'_> {
             if most.is_some_and(|most| count >= most) {
                 return Err(self.too_many(element, most.unwrap_or_default(), tag.offset));
             }
+            let holds_text = !self.reader.input()[self.reader.offset()..].trim_start().starts_with('<');
+            if holds_text {
+                let message = format!(
+                    "<{}> is an array of one dimension, where one of {} was expected",
+                    element.name,
+                    dimensions_of(rank)
+                );
+                return Err(Error::new(ErrorKind::Structure, tag.offset, message));
+            }
             let row = self.encoded_by(&array.item, |decoder| decoder.array_of::<T>(&array.item, array, rank - 1))?;
             let found = row.as_ref().map_or(&[][..], Array::dimensions);
             if count > 0 && found != &dimensions[1..] || found.is_empty() {
@@ -299,11 +308,9 @@ impl Decoder<'_> {
             return Ok(());
         }
         if shape.sizes.len() != 1 && shape.sizes.len() != rank {
-            let message = format!(
-                "<{}> is an array of {} dimensions, where {rank} were expected",
-                element.name,
-                shape.sizes.len()
-            );
+            let [found, expected] = [shape.sizes.len(), rank].map(dimensions_of);
+            let message =
+                self.is_instead(element, format_args!("an array of {found}"), format_args!("one of {expected}"));
             return Err(fail(ErrorKind::Structure, message));
         }
         if shape.sizes.iter().skip(1).any(Option::is_none) {
@@ -362,13 +369,9 @@ impl Decoder<'_> {
         if is_fine && same_ranks || is_any(local) && ranks.is_empty() && is_builtin(namespace) {
             return Ok((None, None));
         }
-        let message = format!(
-            "<{}> is an array of {}{ranks}, where {}{} was expected",
-            element.name,
-            ExpandedName::new(namespace, local),
-            ExpandedName::new(expected_namespace, expected),
-            array.ranks
-        );
+        let found = ExpandedName::new(namespace, local);
+        let expected = format!("one of {}{}", ExpandedName::new(expected_namespace, expected), array.ranks);
+        let message = self.is_instead(element, format_args!("an array of {found}{ranks}"), expected);
         let error = Error::new(ErrorKind::Structure, offset, message);
         // Arrays where there should be none, or the other way round, are read as what they are not.
         if same_ranks { Ok((None, Some(error))) } else { Err(error) }
@@ -434,6 +437,12 @@ impl Shape {
         }
         self.sizes.iter().copied().try_fold(1_usize, |count, size| count.checked_mul(size?))
     }
+}
+
+/// How many dimensions, in words of messages.
+#[cold]
+fn dimensions_of(count: usize) -> String {
+    if count == 1 { "one dimension".to_owned() } else { format!("{count} dimensions") }
 }
 
 /// Puts an item in its place: behind the others, or where one is missing.

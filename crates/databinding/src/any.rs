@@ -133,7 +133,7 @@ impl Any {
         read(&self.xml(), Decoder::new).map(|(value, _)| value)
     }
 
-    /// The same where what deviates is tolerated and told ([`Decoder::lenient`]).
+    /// Reads the element as a `T`, whatever its name. What deviates is tolerated and told ([`Decoder::lenient`]).
     ///
     /// # Errors
     /// What can't be tolerated.
@@ -479,7 +479,7 @@ impl AnyType {
         read(&self.to_text()?, Decoder::new).map(|(value, _)| value)
     }
 
-    /// The same where what deviates is tolerated and told ([`Decoder::lenient`]).
+    /// Reads it as a `T`, as [`read`](Self::read) does. What deviates is tolerated and told ([`Decoder::lenient`]).
     ///
     /// # Errors
     /// What can't be tolerated, or that it holds what XML can't carry.

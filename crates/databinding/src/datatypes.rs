@@ -104,7 +104,7 @@ pub trait SimpleType: Sized + PartialEq + 'static {
     /// Appends the text. `false` if the value holds a character that XML can't carry, or is none of the type's.
     fn write(&self, out: &mut Vec<u8>) -> bool;
 
-    /// The same with prefixes for the names in it. Types with names must have this.
+    /// Writes the value with prefixes for the names in it. Types with names must have this.
     #[inline]
     fn write_in(&self, out: &mut Vec<u8>, prefixes: &mut Prefixes<'_>) -> bool {
         let _ = prefixes;

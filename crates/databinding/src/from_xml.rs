@@ -128,7 +128,7 @@ pub struct Decoder<'a> {
     graph: Option<Box<Graph<'a>>>,
     /// What a lenient decoder has beside: nothing on the way of a strict one looks at it.
     lenient: Option<Box<Lenient>>,
-    /// The same while it tolerates only what types are named, in SOAP encoding.
+    /// The leniency that waits while SOAP encoding is read, where only what types are named is tolerated.
     of_types: Option<Box<Lenient>>,
 }
 

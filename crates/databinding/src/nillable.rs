@@ -97,8 +97,8 @@ impl<T: ToXml> ToXml for Nillable<T> {
     }
 }
 
-/// The same for an element whose type has attributes: they are there even if the element is nil (XSD Part 1 §3.3.4), and
-/// may be required then as well.
+/// A value that may be nil, of an element whose type has attributes: they are there even if the element is nil (XSD Part 1
+/// §3.3.4), and may be required then as well.
 ///
 /// Of a nil element the attributes are kept as they came; their names were checked, and their values were not. A prefix in a
 /// value means what it meant where it came from.

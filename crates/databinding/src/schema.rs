@@ -56,35 +56,35 @@ impl Element {
         }
     }
 
-    /// The same with another occurrence.
+    /// This element with another occurrence.
     pub const fn occurs(mut self, min: u32, max: Option<u32>) -> Self {
         self.min_occurs = min;
         self.max_occurs = max;
         self
     }
 
-    /// The same with a value for when it is empty.
+    /// This element with a value for when it is empty.
     pub const fn default(mut self, value: &'static str) -> Self {
         self.is_bare = false;
         self.constraint = Some(ValueConstraint::Default(value));
         self
     }
 
-    /// The same with the only value that it may have.
+    /// This element with the only value that it may have.
     pub const fn fixed(mut self, value: &'static str) -> Self {
         self.is_bare = false;
         self.constraint = Some(ValueConstraint::Fixed(value));
         self
     }
 
-    /// The same for a type with facets.
+    /// This element with the facets of its type.
     pub const fn facets(mut self, facets: &'static dyn Check) -> Self {
         self.is_bare = false;
         self.facets = Some(facets);
         self
     }
 
-    /// The same where `xsi:type` may name these simple types.
+    /// This element with the simple types that `xsi:type` may name.
     pub const fn types(mut self, types: &'static SimpleTypes) -> Self {
         self.types = Some(types);
         self
@@ -171,18 +171,18 @@ impl Attribute {
         self.name == name && is_same(self.namespace, namespace)
     }
 
-    /// The same with a value for when it is absent.
+    /// This attribute with a value for when it is absent.
     pub const fn default(mut self, value: &'static str) -> Self {
         self.constraint = Some(ValueConstraint::Default(value));
         self
     }
 
-    /// The same with the only value that it may have.
+    /// This attribute with the only value that it may have.
     pub const fn fixed(mut self, value: &'static str) -> Self {
         self.constraint = Some(ValueConstraint::Fixed(value));
         self
     }
-    /// The same for a type with facets.
+    /// This attribute with the facets of its type.
     pub const fn facets(mut self, facets: &'static dyn Check) -> Self {
         self.facets = Some(facets);
         self
@@ -267,7 +267,7 @@ impl Wildcard {
         Wildcard { namespaces, min_occurs: 1, max_occurs: Some(1), before: &[] }
     }
 
-    /// The same before other elements of its namespaces.
+    /// This wildcard before other elements of its namespaces.
     pub const fn before(mut self, others: &'static [First]) -> Self {
         self.before = others;
         self
@@ -278,7 +278,7 @@ impl Wildcard {
         self.namespaces.allow(namespace) && !First::takes(self.before, namespace, name)
     }
 
-    /// The same with another occurrence.
+    /// This wildcard with another occurrence.
     pub const fn occurs(mut self, min: u32, max: Option<u32>) -> Self {
         self.min_occurs = min;
         self.max_occurs = max;

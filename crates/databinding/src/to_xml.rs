@@ -262,7 +262,7 @@ impl Encoder {
         self.any_attributes_as(attributes, "a");
     }
 
-    /// The same with prefixes that begin with `letters`.
+    /// Writes attributes that a wildcard has taken, in a start tag that is open, with prefixes that begin with `letters`.
     fn any_attributes_as(&mut self, attributes: &[AnyAttribute], letters: &str) {
         for (number, AnyAttribute { name, value }) in attributes.iter().enumerate() {
             let name = self.declared(name, letters, number);
@@ -453,7 +453,7 @@ impl Encoder {
         self.raw(" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:nil=\"true\"/>");
     }
 
-    /// The same with attributes.
+    /// Writes a nil element with attributes.
     pub(crate) fn nil_with(&mut self, start: &str, attributes: &[AnyAttribute]) {
         self.raw(start.strip_suffix('>').unwrap_or(start));
         self.any_attributes(attributes);

@@ -71,7 +71,7 @@ pub(crate) struct Parts {
 }
 
 impl Encoder {
-    /// The same encoder, which puts binary values of at least `threshold` bytes beside the document:
+    /// This encoder, which puts binary values of at least `threshold` bytes beside the document:
     /// [`into_parts`](Self::into_parts) has them. Their Content-IDs are a number, a dot and `id`, which should be unlike
     /// that of any other message, and consist of what may stand in a URL as it is.
     pub fn with_parts(mut self, threshold: usize, id: &str) -> Self {

@@ -36,7 +36,7 @@ pub(crate) struct Case {
     #[serde(rename = "case")]
     pub(crate) name: String,
     pub(crate) value: Value,
-    /// The same value as XML.
+    /// The value that is sent, as XML.
     pub(crate) xml: String,
 }
 
@@ -53,7 +53,7 @@ impl Case {
 pub(crate) enum Outcome {
     /// The value of the response, as JSON.
     Value(Value),
-    /// The same as XML: the value is the content of an element of any name.
+    /// The value of the response, as XML: the content of an element of any name.
     Xml(String),
     /// Why there is none.
     Error(String),

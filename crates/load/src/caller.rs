@@ -34,7 +34,7 @@ pub struct Lap {
     pub time: Duration,
     /// User and system time of the client and of all that it started; `None` where it isn't measured.
     pub cpu: Option<Duration>,
-    /// The same of the server.
+    /// User and system time of the server; `None` where it isn't measured.
     pub server_cpu: Option<Duration>,
 }
 

@@ -44,7 +44,7 @@ impl<C: Clock> Thread<C> {
         }
     }
 
-    /// The same, which also takes note of each part of a mix.
+    /// This one, which also takes note of each part of a mix.
     pub(crate) fn with_parts(self, parts: Arc<[usize]>) -> Self {
         Thread { parts, ..self }
     }

@@ -47,7 +47,7 @@ impl Endpoint {
         Ok(Endpoint { address, authority: authority.to_owned(), path: path.to_owned() })
     }
 
-    /// The same server, another path.
+    /// Another path of this server.
     pub fn at(&self, path: impl Into<String>) -> Self {
         Endpoint { path: path.into(), ..self.clone() }
     }

@@ -64,7 +64,7 @@ impl Default for Plan {
 pub enum Pace {
     /// A *closed* workload: each user sends the next request when the answer to the last is there.
     Closed,
-    /// The same with a pause before each request, the first included.
+    /// A closed workload with a pause before each request, the first included.
     Think(Think),
     /// A closed workload with pacing: each user's requests are due at this distance, start to start.
     /// One that is late is sent at once, and the next is due as if it had not been.
@@ -88,7 +88,7 @@ impl Pace {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Think {
-    /// The same time always.
+    /// Always as long.
     Fixed(Duration),
     /// Any time between these, all equally likely.
     Uniform(Duration, Duration),

@@ -74,7 +74,7 @@ impl Progress {
         self.label = format!("{suite} {case} · {target} · run {run}");
     }
 
-    /// The same of a lap that warms a target; one line tells of all of its cases.
+    /// Tells that a lap begins which warms a target; one line tells of all of its cases.
     pub(crate) fn warm_up(&mut self, suite: &str, case: &str, target: &str, lap: u32) {
         let label = format!("{suite} · {target} · warming, lap {lap}");
         if let Display::Lines = self.display

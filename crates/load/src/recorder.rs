@@ -37,11 +37,11 @@ pub struct Recorder {
     pub exhausted: Option<&'static str>,
     /// Nanoseconds from the scheduled start of a request to the last byte of its answer, for right answers.
     pub latency: Histogram<u64>,
-    /// The same from the time at which each request was really sent.
+    /// Nanoseconds to the last byte of a right answer, from the time at which each request was really sent.
     pub service: Histogram<u64>,
     /// Nanoseconds by which the driver was late when it woke to send a request.
     pub lag: Histogram<u64>,
-    /// The same of each part of a mix, in the order of [`Requests::Scripted`](crate::Requests::Scripted); empty where
+    /// All this for each part of a mix, in the order of [`Requests::Scripted`](crate::Requests::Scripted); empty where
     /// there is only one.
     pub parts: Vec<Recorder>,
 }

@@ -44,7 +44,7 @@ pub struct Outcome {
     pub first_error: Option<String>,
     /// User and system time of this process while the run was measured; `None` where that can't be known.
     pub driver_cpu: Option<Duration>,
-    /// The same of the server's process, where it is observed.
+    /// User and system time of the server's process, where it is observed.
     pub server_cpu: Option<Duration>,
     /// The share of the server's or the driver's cores, the larger, that neither of them used but others did; `None` where
     /// they have no cores of their own, or too little was seen.

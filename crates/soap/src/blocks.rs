@@ -122,7 +122,7 @@ pub(crate) fn read<H: Header>(envelope: &Envelope, text: &str, limits: Limits, c
     read_as(envelope, text, limits, charge, false).map(|(header, _)| header)
 }
 
-/// The same, as lenient as is asked for, and what was tolerated.
+/// Reads the blocks of a message as [`read`] does, as lenient as is asked for, and what was tolerated.
 pub(crate) fn read_as<H: Header>(
     envelope: &Envelope,
     text: &str,

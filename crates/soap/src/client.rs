@@ -25,7 +25,7 @@ pub fn request<Q: ToXml>(version: Version, operation: &Operation, request: &Q) -
     message::write(version, &operation.request, request, Vec::new()).map(Bytes::from)
 }
 
-/// The same with header blocks, where the request may be [`Raw`](crate::Raw).
+/// A request with header blocks, which may be [`Raw`](crate::Raw).
 ///
 /// # Errors
 /// As for [`request`].
@@ -38,7 +38,7 @@ pub fn request_with<Q: ToPayload, H: Header>(
     Ok(request.write(version, "", header, &operation.request, Encoder::default(), None)?.message)
 }
 
-/// The same with attachments, as MTOM if `mtom` has a threshold, and with what `call` says in WS-Addressing.
+/// A request with header blocks and attachments, as MTOM if `mtom` has a threshold, and with what `call` says in WS-Addressing.
 /// [`Options::call`] has that to read the answer.
 ///
 /// # Errors
@@ -72,7 +72,7 @@ pub fn response<R: FromXml, D: FaultDetail>(
     Ok(answer.map(|(response, ())| response))
 }
 
-/// The same with the header blocks of the response, which may be [`Raw`](crate::Raw).
+/// What is read of a response with its header blocks; it may be [`Raw`](crate::Raw).
 ///
 /// # Errors
 /// As for [`response`].
@@ -85,7 +85,7 @@ pub fn response_with<R: FromPayload, H: Header, D: FaultDetail>(
     read_response(operation, message, message, charset, options, None)
 }
 
-/// The same of a message that may have come in a package, with its attachments.
+/// What is read of a response that may have come in a package, with its header blocks and attachments.
 ///
 /// # Errors
 /// As for [`response`], or that the package is broken.

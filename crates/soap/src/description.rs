@@ -100,13 +100,13 @@ impl Root {
         Root { element, start, end, body: None, is_encoded: false, wraps_parts: false }
     }
 
-    /// The same in SOAP encoding.
+    /// This payload in SOAP encoding.
     pub const fn encoded(mut self) -> Self {
         self.is_encoded = true;
         self
     }
 
-    /// What a call in literal use has around its parts.
+    /// This payload as what a call in literal use has around its parts.
     pub const fn wrapping_parts(mut self) -> Self {
         self.wraps_parts = true;
         self

@@ -250,8 +250,8 @@ impl Payload<'_> {
         self.exchange(async move |request, (), ()| Ok((handler(request).await?, (), ())))
     }
 
-    /// The same with header blocks: the handler is called with those of the request, and answers with those of the
-    /// response.
+    /// Reads the payload, the header blocks and the rest of the message: the handler is called with those of the request, and
+    /// answers with those of the response.
     ///
     /// # Errors
     /// As for [`handle`](Self::handle), or that a header block is not what it is declared to be.
@@ -273,7 +273,8 @@ impl Payload<'_> {
         })
     }
 
-    /// The same with attachments, those of the request as they come, and those of the response.
+    /// Reads the payload and the header blocks, and calls the handler with them and the attachments of the request, as they come;
+    /// it answers with those of the response.
     ///
     /// # Errors
     /// As for [`handle_with`](Self::handle_with). What is wrong with the package behind the envelope is told by a fault,
@@ -312,7 +313,7 @@ impl Payload<'_> {
         self.accept_with(move |request, header, ()| handler(request, header))
     }
 
-    /// The same with the attachments of the request.
+    /// Reads the payload of an operation without a response, and calls the handler with it and the attachments of the request.
     ///
     /// # Errors
     /// As for [`exchange`](Self::exchange).

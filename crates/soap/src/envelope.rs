@@ -189,7 +189,8 @@ impl Envelope {
         })
     }
 
-    /// The same where other elements may stand in the body, to which references lead (SOAP 1.1 §5.1, §5.6).
+    /// Reads what may stand behind the payload, where other elements may stand in the body, to which references lead (SOAP 1.1
+    /// §5.1, §5.6).
     ///
     /// # Errors
     /// That something else stands there, or that they are not well-formed.
@@ -208,7 +209,7 @@ impl Envelope {
         }
     }
 
-    /// The same where the body was read to its end.
+    /// Reads the end of an envelope whose body was read to its end.
     pub(crate) fn read_end_behind_body(reader: &mut Reader<'_>) -> Result<(), Error> {
         if let Some(tag) = next_tag(reader)? {
             return Err(unexpected(reader, tag, "</Envelope>"));

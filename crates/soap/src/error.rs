@@ -81,13 +81,13 @@ impl Error {
         self.0.addressing.take()
     }
 
-    /// The same error with the header blocks that were not understood.
+    /// This error with the header blocks that were not understood.
     pub(crate) fn of_header(mut self, not_understood: Vec<QName>) -> Self {
         self.0.not_understood = not_understood;
         self
     }
 
-    /// The same error, found in a header block.
+    /// This error, found in a header block.
     pub(crate) fn in_header(mut self) -> Self {
         self.0.is_in_header = true;
         self
@@ -103,13 +103,13 @@ impl Error {
         &self.0.not_understood
     }
 
-    /// The same error with a name that SOAP 1.2 has for it.
+    /// This error with a name that SOAP 1.2 has for it.
     pub(crate) fn with_subcode(mut self, namespace: &'static str, local: &'static str) -> Self {
         self.0.subcode = Some((namespace, local));
         self
     }
 
-    /// The same error with the name that SOAP 1.2 has for what is wrong with the arguments of a call (Part 2 §3.2, §4.4).
+    /// This error with the name that SOAP 1.2 has for what is wrong with the arguments of a call (Part 2 §3.2, §4.4).
     pub(crate) fn of_call(self) -> Self {
         use castile_databinding::ErrorKind as Kind;
         match self.source_kind() {
@@ -147,7 +147,7 @@ impl Error {
         self.0.source.as_ref().is_some_and(castile_databinding::Error::is_deviation)
     }
 
-    /// The same error with path, line and column, where it has a place in the document that was read.
+    /// This error with path, line and column, where it has a place in the document that was read.
     pub(crate) fn locate(mut self, message: &[u8], limits: Limits) -> Self {
         if let Some(source) = self.0.source.take() {
             let source = source.locate(message, limits, Some("Body"));

@@ -139,13 +139,13 @@ impl<D> Fault<D> {
         Fault::new(FaultCode::Receiver, reason)
     }
 
-    /// The same fault with one more subcode.
+    /// This fault with one more subcode.
     pub fn with_subcode(mut self, name: QName) -> Self {
         self.subcodes.push(name);
         self
     }
 
-    /// The same fault with a detail.
+    /// This fault with a detail.
     pub fn with_detail(mut self, detail: D) -> Self {
         self.detail = Detail::Declared(detail);
         self

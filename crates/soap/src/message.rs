@@ -118,7 +118,7 @@ pub fn write<T: ToXml>(version: Version, root: &Root, value: &T, out: Vec<u8>) -
     write_with(version, &(), root, value, out)
 }
 
-/// The same with header blocks.
+/// Writes a message with header blocks, whose payload is `value` as `root`, into the emptied `out`.
 ///
 /// # Errors
 /// As for [`write`](fn@write).

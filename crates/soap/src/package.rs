@@ -104,7 +104,7 @@ pub struct Written {
 }
 
 impl Written {
-    /// The same with parts that go before those it has.
+    /// What was written, with parts that go before those it has.
     pub(crate) fn with(mut self, mut parts: Vec<Part>) -> Self {
         parts.append(&mut self.parts);
         Written { parts, ..self }

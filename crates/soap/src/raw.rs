@@ -59,7 +59,7 @@ impl Raw {
         Raw { content, scope: Scope::default() }
     }
 
-    /// The same where it comes while it is sent, which can be done once.
+    /// A payload that comes while it is sent, which can be done once.
     pub fn stream<B>(body: B) -> Self
     where
         B: http_body::Body<Data = Bytes> + Send + 'static,

@@ -158,17 +158,17 @@ impl Request {
         }
     }
 
-    /// The same with an action.
+    /// This request with an action.
     pub fn with_action(self, action: impl Into<String>) -> Self {
         Request { action: action.into(), ..self }
     }
 
-    /// The same with what came in a package with it.
+    /// This request with what came in a package with it.
     pub fn with_attachments(self, packaging: Packaging, attachments: Attachments) -> Self {
         Request { packaging: Some(packaging), attachments, ..self }
     }
 
-    /// The same with what its media type says of its charset.
+    /// This request with what its media type says of its charset.
     pub fn with_charset(self, charset: Option<Charset>) -> Self {
         Request { charset, ..self }
     }
@@ -231,7 +231,7 @@ impl Reply {
         Reply { fault: Some(code), ..Reply::new(version, message) }
     }
 
-    /// The same with parts before those it has; a fault that came of writing goes alone.
+    /// This reply with parts before those it has; a fault that came of writing goes alone.
     pub(crate) fn with_parts(mut self, mut parts: Vec<Part>) -> Self {
         if !self.is_fault() {
             parts.append(&mut self.parts);

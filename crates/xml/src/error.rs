@@ -40,13 +40,13 @@ impl Error {
         Error(Box::new(Inner { kind, offset, message: message.into(), path: String::new() }))
     }
 
-    /// The same error with the elements that were open.
+    /// This error with the elements that were open.
     pub(crate) fn with_path(mut self, path: String) -> Self {
         self.0.path = path;
         self
     }
 
-    /// The same error somewhere else.
+    /// This error somewhere else.
     pub(crate) fn relocated(mut self, offset: usize) -> Self {
         self.0.offset = offset;
         self

@@ -172,7 +172,7 @@ impl<'a> Reader<'a> {
         Self::with_memory(input, limits, &mut Memory::default())
     }
 
-    /// The same with the buffers of an earlier reader, which it takes.
+    /// A reader of a document with the buffers of an earlier reader, which it takes.
     ///
     /// # Errors
     /// As for [`new`](Self::new); the buffers are left where they are then.

@@ -149,7 +149,7 @@ fn end_of_plain<const FOURTH: u8, const WHITE: bool>(bytes: &[u8], mut at: usize
     at + (tail_hits::<FOURTH, WHITE>(bytes, rest) | 1 << rest.len()).trailing_zeros() as usize
 }
 
-/// The same bits for the last, shorter piece: what is looked at twice counts once.
+/// The bits of the hits in the last, shorter piece: what is looked at twice counts once.
 #[inline]
 fn tail_hits<const FOURTH: u8, const WHITE: bool>(bytes: &[u8], rest: &[u8]) -> u32 {
     if let Some(chunk) = bytes.last_chunk::<WIDTH>() {
@@ -231,7 +231,7 @@ fn load(chunk: &[u8; WIDTH]) -> std::arch::x86_64::__m128i {
     std::arch::x86_64::_mm_set_epi64x(high, low)
 }
 
-/// The same, byte by byte.
+/// The bits of the bytes that end a name, found byte by byte.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 fn name_hits_plain(chunk: &[u8; WIDTH]) -> u32 {
     let ends_name = |byte: u8| byte <= b' ' || byte == b'=' || byte == b'/' || byte == b'>';
@@ -241,7 +241,7 @@ fn name_hits_plain(chunk: &[u8; WIDTH]) -> u32 {
 #[cfg(not(target_arch = "x86_64"))]
 use name_hits_plain as name_hits;
 
-/// The same, byte by byte.
+/// The bits of the bytes that are looked for, found byte by byte.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 fn hits_plain<const FOURTH: u8, const WHITE: bool>(chunk: &[u8; WIDTH]) -> u32 {
     chunk.iter().enumerate().fold(0, |hits, (bit, &byte)| hits | u32::from(stops::<FOURTH, WHITE>(byte)) << bit)

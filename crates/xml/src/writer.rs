@@ -263,7 +263,7 @@ impl Writer {
         Ok(at)
     }
 
-    /// The same for what may stand in an element only.
+    /// Begins what may stand in an element only.
     fn begin_content(&mut self, what: &str) -> Result<usize, Error> {
         let at = self.begin()?;
         match self.stage {
@@ -274,7 +274,7 @@ impl Writer {
         }
     }
 
-    /// The same for what may stand anywhere between tags.
+    /// Begins what may stand anywhere between tags.
     fn begin_misc(&mut self, what: &str) -> Result<usize, Error> {
         match self.stage {
             Stage::Tag | Stage::Content => self.begin_content(what),

@@ -101,7 +101,7 @@ enum Subject {
     Element(ElementId),
     /// An element of this name and type.
     Typed(ExpandedName, TypeId),
-    /// The same in SOAP encoding.
+    /// An element of this name and type in SOAP encoding.
     Encoded(ExpandedName, TypeId),
     /// A call in SOAP encoding: its name, and the names and types of its parts.
     Call(ExpandedName, Rc<[(String, TypeId)]>),
@@ -118,7 +118,7 @@ impl<'s> Samples<'s> {
         Self::of(schema, Subject::Typed(name, type_id))
     }
 
-    /// The same, where from this depth on what needs least is taken, so that they stay small: optional parts are left out
+    /// These samples, where from this depth on what needs least is taken, so that they stay small: optional parts are left out
     /// there. It is 12 otherwise.
     #[must_use]
     pub fn with_depth(self, deep: usize) -> Self {

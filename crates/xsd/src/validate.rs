@@ -72,13 +72,13 @@ impl<'s> Validator<'s> {
         Validator { types: Types::new(schema), limits: Limits::default(), most_problems: MOST_PROBLEMS }
     }
 
-    /// The same with other limits on what is read.
+    /// This validator with other limits on what is read.
     #[must_use]
     pub fn with_limits(self, limits: Limits) -> Self {
         Validator { limits, ..self }
     }
 
-    /// The same with another number of problems, 100 otherwise, after which the rest of a document is not looked at.
+    /// This validator with another number of problems, 100 otherwise, after which the rest of a document is not looked at.
     #[must_use]
     pub fn with_most_problems(self, most_problems: usize) -> Self {
         Validator { most_problems: most_problems.max(1), ..self }

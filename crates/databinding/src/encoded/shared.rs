@@ -73,12 +73,12 @@ impl<T> Shared<T> {
         }
     }
 
-    /// The same value, held; `None` if this looks back and nobody holds it any more.
+    /// This value, held; `None` if this looks back and nobody holds it any more.
     pub fn upgrade(&self) -> Option<Shared<T>> {
         self.node().map(Shared::holding)
     }
 
-    /// The same value, looked back to: for values that it leads to.
+    /// This value, looked back to: for values that it leads to.
     pub fn downgrade(&self) -> Shared<T> {
         match &self.0 {
             Handle::Holds(Some(node)) => Shared::looking_back(node),

@@ -69,7 +69,7 @@ impl Pattern {
         self.regex.is_match(text)
     }
 
-    /// The same in the syntax of the `regex` crate, bound to both ends of a text.
+    /// The pattern in the syntax of the `regex` crate, bound to both ends of a text.
     pub fn regex(&self) -> &str {
         self.regex.as_str()
     }

@@ -52,7 +52,7 @@ impl<T> Restriction<T> {
         Restriction { name, facets, base: None }
     }
 
-    /// The same where `base` is checked before.
+    /// A restriction of another one: `base` is checked before.
     pub const fn of(base: &'static dyn Check, name: &'static str, facets: fn() -> &'static Facets<T>) -> Self {
         Restriction { name, facets, base: Some(base) }
     }

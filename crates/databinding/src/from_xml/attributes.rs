@@ -74,7 +74,7 @@ impl Placed {
         }
     }
 
-    /// The same as for an equal tag before.
+    /// Places attributes as those of an equal tag before.
     #[inline]
     fn restore(&mut self, table: &'static Attributes, offset: usize, placement: &Placement) {
         self.begin(table, offset);
@@ -299,7 +299,8 @@ impl Decoder<'_> {
         }
     }
 
-    /// The same for an element whose own type is abstract, so that it must name another one.
+    /// Which of `types` the element is of whose start tag was read last. Its own type is abstract, so that it must name another
+    /// one.
     ///
     /// # Errors
     /// That the attribute is absent or no name.
@@ -366,7 +367,7 @@ impl Decoder<'_> {
         self.tolerate_type(error).map(|()| None)
     }
 
-    /// The same, as one of `types`; their number stands for a type that is none of them.
+    /// What `xsi:type` says, as one of `types`; their number stands for a type that is none of them.
     fn said_type_of(&self, types: &'static [TypeName]) -> Result<Option<usize>, Error> {
         if let Some((value, _)) = self.type_attribute()
             && let Some((prefix, local)) = value.split_once(':')
@@ -380,7 +381,7 @@ impl Decoder<'_> {
         Ok(self.said_type()?.map(index))
     }
 
-    /// The same, as namespace and local name.
+    /// What `xsi:type` says, as namespace and local name.
     pub(super) fn said_type(&self) -> Result<Option<(&str, &str)>, Error> {
         let Some((value, offset)) = self.type_attribute() else { return Ok(None) };
         let text = value.trim_matches([' ', '\t', '\n', '\r']);

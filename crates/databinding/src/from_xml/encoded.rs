@@ -88,7 +88,8 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// The same for the parameters of a call, in the order of the contract.
+    /// Reads on to the next parameter of a call and says which of `table` it is, which has them in the order of the contract;
+    /// `None` if the call ends.
     ///
     /// # Errors
     /// As for [`next_accessor`](Self::next_accessor).
@@ -260,7 +261,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// The same for one that must not be nil.
+    /// Reads an element that stands by itself, or the one that it refers to, and must not be nil: its start tag was read.
     ///
     /// # Errors
     /// That it is, or what else is wrong with it.

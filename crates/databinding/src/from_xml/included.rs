@@ -19,7 +19,7 @@ enum Included<T> {
 }
 
 impl<'a> Decoder<'a> {
-    /// The same decoder, which reads `xop:Include` elements.
+    /// This decoder, which reads `xop:Include` elements.
     pub fn with_includes(mut self, includes: &'a dyn Includes) -> Self {
         self.includes = Some(includes);
         self

@@ -98,7 +98,7 @@ impl Decoder<'_> {
         self.up_to(usize::MAX, table, index)
     }
 
-    /// The same where another element of that name may follow: reads no more than its occurrence allows.
+    /// Reads elements of one name, where another one of that name may follow: no more than its occurrence allows.
     ///
     /// # Errors
     /// What is wrong with one, or that there are fewer than its occurrence asks for.

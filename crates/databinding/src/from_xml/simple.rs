@@ -19,7 +19,7 @@ impl<'a> Decoder<'a> {
         self.simple_of(element, element.facets)
     }
 
-    /// The same for the content of a complex type, whose facets are not those of `element`.
+    /// Reads text and end tag of `element` as the content of a complex type, whose facets are not those of `element`.
     ///
     /// # Errors
     /// As for [`simple`](Self::simple), or the facet that the value breaks.
@@ -52,7 +52,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// The same for a type with names: what the start tag declared is in scope until the end tag is read.
+    /// Reads a value of a type with names: what the start tag declared is in scope until the end tag is read.
     pub(super) fn simple_with_names<T: SimpleType>(
         &mut self,
         element: &'static Element,
@@ -137,8 +137,8 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// The same in one step for an element whose tags are known and whose text is plain or has references in it. Otherwise
-    /// reads nothing.
+    /// Reads text and end tag in one step for an element whose tags are known and whose text is plain or has references in it.
+    /// Otherwise reads nothing.
     #[inline]
     pub(crate) fn known_simple<T: SimpleType>(&mut self, element: &'static Element) -> Option<Result<T, Error>> {
         if T::HAS_NAMES || !element.is_bare() {
@@ -147,7 +147,7 @@ impl<'a> Decoder<'a> {
         self.reader.known_element(element.known(), T::parse_prefix, |text| T::parse(text).ok()).map(Ok)
     }
 
-    /// The same for an element with facets or without content. What is wrong is found the long way.
+    /// Reads a known element with facets or without content in one step. What is wrong is found the long way.
     pub(crate) fn known_restricted<T: SimpleType>(&mut self, element: &'static Element) -> Option<Result<T, Error>> {
         if T::HAS_NAMES || element.constraint.is_some() {
             return None;
@@ -170,7 +170,8 @@ impl<'a> Decoder<'a> {
         self.reader.known_empty(known, || parse("")).map(Ok)
     }
 
-    /// The same for one of the many types that a contract brings, with facets or not: what depends on the type is small.
+    /// Reads a known element of one of the many types that a contract brings in one step, with facets or not: what depends on the
+    /// type is small.
     pub(crate) fn known_by_text<T: SimpleType>(
         &mut self,
         element: &'static Element,

@@ -36,7 +36,7 @@ pub(super) fn is_disturbed(others: Option<f64>) -> bool {
 }
 
 impl Results {
-    /// The same with what a reader must know before believing the figures, said once for all rows.
+    /// These results with what a reader must know before believing the figures, said once for all rows.
     pub fn with_warnings(mut self) -> Self {
         let warnings = warnings(&self);
         self.warnings.extend(warnings);

@@ -227,7 +227,7 @@ impl Bench {
         self.planned_from(0)
     }
 
-    /// The same from a load on.
+    /// How long the runs from a load on take, as far as it is planned.
     fn planned_from(&self, first: usize) -> Duration {
         let loads = self.loads.iter().enumerate().skip(first);
         let times = loads.map(|(index, load)| {

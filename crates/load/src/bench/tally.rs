@@ -135,7 +135,7 @@ pub(super) struct Tally {
     warmup_errors: u64,
     warmup_not_sent: u64,
     per_second: Vec<f64>,
-    /// The same of each part of a mix.
+    /// The figures of each part of a mix.
     parts_per_second: Vec<Vec<f64>>,
     missed: (u64, u64),
     elapsed: Vec<Duration>,

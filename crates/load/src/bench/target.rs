@@ -82,7 +82,7 @@ impl Target {
         Ok(Target::new(url.to_owned(), endpoint, Route::Fixed, None))
     }
 
-    /// The same, served by this process on this machine, whose use of processors and memory is measured.
+    /// An endpoint that is served by this process on this machine, whose use of processors and memory is measured.
     ///
     /// # Errors
     ///
@@ -95,23 +95,23 @@ impl Target {
         Ok(Target { process: Some(id), ..self })
     }
 
-    /// The same, reached across a network of these properties, in words.
+    /// This target, reached across a network of these properties, in words.
     pub fn across(self, network: impl Into<String>) -> Self {
         Target { network: Some(network.into()), ..self }
     }
 
-    /// The same for these cases alone, where it doesn't serve all that are measured.
+    /// This target for these cases alone, where it doesn't serve all that are measured.
     pub fn for_cases<'a>(self, cases: impl IntoIterator<Item = &'a Case>) -> Self {
         let names = cases.into_iter().map(|case| (case.path.clone(), case.name.clone()));
         Target { cases: Some(names.collect()), ..self }
     }
 
-    /// The same with load before its first figures, for one that gets faster meanwhile.
+    /// This target with load before its first figures, for one that gets faster meanwhile.
     pub fn warmed_by(self, warmup: Warmup) -> Self {
         Target { warmup: Some(warmup), ..self }
     }
 
-    /// The same, but the bench goes on without it when it fails, and says so.
+    /// This target, without which the bench goes on when it fails, and says so.
     pub fn as_guest(self) -> Self {
         Target { is_guest: true, ..self }
     }

@@ -32,7 +32,7 @@ pub struct Judged {
     pub failed: bool,
     /// The figure in the unit of `results.json`: microseconds, a share of 1, or a number.
     pub found: Option<f64>,
-    /// The same in words.
+    /// The figure in words.
     pub text: String,
 }
 

@@ -219,7 +219,8 @@ pub struct Row {
     pub requests_per_second: Spread,
     /// Latency over all measured runs, in microseconds, from the scheduled start when there is a rate.
     pub latency_us: Latency,
-    /// The same from the moment each request was really sent: what coordinated omission leaves of a latency.
+    /// Latency over all measured runs, in microseconds, from the moment each request was really sent: what coordinated omission
+    /// leaves of a latency.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service_us: Option<Latency>,
     /// Latencies in microseconds at rising quantiles (0 to 1), from the first to the largest.
@@ -260,7 +261,7 @@ pub struct Row {
     pub bytes_in: Option<u64>,
     /// User and system time of the server process per request; `None` where it can't be measured.
     pub server_cpu_us_per_request: Option<f64>,
-    /// The same as a multiple of what the floor took.
+    /// The processor time of the server per request, as a multiple of what the floor took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times_floor: Option<Ratio>,
     /// The most memory the server process had resident while the row was measured.

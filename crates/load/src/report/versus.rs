@@ -36,7 +36,7 @@ pub(super) struct Line<'a> {
 }
 
 impl Line<'_> {
-    /// The same without what tells how sure it is.
+    /// The CPU time of a target as a multiple of the subject's, without what tells how sure it is.
     fn ratio(&self, place: usize) -> Option<f64> {
         self.ratios[place].map(|ratio| ratio.ratio)
     }
@@ -109,7 +109,7 @@ pub(super) fn times(ratio: f64) -> String {
     multiple(ratio) + "×"
 }
 
-/// The same with how sure it is: `1.59× (1.55–1.63)`.
+/// How many times something is, with how sure that is: `1.59× (1.55–1.63)`.
 pub(super) fn sure(ratio: &Ratio) -> String {
     ratio.written(multiple, "×")
 }
@@ -235,7 +235,7 @@ impl<'a> Versus<'a> {
         Some(format!("{} µs", figure(row.server_cpu_us_per_request?)))
     }
 
-    /// The same as a multiple of what it cost the subject: `1.59× (1.55–1.63)`; `None` for the subject.
+    /// What a line's case cost a target, as a multiple of what it cost the subject: `1.59× (1.55–1.63)`; `None` for the subject.
     pub(super) fn multiple(&self, line: &Line<'a>, place: usize) -> Option<String> {
         line.ratios[place].filter(|_| self.targets[place] != self.subject).map(|ratio| sure(&ratio))
     }

@@ -19,7 +19,7 @@ impl Reason {
         Reason(Vec::new()).with(language, text)
     }
 
-    /// The same reason in one more language. SOAP 1.1 carries the first one alone.
+    /// This reason in one more language. SOAP 1.1 carries the first one alone.
     pub fn with(mut self, language: impl Into<String>, text: impl Into<String>) -> Self {
         self.0.push(ReasonText { language: language.into(), text: text.into() });
         self

@@ -46,7 +46,7 @@ impl<'a> Document<'a> {
         self.entities.first().map_or(offset, |entity| entity.reference)
     }
 
-    /// The same for where reading goes on.
+    /// The offset in the document at which reading goes on, by that in the text.
     pub(super) fn end_offset(&self, offset: usize) -> usize {
         self.entities.first().map_or(offset, |entity| entity.end)
     }

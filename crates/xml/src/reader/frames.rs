@@ -107,7 +107,7 @@ impl Frames {
         self.state == State::TooLong
     }
 
-    /// The same place after `removed` bytes before it are gone.
+    /// This place after `removed` bytes before it are gone.
     pub(super) fn move_back(&mut self, removed: usize) {
         self.looked -= removed;
         self.complete -= removed;

@@ -130,7 +130,7 @@ impl<'a> Reader<'a> {
         self.learn_start_as_plain(known);
     }
 
-    /// The same for a tag that may have attributes and declares nothing, where they say nothing that the place of the tag
+    /// Learns a start tag that may have attributes and declares nothing, where they say nothing that the place of the tag
     /// doesn't: when it is recognised it is taken for one without any.
     pub fn learn_start_as_plain(&mut self, known: Known) {
         if !self.layout_holds {
@@ -290,7 +290,7 @@ impl<'a> Reader<'a> {
         Some(value)
     }
 
-    /// The same for a text that begins at `start` and may have references in it.
+    /// Reads a known element whose text begins at `start` and may have references in it.
     #[inline(never)]
     fn known_element_with_references<T>(
         &mut self,

@@ -97,7 +97,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The same for the tags of the slot `id`, from this number on.
+    /// The start tag that comes next, if it is one of those of the slot `id`, from this number on.
     pub(super) fn known_tag_of(&mut self, place: Place, id: u64, mut number: u16) -> Option<StartTag<'a>> {
         let bytes = self.input.as_bytes();
         let Buffers { layouts, spare, .. } = &mut *self.memory;

@@ -164,7 +164,7 @@ impl<'a> Reader<'a> {
         Ok(QName::new(&self.input[at..at + length], local))
     }
 
-    /// The same: its length, and where its local name begins.
+    /// Reads a qualified name: its length, and where its local name begins.
     #[inline]
     pub(super) fn name_extent(&mut self, at: usize) -> Result<(usize, usize), Error> {
         if self.names_are_kept()
@@ -206,7 +206,7 @@ impl<'a> Reader<'a> {
         Ok(namespace)
     }
 
-    /// The same for a name that stands anywhere.
+    /// The namespace of a name that stands anywhere.
     pub(super) fn resolved(&self, name: QName<'a>, at: usize) -> Result<NamespaceId, Error> {
         self.memory.namespaces.resolve(name.prefix()).ok_or_else(|| self.unbound(name, at))
     }

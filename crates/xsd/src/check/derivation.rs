@@ -18,7 +18,7 @@ impl Checker<'_> {
     }
 }
 
-/// The same of types that are all known.
+/// Whether a type is derived from another one, of types that are all known.
 pub(crate) fn is_derived(schema: &Schema, derived: TypeId, base: TypeId, excluded: DerivationSet) -> bool {
     let targets = with_members(schema, base);
     let mut id = derived;

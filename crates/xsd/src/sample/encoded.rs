@@ -63,7 +63,7 @@ impl<'s> Samples<'s> {
         Samples { graph, ..Self::of(schema, Subject::Encoded(name, type_id)) }
     }
 
-    /// The same, where values in SOAP encoding are referred to: by SOAP 1.1 they stand behind the call, as Apache Axis
+    /// These samples, where values in SOAP encoding are referred to: by SOAP 1.1 they stand behind the call, as Apache Axis
     /// writes them, by SOAP 1.2 where they come first. Several references may lead to one value, and to one around them.
     #[must_use]
     pub fn with_references(mut self) -> Self {

@@ -135,7 +135,7 @@ impl<'s> Keys<'s> {
         self.replaced.clear();
     }
 
-    /// The same instance begins again.
+    /// That an instance begins again.
     pub(super) fn replace(&mut self) {
         (self.state, self.written) = (State::Replacing, 0);
     }

@@ -75,7 +75,7 @@ impl<'r, 's, 'd> Run<'r, 's, 'd> {
         self.begin(reader, tag, name, assessment);
     }
 
-    /// The same of an outermost element that is judged by this type.
+    /// Begins an outermost element that is judged by this type.
     pub(super) fn start_of_type(&mut self, reader: &Reader<'d>, tag: StartTag<'d>, type_id: TypeId) {
         let name = self.types.names.find(reader.namespace(tag.namespace), tag.name.local());
         self.begin(reader, tag, name, Assessment::OfType(type_id));

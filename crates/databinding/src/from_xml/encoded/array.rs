@@ -40,8 +40,8 @@ impl Decoder<'_> {
         self.items_of(element, array, &shape)
     }
 
-    /// The same for an array of several dimensions, whose sizes must be said. An array of arrays is taken for one if these
-    /// are all of the same size: whoever knows no contract, and no arrays of several dimensions, sends that.
+    /// Reads content and end tag of an array of several dimensions, whose sizes must be said. An array of arrays is taken for one
+    /// if these are all of the same size: whoever knows no contract, and no arrays of several dimensions, sends that.
     ///
     /// # Errors
     /// As for [`items`](Self::items).

@@ -40,7 +40,7 @@ impl Axis {
         Axis { low: low / 1.15, high: (high * 1.15).max(low * 2.0), logarithmic: true }
     }
 
-    /// The same axis, as long as its last round figure needs it.
+    /// This axis, as long as its last round figure needs it.
     pub(super) fn rounded(self) -> Self {
         let step = self.step();
         Axis { high: (self.high / step - 1e-9).ceil() * step, ..self }

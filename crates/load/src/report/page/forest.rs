@@ -100,7 +100,7 @@ impl<'a> Forest<'a> {
     }
 }
 
-/// The same figures to both sides.
+/// The figures at an axis, equal to both sides.
 fn ticks(axis: &Axis) -> Vec<Tick> {
     let halves = axis.ticks(share);
     let left = halves

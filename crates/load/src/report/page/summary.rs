@@ -108,7 +108,7 @@ struct Glance {
     errors: u64,
     driver_limited: usize,
     shares: Option<[f64; 3]>,
-    /// The same as positions on the axis of all suites.
+    /// These figures as positions on the axis of all suites.
     strip: Option<[f64; 3]>,
     ratios: Option<[f64; 3]>,
     /// Lowest, mean and highest share of the CPU time that the best of the others takes.

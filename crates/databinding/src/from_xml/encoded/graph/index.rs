@@ -259,7 +259,7 @@ impl<'a> Elements<'a> {
         }
     }
 
-    /// The same, found by a reader.
+    /// All elements with an id, found by a reader.
     fn read(text: &'a str, limits: Limits, room: &mut Room<'_>) -> Result<Self, Stop> {
         let mut found = Elements::default();
         let mut reader = Reader::decoded(text, limits, &mut Memory::default())?;

@@ -44,7 +44,7 @@ use crate::to_xml::{Encoder, ToXml};
 use crate::xop::Binary;
 
 /// A simple type: text ↔ value.
-pub trait SimpleType: Sized + PartialEq + 'static {
+pub trait SimpleType: Sized + PartialEq + Send + Sync + 'static {
     /// The name for messages: `xs:int`.
     const NAME: &'static str;
     /// Whether values are names or have names in them, and so need namespace declarations: `xs:QName`, `xs:NOTATION` and

@@ -46,7 +46,10 @@ const COPY_PART: usize = 2;
 const COPY: usize = 64 << 10;
 
 /// A value that can be read from an element.
-pub trait FromXml: Sized {
+///
+/// It is [`Send`] and [`Sync`], so that it can stand behind a [`Recursive`](crate::Recursive) without more being asked there:
+/// compilers answer that by a walk through all that a type holds, once for each type and not for each field that holds it.
+pub trait FromXml: Sized + Send + Sync + 'static {
     /// Whether the value has a form for `xsi:nil="true"`.
     const NILLABLE: bool = false;
     /// The attributes that the value has.

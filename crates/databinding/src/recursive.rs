@@ -22,12 +22,13 @@ trait Pointee<T>: Send + Sync {
     fn get(&self) -> &T;
     fn get_mut(&mut self) -> &mut T;
     fn into_inner(self: Box<Self>) -> T;
+    fn another(&self, value: T) -> Recursive<T>;
 }
 
 /// `None` is what has gone: into_inner and drop, which take the value, both end this.
 struct Kept<T>(Option<T>);
 
-impl<T: Send + Sync> Pointee<T> for Kept<T> {
+impl<T: Send + Sync + 'static> Pointee<T> for Kept<T> {
     fn get(&self) -> &T {
         match &self.0 {
             Some(value) => value,
@@ -47,6 +48,10 @@ impl<T: Send + Sync> Pointee<T> for Kept<T> {
             Some(value) => value,
             None => unreachable!("the value goes when the pointer does"),
         }
+    }
+
+    fn another(&self, value: T) -> Recursive<T> {
+        Recursive::new(value)
     }
 }
 
@@ -108,9 +113,11 @@ impl<T: Send + Sync + 'static> From<T> for Recursive<T> {
     }
 }
 
-impl<T: Clone + Send + Sync + 'static> Clone for Recursive<T> {
+/// What stands behind a pointer was both [`Send`] and [`Sync`] when it was put there, so that is not asked again: the answer
+/// takes a walk through all that the type holds, for each field of each type.
+impl<T: Clone> Clone for Recursive<T> {
     fn clone(&self) -> Self {
-        deeper::<T, _>(|| Recursive::new(T::clone(self)))
+        deeper::<T, _>(|| self.0.another(T::clone(self)))
     }
 }
 
@@ -140,7 +147,7 @@ impl<T: Default + Send + Sync + 'static> Default for Recursive<T> {
     }
 }
 
-impl<T: FromXml + Send + Sync + 'static> FromXml for Recursive<T> {
+impl<T: FromXml> FromXml for Recursive<T> {
     const NILLABLE: bool = T::NILLABLE;
     const ATTRIBUTES: &'static Attributes = T::ATTRIBUTES;
     const TYPE: Option<TypeName> = T::TYPE;

@@ -218,7 +218,7 @@ impl Drop for Outermost {
 
 // ---- reading and writing ----
 
-impl<T: FromXml + Send + Sync + 'static> FromXml for Shared<T> {
+impl<T: FromXml> FromXml for Shared<T> {
     const ATTRIBUTES: &'static Attributes = T::ATTRIBUTES;
     const TYPE: Option<TypeName> = T::TYPE;
 

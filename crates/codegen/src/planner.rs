@@ -200,11 +200,22 @@ impl Planner<'_> {
         let services = || definitions.services.iter().chain(&unnamed);
         let port_type = |port: &Port| definitions[port.binding].port_type;
         let speaks = |port: &&Port| self.version(port).is_some();
+        let is_broken = |port: &&Port| {
+            let binding = &definitions[port.binding];
+            binding.operations.is_empty() && !binding.left_out.is_empty()
+        };
+        let ports = services().map(|service| {
+            let mut ports: Vec<&Port> = service.ports.iter().filter(speaks).collect();
+            // An intact one speaks for those that are broken.
+            ports.sort_by_key(is_broken);
+            (service, ports)
+        });
+        let ports: Vec<_> = ports.collect();
         let mut known: HashSet<PortTypeId> =
-            services().filter_map(|service| service.ports.iter().find(speaks).map(port_type)).collect();
+            ports.iter().filter_map(|(_, ports)| ports.first()).map(|port| port_type(port)).collect();
         let (mut chosen, mut unspoken) = (Vec::new(), Vec::new());
-        for service in services() {
-            let mut ports = service.ports.iter().filter(speaks);
+        for (service, ports) in ports {
+            let mut ports = ports.into_iter();
             match ports.next() {
                 Some(first) => chosen.push((service, first)),
                 None => unspoken.push(service),
@@ -216,10 +227,7 @@ impl Planner<'_> {
         let mut lost_ports = Vec::new();
         for (index, service) in services().enumerate() {
             let what = if index < definitions.services.len() { "port" } else { "binding" };
-            let is_lost = |port: &&Port| {
-                let binding = &definitions[port.binding];
-                binding.operations.is_empty() && !binding.left_out.is_empty() && !spoken.contains(&port.binding)
-            };
+            let is_lost = |port: &&Port| is_broken(port) && !spoken.contains(&port.binding);
             let lost = service.ports.iter().filter(speaks).filter(is_lost);
             lost_ports.extend(lost.map(|port| format!("{what} {}", port.name)));
         }

@@ -33,8 +33,8 @@ pub(crate) struct Arguments {
     /// none. Others are XML
     #[arg(long, value_enum, default_value_t = Faults::All)]
     faults: Faults,
-    /// Refuse a contract that has an error anywhere, or an operation that can't be generated. Else that is left out, with
-    /// all that depends on it
+    /// Refuse a contract that has an error anywhere, an operation that can't be generated, or nothing to generate. Else that is
+    /// left out, with all that depends on it
     #[arg(long)]
     strict: bool,
     /// Generate the client [default: client and server]

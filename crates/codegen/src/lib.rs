@@ -49,7 +49,8 @@ pub struct Options {
     /// Which faults have types.
     pub faults: FaultTypes,
     /// Whether any error of the contract refuses all of it. Else what an error is in is left out, with all that depends on
-    /// it, and the error is a warning; it stays an error where nothing else is left, or where what is left out was asked for.
+    /// it, and the error is a warning; it stays an error where nothing else is left, or where what is left out was asked for. A contract of which nothing is
+    /// generated is refused, too.
     pub strict: bool,
     /// Whether values are held against the facets of their types while they are read, and values that an enumeration
     /// doesn't list are refused. Structure and lexical spaces are always checked.

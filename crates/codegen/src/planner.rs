@@ -95,7 +95,7 @@ pub(crate) fn plan(
     if services.is_empty() && options.operations.is_empty() && !has_lost_all {
         planner.all_types();
         if planner.items.is_empty() && !is_broken {
-            planner.nothing();
+            planner.nothing(options.strict);
         }
     }
     planner.count_the_rest();
@@ -508,11 +508,11 @@ impl Planner<'_> {
         }
     }
 
-    fn nothing(&mut self) {
+    fn nothing(&mut self, is_strict: bool) {
         let has_operations = self.definitions.bindings.iter().any(|binding| !binding.operations.is_empty());
         let message = "no service speaks SOAP over HTTP and there are no types, so there is nothing to generate";
         // A contract of policies, or of nothing, has what it says.
-        let is_expected = !has_operations && self.definitions.services.is_empty();
+        let is_expected = !is_strict && !has_operations && self.definitions.services.is_empty();
         self.say(if is_expected { Severity::Warning } else { Severity::Error }, message.to_owned());
     }
 

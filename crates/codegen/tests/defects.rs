@@ -69,6 +69,29 @@ fn strictly_each_is_refused() {
 }
 
 #[test]
+fn a_contract_of_an_abstract_part_alone_was_strictly_generated_as_an_empty_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("shop.wsdl");
+    let port_type =
+        "<message name='M'/><portType name='P'><operation name='o'><input message='t:M'/></operation></portType>";
+    let types = "<types><s:schema xmlns:s='http://www.w3.org/2001/XMLSchema'><s:element name='e' type='s:int'/></s:schema></types>";
+    for content in [port_type, types, ""] {
+        let contract = format!(
+            "<definitions xmlns='http://schemas.xmlsoap.org/wsdl/' xmlns:t='urn:shop' targetNamespace='urn:shop'>{content}</definitions>"
+        );
+        fs::write(&path, contract).unwrap();
+        let diagnostics = generate(&path, &with(|options| options.strict = true)).expect_err(content);
+        let last = diagnostics.last().unwrap();
+        assert!(
+            last.severity == Severity::Error && last.message.ends_with("there is nothing to generate"),
+            "{}",
+            told(&diagnostics)
+        );
+        assert_eq!(names(&generate(&path, &Options::default()).unwrap()), "");
+    }
+}
+
+#[test]
 fn an_operation_that_is_asked_for_is_not_left_out() {
     let path = Path::new("tests/defects/operation.wsdl");
     let of = |name: &str| generate(path, &with(|options| options.operations = vec![name.to_owned()]));

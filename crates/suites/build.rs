@@ -13,6 +13,7 @@ fn main() {
         "seismic",
         "seismic_encoded",
         "soap12_collection",
+        "stock",
         "wspex",
         "wstest",
     ] {

@@ -4,10 +4,12 @@ use std::fs;
 use std::path::Path;
 
 #[test]
-fn the_readme_shows_the_example() {
+fn the_readme_shows_the_examples() {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let example = fs::read_to_string(package.join("examples/echo.rs")).expect("the example is there");
     let readme = fs::read_to_string(package.join("../../README.md")).expect("the README is there");
-    let (_, code) = example.split_once("\n\n").expect("documentation, then code");
-    assert!(readme.contains(code), "examples/echo.rs changed; README.md shows its code behind the documentation");
+    for name in ["echo", "stock"] {
+        let example = fs::read_to_string(package.join(format!("examples/{name}.rs"))).expect("the example is there");
+        let (_, code) = example.split_once("\n\n").expect("documentation, then code");
+        assert!(readme.contains(code), "examples/{name}.rs changed; README.md shows its code behind the documentation");
+    }
 }

@@ -260,8 +260,18 @@ impl<'a> Decoder<'a> {
     /// What the document has instead.
     pub fn wrapper<T: FromXml>(&mut self, element: &'static Element) -> Result<T, Error> {
         self.root_attributes::<T>(element)?;
-        self.nil_has_no_children(element)?;
+        match self.lenient {
+            None => self.nil_has_no_children(element)?,
+            // One with content is read as if it didn't say so, which is told.
+            Some(_) => self.nil &= !self.is_blank(),
+        }
         self.root_content(element)
+    }
+
+    /// Whether the element whose start tag was read last has no content but white space.
+    fn is_blank(&self) -> bool {
+        let (before, behind) = self.reader.input().split_at(self.reader.offset());
+        before.ends_with("/>") || behind.trim_ascii_start().starts_with("</")
     }
 
     fn root_attributes<T: FromXml>(&mut self, element: &'static Element) -> Result<(), Error> {

@@ -131,6 +131,21 @@ impl Service for Ports {
     }
 }
 
+/// A service of another port of the same contract.
+struct OtherPorts;
+
+static OTHER_PORTS: Description = Description { address: "http://localhost:1/b", ..PORTS };
+
+impl Service for OtherPorts {
+    fn description(&self) -> &'static Description {
+        &OTHER_PORTS
+    }
+
+    fn call(&self, request: castile_soap::Request, _: &Options) -> Pending {
+        Box::pin(std::future::ready(Reply::empty(request.version)))
+    }
+}
+
 #[tokio::test]
 async fn ports_at_other_routes_kept_the_address_of_the_contract() {
     let contract = |a: &str, b: &str| {
@@ -161,6 +176,14 @@ async fn ports_at_other_routes_kept_the_address_of_the_contract() {
         response.body(),
         &contract("http://h/c", "http://localhost:1/b").replace("https://partner/c", "http://h/c")
     );
+    // Services of one contract may be of several types, and one port may be at several paths.
+    let twice = Routes::new()
+        .route("/a", Endpoint::new(Ports).address(address.clone()).boxed())
+        .route("/v2/a", Endpoint::new(Ports).address(address.clone()).boxed())
+        .route("/b", Endpoint::new(OtherPorts).address(address.clone()).boxed());
+    for (asked, a) in [("/a?wsdl", "http://h/a"), ("/v2/a?wsdl", "http://h/v2/a"), ("/b?wsdl", "http://h/a")] {
+        assert_eq!(ask(&twice, get(asked, &[])).await.body(), &contract(a, "http://h/b"), "{asked}");
+    }
     // An endpoint alone knows no other.
     let response = ask(&Endpoint::new(Ports).address(address.clone()), get("/a?wsdl", &[])).await;
     assert_eq!(response.body(), &contract("http://h/a", "http://localhost:1/b"));

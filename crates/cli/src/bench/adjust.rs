@@ -45,9 +45,8 @@ pub(crate) struct Arguments {
 impl Arguments {
     /// Whether a driver can have so many connections.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
-        self.connections.map_or(Ok(()), |connections| {
-            hold("--connections", connections, castile_load::allow_descriptors())
-        })
+        self.connections
+            .map_or(Ok(()), |connections| hold("--connections", connections, castile_load::allow_descriptors()))
     }
 
     /// The loads as they are to be.

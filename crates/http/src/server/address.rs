@@ -1,7 +1,7 @@
 //! The address that a served contract names.
 
+use std::cell::Cell;
 use std::net::SocketAddr;
-use std::ptr;
 
 use castile_soap::{Description, Document};
 use http::request::Parts;
@@ -13,8 +13,8 @@ use super::routes::Routes;
 
 const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
-/// Where clients that read the contract are sent (`soap:address`, WSDL 1.1 §3.8). A port of the contract with the path of another
-/// of the [`Routes`] is where that one's endpoint says.
+/// Where clients that read the contract are sent (`soap:address`, WSDL 1.1 §3.8). Another port of the contract is sent to the
+/// endpoint that serves the same contract at its path, if one of the [`Routes`] does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Address {
@@ -66,18 +66,25 @@ impl Address {
 }
 
 /// A document of the contract with its `soap:address` replaced, and where the documents are that it imports. The address stays
-/// as it is where none is known, and the documents are beside this one then. Of other ports those are replaced that have the
-/// path of a route beside this one.
+/// as it is where none is known, and the documents are beside this one then. The address of another port is replaced where its
+/// contract is served at its path.
 pub(super) fn rewrite(description: &Description, document: &Document, address: &Address, head: &Parts) -> String {
     let url = address.url(head.uri.path(), head);
     let beside = url.as_deref().and_then(|url| url.split('?').next()).unwrap_or_default();
+    // One port may be served at several paths. Then it is where it was asked for, unless that is the path of another one.
+    let is_of_a_port = Cell::new(false);
+    replace_locations(document.text, |element, location| {
+        if element == ADDRESS && path_of(location).is_some_and(|path| path == head.uri.path()) {
+            is_of_a_port.set(true);
+        }
+        None
+    });
     replace_locations(document.text, |element, location| {
         if element == ADDRESS {
             let is_own = location == description.address;
-            let elsewhere =
-                route_of(location, head).filter(|(_, other)| !is_own || ptr::eq(other.description(), description));
-            let url = match elsewhere {
-                Some((path, other)) => other.options().address.url(path, head),
+            let served = served_at(location, description, head).filter(|_| !is_own || is_of_a_port.get());
+            let url = match served {
+                Some((path, endpoint)) => endpoint.options().address.url(path, head),
                 None => url.clone().filter(|_| is_own),
             };
             return url.as_deref().map(escape);
@@ -87,13 +94,24 @@ pub(super) fn rewrite(description: &Description, document: &Document, address: &
     })
 }
 
-/// The route that has the path of an address, if the request came by some.
-fn route_of<'h>(location: &str, head: &'h Parts) -> Option<(&'h str, &'h Endpoint<dyn castile_soap::Service>)> {
+/// The route that serves a contract at the path of an address in it, if the request came by routes.
+fn served_at<'h>(
+    location: &str,
+    description: &Description,
+    head: &'h Parts,
+) -> Option<(&'h str, &'h Endpoint<dyn castile_soap::Service>)> {
     let By(routes) = head.extensions.get()?;
+    let path = path_of(location)?;
+    // Services of one contract have descriptions of their own, of the same text.
+    let text = |description: &Description| description.documents.first().map(|document| document.text);
+    routes.endpoints().find(|(route, other)| *route == path && text(other.description()) == text(description))
+}
+
+/// The path of a URL, with its query.
+fn path_of(location: &str) -> Option<String> {
     let location: Uri = location.parse().ok()?;
-    let path = location.path_and_query()?.as_str();
     location.authority()?;
-    routes.endpoints().find(|(route, _)| *route == path)
+    Some(location.path_and_query()?.as_str().to_owned())
 }
 
 /// The scheme and the host that clients are told to use.

@@ -3,6 +3,7 @@
 //!
 //! What Castile accepts, libxml2 must accept, and find as much in it. What libxml2 accepts, Castile must accept, but for
 //! what `is_known`.
+
 use castile::xml::{Error, ErrorKind, Limits, Reader, Token};
 use castile_fuzz::Check;
 use castile_native::{Counts, Parser};

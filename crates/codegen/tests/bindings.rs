@@ -516,6 +516,9 @@ async fn header_blocks_are_values() {
     let (status, answer) = ask(&server, "", &message).await;
     let expected = "<soap:Header><sessionOver xmlns=\"urn:header_blocks\">A</sessionOver></soap:Header><soap:Body><soap:Fault><faultcode>soap:Client</faultcode><faultstring>refused</faultstring></soap:Fault></soap:Body>";
     assert_eq!((status, answer), (500, envelope(expected)));
+    // What is wrong in a declared block is no fault about the body.
+    let (status, answer) = ask(&server, "", &message.replace("-1", "x")).await;
+    assert!(status == 500 && answer.contains("session") && !answer.contains("detail"), "{answer}");
 }
 
 #[tokio::test]

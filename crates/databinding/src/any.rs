@@ -550,7 +550,9 @@ impl FromXml for AnyType {
 
 /// Whether values of a type are names.
 fn is_of_names(type_name: &ExpandedName) -> bool {
-    type_name.is(XSD_NAMESPACE, "QName") || type_name.is(XSD_NAMESPACE, "NOTATION")
+    // SOAP encoding has the built-in types under names of its own.
+    let is = |local| [XSD_NAMESPACE, SOAP11, SOAP12].iter().any(|namespace| type_name.is(namespace, local));
+    is("QName") || is("NOTATION")
 }
 
 impl ToXml for AnyType {

@@ -315,25 +315,28 @@ impl Encoder {
         }
     }
 
-    /// The tags of an element, with another prefix than they have, where that is one of `names` and means something else there.
+    /// The tags of an element under another prefix, where `names` bind the prefix that they have to another namespace.
     pub(crate) fn with_other_prefix(&self, start: &str, names: &[(&str, &str)]) -> Option<(String, String)> {
         let name = start.get(1..)?.split([' ', '>']).next()?;
         let (prefix, local) = name.split_once(':')?;
         let (_, meant) = names.iter().find(|(other, _)| *other == prefix)?;
-        let reader = read_tag(self.payload)?;
-        let namespace = reader.resolve(prefix).filter(|namespace| namespace != meant)?;
         // The tag may say itself what its prefix means.
-        if declares(start, prefix) {
-            return None;
-        }
+        let is_declared = declares(start, prefix);
+        let reader = read_tag(if is_declared { start } else { self.payload })?;
+        let namespace = reader.resolve(prefix).filter(|namespace| namespace != meant)?;
         let mut other = format!("{prefix}_");
         while names.iter().any(|(name, _)| *name == other) {
             other.push('_');
         }
-        let mut declared = Vec::new();
-        escape::push_attribute(&mut declared, namespace).ok()?;
-        let (declared, rest) = (String::from_utf8_lossy(&declared), &start[1 + name.len()..]);
-        Some((format!("<{other}:{local} xmlns:{other}=\"{declared}\"{rest}"), format!("</{other}:{local}>")))
+        let rest = &start[1 + name.len()..];
+        let rest = if is_declared {
+            rest.replacen(&format!(" xmlns:{prefix}="), &format!(" xmlns:{other}="), 1)
+        } else {
+            let mut declared = Vec::new();
+            escape::push_attribute(&mut declared, namespace).ok()?;
+            format!(" xmlns:{other}=\"{}\"{rest}", String::from_utf8_lossy(&declared))
+        };
+        Some((format!("<{other}:{local}{rest}"), format!("</{other}:{local}>")))
     }
 
     /// Writes `xsi:type`: the name is a value of XML, whose prefix is declared.

@@ -295,6 +295,15 @@ fn names_in_a_value_of_any_type_mean_what_they_meant() {
         let read: AnyType = any.read().unwrap();
         assert_eq!(read, any);
     }
+    // The payload itself may be of any type.
+    let (any, _) = any_type("<root xmlns='urn:t' xmlns:ns1='urn:o'>ns1:x<ns1:b/></root>");
+    const START: &str = "<ns1:v xmlns:ns1=\"urn:payload\">";
+    let mut out = Encoder::default();
+    out.payload(START);
+    out.element(START, &any, "</ns1:v>");
+    let written = String::from_utf8(out.finish().unwrap()).unwrap();
+    assert!(written.starts_with("<ns1_:v xmlns:ns1_=\"urn:payload\" xmlns:ns1=\"urn:o\">ns1:x<ns1:b"), "{written}");
+    assert_eq!(any_type(&written).0, any);
     // One that is a name for sure has a prefix in any case.
     let name = |prefix: &str, text: &str| {
         any_type(&format!(

@@ -94,8 +94,12 @@ impl Inner {
             match ready!(self.poll_event(cx))? {
                 Some(Event::Part(head)) => {
                     self.open = Some(head.number());
-                    if let Some(id) = head.content_id() {
-                        self.keep_id(id).map_err(|error| error.in_part(head.number()))?;
+                    if let Some(id) = head.content_id()
+                        && let Err(error) = self.keep_id(id)
+                    {
+                        let error = error.in_part(head.number());
+                        (self.failed, self.body) = (Some(error.clone()), None);
+                        return Poll::Ready(Err(error));
                     }
                     return Poll::Ready(Ok(Some(head)));
                 }

@@ -324,6 +324,8 @@ fn head() -> usize {
     let message = run(Message::read_charged(&related, pieces(&body, 100, false), Limits::default(), Some(charges)));
     let waiting = memory.bytes() - "<E/>".len();
     drop(message);
+    let fields = "Content-ID<1@b>Content-Locationhttp://b/1".len();
+    assert!(waiting > fields, "{waiting} bytes");
     waiting
 }
 

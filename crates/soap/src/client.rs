@@ -25,7 +25,7 @@ pub fn request<Q: ToXml>(version: Version, operation: &Operation, request: &Q) -
     message::write(version, &operation.request, request, Vec::new()).map(Bytes::from)
 }
 
-/// A request with header blocks, which may be [`Raw`](crate::Raw).
+/// Writes a request message with header blocks. The request may be [`Raw`](crate::Raw).
 ///
 /// # Errors
 /// As for [`request`].
@@ -72,7 +72,7 @@ pub fn response<R: FromXml, D: FaultDetail>(
     Ok(answer.map(|(response, ())| response))
 }
 
-/// What is read of a response with its header blocks; it may be [`Raw`](crate::Raw).
+/// Reads a response with its header blocks. The response may be [`Raw`](crate::Raw).
 ///
 /// # Errors
 /// As for [`response`].

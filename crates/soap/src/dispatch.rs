@@ -192,7 +192,7 @@ fn find(
             let meant = || operations.iter().filter(|operation| !action.is_empty() && operation.is_meant_by(action));
             let named = payload.and_then(|(_, local)| operations.iter().find_map(|one| one.request.named(local)));
             let expected = match (meant().count(), named) {
-                (2.., None) | (1, _) => format!("{} for the action {action:?}", any_of(meant())),
+                (count @ 2.., None) | (count @ 1, _) => format!("{} for the action {action:?}", any_of(meant(), count)),
                 (_, Some(element)) => format!("<{}> of {:?}", element.name, element.namespace),
                 (0, None) if payload.is_some() => format!("the element of an operation of {}", description.name),
                 (0, None) => "the element of an operation".to_owned(),
@@ -207,14 +207,15 @@ fn find(
     }
 }
 
-/// What requests of some operations begin with, for messages: the first few of them.
+/// What requests of so many operations begin with, for messages: the first few of them.
 #[cold]
-fn any_of<'o>(operations: impl Iterator<Item = &'o Operation>) -> String {
-    const NAMED: usize = 3;
-    let mut expected: Vec<String> = operations.map(|operation| operation.request.expected()).collect();
-    if let Some(more @ 1..) = expected.len().checked_sub(NAMED) {
-        expected.truncate(NAMED);
-        expected.push(format!("the element of one of {more} more operations"));
+fn any_of<'o>(operations: impl Iterator<Item = &'o Operation>, count: usize) -> String {
+    const NAMED: usize = 4;
+    // The rest is more than one.
+    let named = if count <= NAMED { count } else { NAMED - 1 };
+    let mut expected: Vec<String> = operations.take(named).map(|operation| operation.request.expected()).collect();
+    if count > named {
+        expected.push(format!("the element of one of {} more operations", count - named));
     }
     match expected.split_last() {
         Some((last, rest @ [_, ..])) => format!("{} or {last}", rest.join(", ")),

@@ -93,8 +93,8 @@ impl Envelope {
         if let Some(tag) = child
             && is(reader, tag, version, "Header")
         {
-            check_attributes(reader, tag, version)?;
-            envelope.read_header(reader).map_err(Error::in_header)?;
+            let header = check_attributes(reader, tag, version).and_then(|()| envelope.read_header(reader));
+            header.map_err(Error::in_header)?;
             child = next_tag(reader)?;
         }
         match child {

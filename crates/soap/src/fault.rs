@@ -67,7 +67,8 @@ pub enum Detail<D> {
     None,
     /// One that the contract declares.
     Declared(D),
-    /// Another one, as it came: the XML between the tags of `detail`, whose elements declare what they take from around it.
+    /// Another one, as it came: the XML between the tags of `detail`. Its elements declare what they take from around it, until that
+    /// takes more than twice the detail and 64 KiB; text directly in `detail` declares nothing.
     Other(String),
 }
 

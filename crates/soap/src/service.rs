@@ -181,8 +181,9 @@ impl Request {
     pub fn header(&self, options: &Options) -> Result<Vec<AnyHeader>, Error> {
         let charge = self.reservation.as_ref();
         message::read_with(&self.message, self.charset, options, charge, |mut reader, _| {
-            let header = Envelope::read(&mut reader)
-                .and_then(|(envelope, _)| blocks::read(&envelope, reader.input(), options.limits, charge));
+            let header = Envelope::read(&mut reader).and_then(|(envelope, _)| {
+                blocks::read(&envelope, reader.input(), options.limits, charge).map_err(Error::in_header)
+            });
             message::keep(reader.into_memory());
             header
         })

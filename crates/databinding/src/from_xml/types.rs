@@ -119,7 +119,7 @@ impl Decoder<'_> {
         is_of_encoding(namespace, local).then(|| ExpandedName::new(namespace, local))
     }
 
-    /// Prefix and local name in the start tag that was read last.
+    /// Prefix and local name in the start tag that was read last, behind which nothing was read yet.
     pub(super) fn tag_name(&self) -> (&str, &str) {
         let read = &self.reader.input()[..self.reader.offset()];
         // No value of an attribute has this character.

@@ -51,9 +51,11 @@ pub(super) struct Connections {
     open: Mutex<Vec<Arc<Activity>>>,
 }
 
-/// How often holders of a budget are looked for at most, in milliseconds, and for what share of the time: a sixteenth. All connections
-/// are looked at.
+/// How long holders of a budget are not looked for again, in milliseconds: at least, and at most. All connections are looked at.
 const RELIEF_PAUSE: u64 = 2;
+const LONGEST_RELIEF_PAUSE: u64 = 20;
+
+/// How many times longer than a look the pause behind it is.
 const RELIEF_SHARE: u32 = 16;
 
 /// The share of a budget that comes free at least when somebody makes way: an eighth.
@@ -112,7 +114,7 @@ impl Connections {
         let begun = Instant::now();
         self.make_way(asks, budget, bytes - free, wanted.saturating_sub(free));
         let pause = u64::try_from((begun.elapsed() * RELIEF_SHARE).as_millis()).unwrap_or(u64::MAX);
-        self.relief.fetch_max(self.now().saturating_add(pause), Relaxed);
+        self.relief.fetch_max(self.now() + pause.min(LONGEST_RELIEF_PAUSE), Relaxed);
     }
 
     /// Drops holders of a budget until as many bytes come free as are `wanted`, if those that are `needed` can.

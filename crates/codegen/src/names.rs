@@ -8,8 +8,9 @@ use proc_macro2::{Span, TokenStream};
 use quote::{IdentFragment, ToTokens, TokenStreamExt};
 use unicode_ident::{is_xid_continue, is_xid_start};
 
-/// What generated code takes from the library, in the order in which it is imported.
-pub(crate) const IMPORTS: [&str; 42] = [
+/// What generated code takes from the library. It imports all that the library has for it, and what is declared beside that hides
+/// it: nothing is called like one of these.
+const IMPORTS: [&str; 42] = [
     "Arc",
     "CallError",
     "Caller",

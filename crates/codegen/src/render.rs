@@ -10,8 +10,8 @@ mod piece;
 mod service;
 mod types;
 
-use std::collections::{BTreeSet, HashMap};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use castile_xml::visible_lines;
@@ -28,8 +28,7 @@ use piece::Piece;
 
 /// The source of a module, formatted. The documents of the contract are in files beside it.
 pub(crate) fn render(plan: &Plan, documents: &[Document], options: &Options) -> String {
-    let namespaces = plan.namespaces.iter().enumerate().map(|(index, namespace)| (namespace.as_str(), index));
-    let namespaces = namespaces.collect();
+    let namespaces = Namespaces::new(plan);
     let root = Context { plan, namespaces: &namespaces, module: 0 };
     let mut modules: Vec<Vec<Piece>> = plan.modules.iter().map(|_| Vec::new()).collect();
     for (item, piece) in plan.items.iter().zip(items(root)) {
@@ -42,10 +41,10 @@ pub(crate) fn render(plan: &Plan, documents: &[Document], options: &Options) -> 
     let tables = plan.services.iter().map(|service| Piece::new(service::tables(service, root), root));
     let items = modules.next().into_iter().flat_map(|(_, items)| items);
     let body: Vec<Piece> = services.chain(items).chain(tables).collect();
-    let modules: Vec<(&Module, Vec<Piece>)> = modules.collect();
-    let all = body.iter().chain(modules.iter().flat_map(|(_, body)| body));
-    let mut source = piece::imports(&body, root);
-    source += &Piece::new(root.constants(&piece::constants(all)), root).source;
+    // Names that are declared here hide those of the library; none of them is one that generated code takes from it.
+    let imports = quote! { use ::castile::codegen::*; };
+    let mut source = if body.is_empty() { String::new() } else { Piece::new(imports.clone(), root).source };
+    source += &Piece::new(namespaces.constants(plan), root).source;
     source.extend(body.into_iter().map(|piece| piece.source));
     for (module, (Module { namespace, ident }, body)) in (1..).zip(modules) {
         if body.is_empty() {
@@ -69,7 +68,7 @@ pub(crate) fn render(plan: &Plan, documents: &[Document], options: &Options) -> 
         let empty = Piece::new(empty, root).source;
         source += empty.trim_end().trim_end_matches('}');
         source.push('\n');
-        source += &piece::imports(&body, context);
+        source += &Piece::new(imports.clone(), context).source;
         source.extend(body.into_iter().map(|piece| piece.source));
         source += "}\n";
     }
@@ -80,8 +79,7 @@ pub(crate) fn render(plan: &Plan, documents: &[Document], options: &Options) -> 
 
 /// How many lines each type takes, and the services together.
 pub(crate) fn lines(plan: &Plan, documents: &[Document], options: &Options) -> (Vec<usize>, usize) {
-    let namespaces = plan.namespaces.iter().enumerate().map(|(index, namespace)| (namespace.as_str(), index));
-    let namespaces = namespaces.collect();
+    let namespaces = Namespaces::new(plan);
     let root = Context { plan, namespaces: &namespaces, module: 0 };
     let count = |piece: Piece| piece.source.lines().filter(|line| !line.is_empty()).count();
     let of_services = |service| {
@@ -313,30 +311,47 @@ fn element_table(table: &Ident, fields: &[Field], context: Context<'_>) -> Optio
 #[derive(Clone, Copy)]
 struct Context<'a> {
     plan: &'a Plan,
-    /// The numbers of the plan's namespaces.
-    namespaces: &'a HashMap<&'a str, usize>,
+    namespaces: &'a Namespaces<'a>,
     module: usize,
 }
 
-impl Context<'_> {
-    /// A constant for each namespace that is `used`.
-    fn constants(self, used: &BTreeSet<usize>) -> TokenStream {
-        let named = self.plan.namespaces.iter().enumerate().filter(|(index, _)| used.contains(index));
-        let constants = named.map(|(index, namespace)| {
-            let name = constant(index);
-            quote! { const #name: &str = #namespace; }
-        });
-        quote! { #(#constants)* }
+/// The constants of namespaces: their numbers, and which were asked for.
+struct Namespaces<'a> {
+    numbers: HashMap<&'a str, usize>,
+    used: Vec<AtomicBool>,
+}
+
+impl<'a> Namespaces<'a> {
+    fn new(plan: &'a Plan) -> Self {
+        let numbers =
+            plan.namespaces.iter().enumerate().map(|(index, namespace)| (namespace.as_str(), index)).collect();
+        Namespaces { numbers, used: plan.namespaces.iter().map(|_| AtomicBool::new(false)).collect() }
     }
 
+    /// Those that were asked for.
+    fn constants(&self, plan: &Plan) -> TokenStream {
+        let used = plan.namespaces.iter().zip(&self.used).enumerate();
+        let constants =
+            used.filter(|(_, (_, is_used))| is_used.load(Ordering::Relaxed)).map(|(index, (namespace, _))| {
+                let name = constant(index);
+                quote! { const #name: &str = #namespace; }
+            });
+        quote! { #(#constants)* }
+    }
+}
+
+impl Context<'_> {
     /// The constant of a namespace, or nothing to be named for no namespace.
     fn namespace(self, namespace: &str) -> TokenStream {
         if namespace.is_empty() {
             return quote! { "" };
         }
-        match self.namespaces.get(namespace) {
-            Some(index) => constant(*index),
-            None => literal(namespace),
+        let Some(&index) = self.namespaces.numbers.get(namespace) else { return literal(namespace) };
+        self.namespaces.used[index].store(true, Ordering::Relaxed);
+        let constant = constant(index);
+        match self.module {
+            0 => constant,
+            _ => quote! { super::#constant },
         }
     }
 

@@ -237,6 +237,28 @@ async fn rpc_literal_messages() {
     assert!(different.is_empty(), "{}", different.join("\n"));
 }
 
+/// One with parts was refused leniently too.
+#[tokio::test]
+async fn nil_wrappers_are_read_leniently() {
+    let told = Noting::default();
+    let listener = told.clone();
+    let mut options = castile::http::server::Options::default();
+    options.leniency = Some(castile::Leniency::new(move |_, deviations| listener.note(deviations.to_string())));
+    let server = rpc_literal::FeatureServer::with_options(Noting::default(), options);
+    let nil = "<r:ping xmlns:r='urn:rpc' xmlns:i='http://www.w3.org/2001/XMLSchema-instance' i:nil='true'";
+    let some = nil.replace("ping", "some");
+    for (call, expected, deviations) in [
+        (format!("{nil}/>"), "pingResponse", ""),
+        (format!("{nil}> </r:ping>"), "pingResponse", ""),
+        (format!("{some}><a>1</a><c>3</c></r:some>"), "<a>1</a>", "<some> is nil, where a value was expected"),
+    ] {
+        let (status, answer) = ask(&server, "", &format!("<s:Body>{call}</s:Body>")).await;
+        assert!(status == 200 && answer.contains(expected), "{call}: {answer}");
+        let told = told.noted();
+        assert!(told.is_empty() == deviations.is_empty() && told.contains(deviations), "{call}: {told}");
+    }
+}
+
 #[tokio::test]
 async fn rpc_literal_by_client() {
     use rpc_literal::{EchoRequest2, EchoResponse, PersonOrDerived, PingRequest, PingResponse, Pupil, Size};

@@ -2,6 +2,8 @@
 
 mod fault;
 
+pub(crate) use fault::DECLARATIONS;
+
 use std::sync::Arc;
 
 use bytes::Bytes;

@@ -159,6 +159,22 @@ fn a_detail_that_was_kept_lost_declarations_from_around_it() {
     assert_eq!(read(&body(&answer)).detail, Detail::Other(many));
 }
 
+/// A detail in the header took along all declarations for each of its elements.
+#[test]
+fn a_detail_in_the_header_is_bounded_too() {
+    let kept = |count: usize| {
+        let elements = "<long:a/>".repeat(count);
+        let header =
+            format!("<w:FaultDetail xmlns:w='http://www.w3.org/2005/08/addressing'>{elements}</w:FaultDetail>");
+        let fault = "<e:Fault><faultcode>e:Client</faultcode><faultstring>R</faultstring></e:Fault>";
+        let declared = format!("xmlns:long='urn:{}'", "l".repeat(900));
+        read(&envelope(&format!("<e:Header {declared}>{header}</e:Header><e:Body>{fault}</e:Body>"))).detail
+    };
+    let Detail::Other(one) = kept(1) else { panic!("one element is kept") };
+    assert!(one.starts_with("<long:a ") && one.contains(" xmlns:long="), "{one}");
+    assert_eq!(kept(1_000), Detail::None);
+}
+
 #[test]
 fn codes_are_names_in_namespaces() {
     let dotted = |local: &str| vec![name(ENVELOPE, local)];

@@ -8,6 +8,7 @@ use castile_xml::{Limits, StartTag, Token};
 
 use super::{EndpointReference, FaultKind, Problem, Properties, Refusal, RelatesTo, Version};
 use crate::charge::Charge;
+use crate::client::DECLARATIONS;
 use crate::{AnyHeader, Envelope, Error, ErrorKind, HeaderBlock, blocks};
 
 /// What the header of a message says: as far as it could be read, with the first thing that is wrong.
@@ -42,7 +43,15 @@ pub(crate) fn read_fault_detail(envelope: &Envelope, text: &str, limits: Limits,
     let index = envelope.header.iter().position(is_detail)?;
     let found: Vec<AnyHeader> = blocks::read(envelope, text, limits, charge).ok()?;
     let content: AnyType = found.get(index)?.block.read().ok()?;
-    Some(content.elements().map(|any| any.xml().into_owned()).collect())
+    let most = 2 * envelope.header.get(index)?.bytes.len() + DECLARATIONS;
+    let mut detail = String::new();
+    for any in content.elements() {
+        detail.push_str(&any.xml());
+        if detail.len() > most {
+            return None;
+        }
+    }
+    Some(detail)
 }
 
 /// The blocks that properties are read from.

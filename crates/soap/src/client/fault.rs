@@ -219,10 +219,12 @@ fn declared<D: FaultDetail>(
     read(reader, index).or_else(|| others.into_iter().find_map(other))
 }
 
+/// How many bytes a detail that is kept may have, beside twice those that it came with, for the declarations that it takes along.
+pub(crate) const DECLARATIONS: usize = 64 << 10;
+
 /// What stands in a detail, each element with the declarations that it takes from around itself. `None` if there is no element, or
 /// if the declarations are much longer than what takes them: a few bytes may stand in a scope of any size.
 fn standing_alone(text: &str, entries: &Range<usize>, limits: Limits) -> Option<String> {
-    const DECLARATIONS: usize = 64 << 10;
     let (reader, mut tag) = at_entry(text, entries, limits)?;
     let mut decoder = Decoder::new(reader);
     let (mut xml, mut behind) = (String::new(), entries.start);

@@ -70,12 +70,17 @@ async fn a_contract_names_the_address_that_its_connection_came_to() {
         };
         let port = listener.local_addr().unwrap().port();
         let server = tokio::spawn(Server::new().serve(listener, echo(), std::future::pending()));
-        let mut client = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
-        let request = "GET /e?wsdl HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n";
-        client.write_all(request.as_bytes()).await.unwrap();
-        let mut response = String::new();
-        client.read_to_string(&mut response).await.unwrap();
-        assert!(response.ends_with(&contract(&format!("http://127.0.0.1:{port}/e"))), "{listen}: {response}");
+        let expected = contract(&format!("http://127.0.0.1:{port}/e"));
+        for (method, body) in [("GET", &expected[..]), ("HEAD", "\r\n\r\n")] {
+            let mut client = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+            let request = format!("{method} /e?wsdl HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n");
+            client.write_all(request.as_bytes()).await.unwrap();
+            let mut response = String::new();
+            client.read_to_string(&mut response).await.unwrap();
+            assert!(response.ends_with(body), "{listen}: {response}");
+            // A HEAD named the length of another address.
+            assert!(response.contains(&format!("content-length: {}\r\n", expected.len())), "{listen}: {response}");
+        }
         server.abort();
     }
 }

@@ -62,7 +62,7 @@ where
             return ExchangeFuture { stage: Stage::Refused { answer }, exchange };
         }
         if let Some(local) = self.activity.local
-            && request.method() == Method::GET
+            && matches!(*request.method(), Method::GET | Method::HEAD)
         {
             request.extensions_mut().insert(address::Local(local));
         }

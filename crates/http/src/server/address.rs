@@ -8,13 +8,10 @@ use http::request::Parts;
 use http::uri::Scheme;
 use http::{HeaderName, Uri, header};
 
-use super::endpoint::Endpoint;
-use super::routes::Routes;
-
 const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
 /// Where clients that read the contract are sent (`soap:address`, WSDL 1.1 §3.8). Another port of the contract is sent to the
-/// endpoint that serves the same contract at its path, if one of the [`Routes`] does.
+/// endpoint that serves the same contract at its path, if one of the [`Routes`](super::Routes) does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Address {
@@ -49,9 +46,17 @@ impl Default for Address {
 #[derive(Clone, Copy)]
 pub(super) struct Local(pub(super) SocketAddr);
 
-/// The routes that a request came by, as an extension of it.
+/// What is served beside what a request is for, as an extension of the request.
 #[derive(Clone)]
-pub(super) struct By(pub(super) Routes);
+pub(super) struct Beside(pub(super) Vec<Served>);
+
+/// A contract that is served at a path.
+#[derive(Clone)]
+pub(super) struct Served {
+    pub(super) path: String,
+    pub(super) description: &'static Description,
+    pub(super) address: Address,
+}
 
 impl Address {
     /// The URL of a path, as the head of a request tells it. `None` if no host is known.
@@ -84,7 +89,7 @@ pub(super) fn rewrite(description: &Description, document: &Document, address: &
             let is_own = location == description.address;
             let served = served_at(location, description, head).filter(|_| !is_own || is_of_a_port.get());
             let url = match served {
-                Some((path, endpoint)) => endpoint.options().address.url(path, head),
+                Some(served) => served.address.url(&served.path, head),
                 None => url.clone().filter(|_| is_own),
             };
             return url.as_deref().map(escape);
@@ -94,17 +99,13 @@ pub(super) fn rewrite(description: &Description, document: &Document, address: &
     })
 }
 
-/// The route that serves a contract at the path of an address in it, if the request came by routes.
-fn served_at<'h>(
-    location: &str,
-    description: &Description,
-    head: &'h Parts,
-) -> Option<(&'h str, &'h Endpoint<dyn castile_soap::Service>)> {
-    let By(routes) = head.extensions.get()?;
+/// What serves a contract at the path of an address in it.
+fn served_at<'h>(location: &str, description: &Description, head: &'h Parts) -> Option<&'h Served> {
+    let Beside(all) = head.extensions.get()?;
     let path = path_of(location)?;
     // Services of one contract have descriptions of their own, of the same text.
     let text = |description: &Description| description.documents.first().map(|document| document.text);
-    routes.endpoints().find(|(route, other)| *route == path && text(other.description()) == text(description))
+    all.iter().find(|served| served.path == path && text(served.description) == text(description))
 }
 
 /// The path of a URL, with its query.

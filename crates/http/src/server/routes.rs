@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{Method, Request, Response, header};
 
-use super::address::{Address, By};
+use super::address::{Address, Beside, Served};
 use super::endpoint::{Answer, Endpoint, unread};
 use super::refusal::Refusal;
 use crate::{Body, BoxError};
@@ -71,7 +71,13 @@ impl Routes {
         if let Some((_, endpoint)) = self.endpoints().find(|(route, _)| *route == path) {
             // Only a contract names other paths.
             if matches!(*request.method(), Method::GET | Method::HEAD) {
-                request.extensions_mut().insert(By(self.clone()));
+                let served = self.endpoints().map(|(path, endpoint)| Served {
+                    path: path.to_owned(),
+                    description: endpoint.description(),
+                    address: endpoint.options().address.clone(),
+                });
+                let beside = Beside(served.collect());
+                request.extensions_mut().insert(beside);
             }
             return endpoint.respond(request);
         }

@@ -248,7 +248,7 @@ pub(super) fn derived(plan: &Derived, context: Context<'_>) -> TokenStream {
         .chain([(other, false)])
         .map(|(ident, is_boxed)| match is_boxed {
             false => quote! { decoder.derived(element).map(Self::#ident) },
-            true => quote! { decoder.boxed(|decoder| decoder.derived(element)).map(Self::#ident) },
+            true => quote! { decoder.derived_boxed(element).map(Self::#ident) },
         })
         .collect();
     let type_of = if plan.is_abstract {

@@ -358,6 +358,15 @@ impl Decoder<'_> {
         deeper::<T, _>(|| read(self).map(Box::new))
     }
 
+    /// Reads a value as [`derived`](Self::derived) does, to stand behind a pointer: a contract has thousands of such calls, and
+    /// a closure in each would be one more function to be checked and compiled.
+    ///
+    /// # Errors
+    /// Those of reading it.
+    pub fn derived_boxed<T: FromXml>(&mut self, element: &'static Element) -> Result<Box<T>, Error> {
+        self.boxed(|decoder| decoder.derived(element))
+    }
+
     /// What `xsi:type` says.
     pub(crate) fn type_name(&mut self) -> Result<Option<ExpandedName>, Error> {
         let error = match self.said_type() {

@@ -767,9 +767,9 @@ impl FromXml for ShapeOrDerived {
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         match decoder.type_of(&SHAPE_OR_DERIVED_TYPES)? {
-            0 => decoder.boxed(|decoder| decoder.derived(element)).map(Self::Shape),
-            1 => decoder.boxed(|decoder| decoder.derived(element)).map(Self::Polygon),
-            2 => decoder.boxed(|decoder| decoder.derived(element)).map(Self::Rectangle),
+            0 => decoder.derived_boxed(element).map(Self::Shape),
+            1 => decoder.derived_boxed(element).map(Self::Polygon),
+            2 => decoder.derived_boxed(element).map(Self::Rectangle),
             _ => decoder.derived(element).map(Self::Other),
         }
     }
@@ -832,8 +832,8 @@ impl FromXml for PolygonOrDerived {
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         match decoder.type_of(&POLYGON_OR_DERIVED_TYPES)? {
-            0 => decoder.boxed(|decoder| decoder.derived(element)).map(Self::Polygon),
-            1 => decoder.boxed(|decoder| decoder.derived(element)).map(Self::Rectangle),
+            0 => decoder.derived_boxed(element).map(Self::Polygon),
+            1 => decoder.derived_boxed(element).map(Self::Rectangle),
             _ => decoder.derived(element).map(Self::Other),
         }
     }

@@ -484,7 +484,7 @@ impl FromXml for FitsOrDerived {
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         match decoder.type_of(&FITS_OR_DERIVED_TYPES)? {
             0 => decoder.derived(element).map(Self::Fits),
-            1 => decoder.boxed(|decoder| decoder.derived(element)).map(Self::Larger),
+            1 => decoder.derived_boxed(element).map(Self::Larger),
             _ => decoder.derived(element).map(Self::Other),
         }
     }

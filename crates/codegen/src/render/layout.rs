@@ -3,12 +3,14 @@
 //! `prettyplease` breaks lines early and parts no items. What it broke and fits on a line is put back together; items
 //! and methods get a blank line before each. Only white space and commas change.
 
+use std::borrow::Cow;
+
 /// How long a line may be that was put together.
 const WIDTH: usize = 120;
 
 /// The lines of what `prettyplease` wrote, those put together that fit on one.
 pub(super) fn join(source: &str) -> String {
-    let mut lines: Vec<String> = source.lines().map(str::to_owned).collect();
+    let mut lines: Vec<Cow<'_, str>> = source.lines().map(Cow::Borrowed).collect();
     // From the end, so that what stands inside is one line when the outside is looked at. What was looked at stands
     // from `start` on; between it and what comes next is room.
     let mut start = lines.len();
@@ -24,14 +26,14 @@ pub(super) fn join(source: &str) -> String {
             .filter(|(_, joined)| fits(joined))
         {
             start += count - 1;
-            lines[start] = joined;
+            lines[start] = Cow::Owned(joined);
         }
     }
-    lines[start..].iter().flat_map(|line| [line, "\n"]).collect()
+    lines[start..].iter().flat_map(|line| [line.as_ref(), "\n"]).collect()
 }
 
 /// `f(`, `a,`, `b,`, `)`: brackets around what is a line each.
-fn group(lines: &[String]) -> Option<(usize, String)> {
+fn group(lines: &[Cow<'_, str>]) -> Option<(usize, String)> {
     let (first, rest) = lines.split_first()?;
     let close = match first.chars().last()? {
         '(' => ')',
@@ -51,41 +53,42 @@ fn group(lines: &[String]) -> Option<(usize, String)> {
 }
 
 /// `a`, `.f()`, `.await`: calls that are a line each.
-fn chain(lines: &[String]) -> Option<(usize, String)> {
+fn chain(lines: &[Cow<'_, str>]) -> Option<(usize, String)> {
     let (first, rest) = lines.split_first()?;
-    let is_call = |line: &&String| depth(line) == depth(first) + 4 && line.trim_start().starts_with('.');
+    let is_call = |line: &&Cow<'_, str>| depth(line) == depth(first) + 4 && line.trim_start().starts_with('.');
     let calls = rest.iter().take_while(is_call).count();
-    let is_whole = |line: &String| !line.ends_with(['(', '[', '{', '|']);
+    let is_whole = |line: &Cow<'_, str>| !line.ends_with(['(', '[', '{', '|']);
     if calls == 0 || !rest[..calls].iter().all(is_whole) {
         return None;
     }
-    let joined = rest[..calls].iter().fold(first.clone(), |joined, call| joined + call.trim());
+    let joined = rest[..calls].iter().fold(first.to_string(), |joined, call| joined + call.trim());
     Some((calls + 1, joined))
 }
 
 /// `0 => {`, `value`, `}`: an arm's block around one value.
-fn arm(lines: &[String]) -> Option<(usize, String)> {
+fn arm(lines: &[Cow<'_, str>]) -> Option<(usize, String)> {
     let (first, value, last) = block(lines)?;
     let pattern = first.strip_suffix('{').filter(|pattern| pattern.ends_with("=> "))?;
     (last == "}").then(|| (3, format!("{pattern}{value},")))
 }
 
 /// `f(|a| {`, `value`, `})`: a closure's block around one value.
-fn closure(lines: &[String]) -> Option<(usize, String)> {
+fn closure(lines: &[Cow<'_, str>]) -> Option<(usize, String)> {
     let (first, value, last) = block(lines)?;
     let parameters = first.strip_suffix('{').filter(|parameters| parameters.ends_with("| "))?;
     Some((3, format!("{parameters}{value}{}", last.strip_prefix('}')?)))
 }
 
 /// A line that opens a block, the one value in it, and the line that closes it.
-fn block(lines: &[String]) -> Option<(&str, &str, &str)> {
+fn block<'a>(lines: &'a [Cow<'_, str>]) -> Option<(&'a str, &'a str, &'a str)> {
     let [first, value, last, ..] = lines else { return None };
-    let is_value = depth(value) == depth(first) + 4 && !value.ends_with([';', '{', '(', '[', ',']);
-    (is_value && depth(last) == depth(first)).then(|| (first.as_str(), value.trim(), last.trim()))
+    let is_value =
+        first.ends_with('{') && depth(value) == depth(first) + 4 && !value.ends_with([';', '{', '(', '[', ',']);
+    (is_value && depth(last) == depth(first)).then(|| (first.as_ref(), value.trim(), last.trim()))
 }
 
 /// `impl A`, `for B {` and `while c`, `{`.
-fn header(lines: &[String]) -> Option<(usize, String)> {
+fn header(lines: &[Cow<'_, str>]) -> Option<(usize, String)> {
     let [first, next, ..] = lines else { return None };
     let continues = next.trim() == "{" || first.starts_with("impl") && next.starts_with("for ");
     (continues && depth(first) == depth(next)).then(|| (2, format!("{first} {}", next.trim())))
@@ -111,7 +114,7 @@ pub(super) fn space(source: &str) -> String {
     let mut out = String::with_capacity(source.len() + source.len() / 8);
     let mut previous = "";
     for line in source.lines() {
-        let text = line.trim_start();
+        let text = &line[depth(line)..];
         let begins = BEGINNINGS.iter().any(|beginning| text.starts_with(beginning));
         let ends = previous.ends_with(['}', ';']) && !is_documentation(previous);
         // At the outermost level every item stands apart; inside, what has a body or documentation does.
@@ -129,11 +132,11 @@ pub(super) fn space(source: &str) -> String {
 }
 
 fn depth(line: &str) -> usize {
-    line.len() - line.trim_start().len()
+    line.bytes().take_while(|&byte| byte == b' ').count()
 }
 
 fn is_documentation(line: &str) -> bool {
-    line.trim_start().starts_with("///")
+    line[depth(line)..].starts_with("///")
 }
 
 fn fits(line: &str) -> bool {

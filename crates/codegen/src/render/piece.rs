@@ -3,7 +3,6 @@
 //! A contract that is formatted as a whole has all of its syntax in memory at once, and one thread has all the work.
 
 use proc_macro2::TokenStream;
-use quote::quote;
 
 use super::{Context, layout};
 
@@ -16,13 +15,10 @@ impl Piece {
     /// Items as they stand in their module.
     pub(super) fn new(items: TokenStream, context: Context<'_>) -> Self {
         let is_root = context.module == 0;
-        // How much fits on a line depends on where it begins.
-        let source = match syn::parse2(if is_root {
-            items
-        } else {
-            quote! { mod module { #items } }
-        }) {
-            Ok(file) => prettyplease::unparse(&file),
+        let source = match syn::parse2::<syn::File>(items) {
+            Ok(file) if is_root => prettyplease::unparse(&file),
+            // How much fits on a line depends on where it begins.
+            Ok(file) => prettyplease::unparse(&around(file)),
             Err(error) => unreachable!("the parts are Rust: {error}"),
         };
         let inside = source.strip_prefix("mod module {\n").and_then(|inside| inside.strip_suffix("}\n"));
@@ -37,4 +33,19 @@ impl Piece {
         }
         self
     }
+}
+
+/// A module with these items. It is put around what was read: around tokens, all of them would be copied.
+fn around(mut file: syn::File) -> syn::File {
+    let module = syn::ItemMod {
+        attrs: Vec::new(),
+        vis: syn::Visibility::Inherited,
+        unsafety: None,
+        mod_token: Default::default(),
+        ident: quote::format_ident!("module"),
+        content: Some((Default::default(), std::mem::take(&mut file.items))),
+        semi: None,
+    };
+    file.items.push(syn::Item::Mod(module));
+    file
 }

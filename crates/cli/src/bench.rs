@@ -119,6 +119,8 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Whole>> {
     let placement = if arguments.no_pin { Placement::free() } else { Placement::apart() };
     let chosen = suites(arguments)?;
     arguments.adjust.check()?;
+    outcome::expect_folder(&arguments.out)?;
+    arguments.outcome.expect_files()?;
     let loads = loads(arguments, &chosen, placement.driver_threads())?;
     if let Some(url) = &arguments.url {
         Endpoint::resolve(url)?;
@@ -260,7 +262,7 @@ fn tell(arguments: &Arguments, results: &Results) -> anyhow::Result<u8> {
 
 /// Writes the reports, and returns where.
 fn save(arguments: &Arguments, results: &Results) -> anyhow::Result<Vec<PathBuf>> {
-    let mut files = results.write(&arguments.out)?.to_vec();
+    let mut files = results.write(&arguments.out)?;
     files.extend(arguments.outcome.write(results, Row::wrong)?);
     Ok(files)
 }

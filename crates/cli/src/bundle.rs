@@ -9,6 +9,7 @@ use castile_xml::visible;
 use castile_xsd::{Recorder, Resolver};
 
 use crate::fetch::{Fetch, Limits};
+use crate::generate::is_same;
 use crate::quantity::{count, some_time};
 use crate::{outcome, output, problems, source};
 
@@ -56,6 +57,9 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
         }
     } else if !source::is_url(&shown) {
         source::expect_contract(Path::new(&shown))?;
+        if is_same(Path::new(&shown), &arguments.out) {
+            bail!("{shown} is what is read, and would be replaced by the bundle: choose another file");
+        }
     } else if !arguments.fetch {
         bail!("{shown} is a URL, and nothing is fetched unless --fetch is given");
     }

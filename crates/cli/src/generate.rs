@@ -187,7 +187,7 @@ fn write(out: &Path, generated: &Generated) -> anyhow::Result<Vec<(PathBuf, Opti
         made.with_context(|| format!("can't make the folder {}", folder.display())).map_err(outcome::incomplete)?;
     }
     let put = |path: &Path, text: &str| {
-        std::fs::write(path, text)
+        castile_load::report::write_whole(path, text)
             .with_context(|| format!("can't write {}", path.display()))
             .map_err(outcome::incomplete)
     };
@@ -215,6 +215,7 @@ fn record_of(file: &str) -> String {
     format!("// SHA-256 of {}: ", visible(file))
 }
 
-fn is_same(one: &Path, other: &Path) -> bool {
+/// Whether two paths lead to one file that is there.
+pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
     matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }

@@ -28,7 +28,7 @@ use expression::Expression;
 use feed::{Feed, Turns};
 use judge::{Extract, Judge};
 use mix::{Mix, Sources};
-pub(crate) use pace::hold;
+pub(crate) use pace::{hold, rate};
 use script::UserScript;
 use service::{Named, Service};
 use template::Template;
@@ -133,6 +133,9 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
 
 /// Reads all that is needed, and sends nothing. There is no bench for a dry run.
 fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Bench>> {
+    arguments.out.iter().try_for_each(|path| outcome::expect_folder(path))?;
+    arguments.json.iter().try_for_each(|path| outcome::expect_file(path))?;
+    arguments.outcome.expect_files()?;
     let definitions = contract(arguments)?;
     let operations = service::merged(&arguments.operations);
     let service = Service::choose(

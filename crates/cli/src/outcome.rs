@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use castile_load::report::{Results, Row, wrong_answers};
+use castile_load::report::{Results, Row, SearchEnd, wrong_answers};
 use castile_load::{Criterion, Metric};
 use castile_xml::visible;
 
@@ -84,6 +84,11 @@ impl Arguments {
         results.build = Some(build::of_this());
     }
 
+    /// Whether the files that are asked for can be written, as far as that is known before.
+    pub(crate) fn expect_files(&self) -> anyhow::Result<()> {
+        self.junit.iter().chain(&self.csv).try_for_each(|path| expect_file(path))
+    }
+
     /// Writes the files that are asked for, and returns where. `wrong` says how many answers of a row were.
     pub(crate) fn write(&self, results: &Results, wrong: fn(&Row) -> u64) -> anyhow::Result<Vec<PathBuf>> {
         let mut files = Vec::new();
@@ -117,7 +122,11 @@ impl Arguments {
             tell("failed", wrong_answers(wrong, not_sent));
             return Ok(FAILED);
         }
-        Ok(if results.conditions.iter().any(|condition| condition.failed) { FAILED } else { 0 })
+        let misses = results.rows().any(|row| row.search_end == Some(SearchEnd::NoneMet));
+        if misses {
+            tell("failed", "no load that was tried is one that was looked for");
+        }
+        Ok(if misses || results.conditions.iter().any(|condition| condition.failed) { FAILED } else { 0 })
     }
 }
 
@@ -133,9 +142,32 @@ pub(crate) fn of<T>(prepared: anyhow::Result<Option<T>>, measure: impl FnOnce(T)
     ExitCode::from(code)
 }
 
+/// Whether a file can be written at the end of what may take a day, as far as that is known before.
+pub(crate) fn expect_file(path: &Path) -> anyhow::Result<()> {
+    let shown = path.display();
+    if path.as_os_str() == "-" {
+        bail!("found - for a file, expected its name: `castile report DIR --json` prints results");
+    }
+    if path.is_dir() {
+        bail!("{shown} is a folder, expected a file");
+    }
+    match path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
+        Some(folder) => bail!("{shown} can't be written: there is no folder {}", folder.display()),
+        None => Ok(()),
+    }
+}
+
+/// Whether a folder can be written to, as [`expect_file`].
+pub(crate) fn expect_folder(path: &Path) -> anyhow::Result<()> {
+    if path.exists() && !path.is_dir() {
+        bail!("{} is a file, expected a folder", path.display());
+    }
+    Ok(())
+}
+
 /// Writes a file, and returns where.
 pub(crate) fn write(path: &Path, text: &str) -> anyhow::Result<PathBuf> {
-    std::fs::write(path, text).with_context(|| format!("can't write {}", path.display()))?;
+    castile_load::report::write_whole(path, text).with_context(|| format!("can't write {}", path.display()))?;
     Ok(path.to_owned())
 }
 

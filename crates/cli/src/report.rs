@@ -32,9 +32,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
         [(_, results)] if arguments.json => (results.json()?, Vec::new()),
         [(_, results)] if arguments.markdown => (results.markdown(), Vec::new()),
         _ if arguments.markdown => bail!("found {} benches, expected one: --markdown is for one", benches.len()),
-        [(_, results)] => {
-            (results.table() + "\n", results.write(&arguments.out).map_err(outcome::incomplete)?.to_vec())
-        }
+        [(_, results)] => (results.table() + "\n", results.write(&arguments.out).map_err(outcome::incomplete)?),
         _ => {
             name_shortly(&mut benches);
             let comparison = Comparison::of(&benches);

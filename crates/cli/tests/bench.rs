@@ -95,6 +95,8 @@ fn what_can_t_begin_says_so() {
     for (arguments, expected) in [
         (["--url", &url], format!("error: nobody answers at {unused}: ")),
         (["--connections", "99999999999"], "error: found --connections 99999999999, expected at most ".to_owned()),
+        (["--rate", "99999999999"], "expected at most 10,000,000 requests per second".to_owned()),
+        (["--runs", "99999999999"], "expected at most 1,000 runs".to_owned()),
     ] {
         let output = bench(&[&["wstest", "--op", "EchoVoid"], &arguments[..]].concat(), directory.path());
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -347,7 +349,10 @@ fn wrong_arguments_and_absent_endpoints_are_told() {
         (&["wstest", "--method", "ramp"], 2, "nothing is left to measure"),
         (&["wstest", "--method", "closed,ramp"], 2, "nothing of what is measured is driven by the method ramp"),
         (&["wstest", "--fail-if", "p99>1h"], 2, "expected a time in us, ms or s"),
-        (&["wstest", "--op", "EchoVoid", "--url", "http://127.0.0.1:1/"], 3, "no connection"),
+        (&["wstest", "--op", "EchoVoid", "--url", "http://127.0.0.1:1/"], 2, "nobody answers at 127.0.0.1:1"),
+        (&["wstest", "--csv", "-"], 2, "found - for a file"),
+        (&["wstest", "--junit", "/nowhere/a.xml"], 2, "there is no folder /nowhere"),
+        (&["wstest", "--csv", "/"], 2, "/ is a folder, expected a file"),
     ];
     for (arguments, code, expected) in cases {
         let output = bench(arguments, directory.path());

@@ -145,6 +145,20 @@ fn files_and_catalogs_make_a_bundle_that_needs_neither() {
     assert!(String::from_utf8(output.stdout).unwrap().contains("element e"));
 }
 
+/// The contract was replaced by its bundle.
+#[test]
+fn a_bundle_replaces_no_contract() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.wsdl");
+    let contract = wsdl("a.xsd");
+    std::fs::write(&path, &contract).unwrap();
+    let output = castile(&["bundle", "a.wsdl", "-o", "./a.wsdl"], folder.path());
+    assert_eq!(output.status.code(), Some(2));
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(told.contains("a.wsdl is what is read, and would be replaced by the bundle"), "{told}");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), contract);
+}
+
 #[test]
 fn what_is_missing_is_told_with_what_to_do() {
     let folder = tempfile::tempdir().unwrap();

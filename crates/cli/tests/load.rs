@@ -612,3 +612,20 @@ fn what_a_peer_says_never_reaches_a_terminal_raw() {
     assert!(told.contains(r" 2J\u{202e} busy"), "{told}");
     assert!(!told.contains(['\u{9b}', '\u{202e}', '\u{85}', '\u{1b}']), "{told:?}");
 }
+
+/// It said that 2 users were the highest load without what there was at 2 users.
+#[test]
+fn a_search_that_finds_nothing_says_so() {
+    let server = Server::start(|_, _| (200, void()));
+    let of = |arguments: &[&str]| {
+        let all = ["--operation", "EchoVoid", "--users", "2", "--duration", "50ms"];
+        load("wstest.wsdl", &server.url(), &[&all, arguments].concat())
+    };
+    let none = of(&["--until", "p99>1us"]);
+    assert_eq!(none.status.code(), Some(1), "{}", told(&none));
+    assert!(told(&none).contains("failed: no load that was tried is one that was looked for"), "{}", told(&none));
+    let most = of(&["--until", "p99>10s", "--most", "3"]);
+    assert_eq!(most.status.code(), Some(0), "{}", told(&most));
+    let shown = String::from_utf8_lossy(&most.stdout).into_owned() + &told(&most);
+    assert!(shown.contains("The search ended at the largest load that was allowed"), "{shown}");
+}

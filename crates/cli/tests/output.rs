@@ -83,10 +83,16 @@ fn results_are_saved_before_they_are_printed() {
 #[test]
 fn results_that_can_not_be_saved_are_printed() {
     let folder = tempfile::tempdir().unwrap();
-    let in_the_way = folder.path().join("file");
-    fs::write(&in_the_way, "").unwrap();
+    // What is known to be in the way before is told before.
+    let file = folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    let command = [&BENCH[..], &["--no-floor", "--out", file.to_str().unwrap()]].concat();
     let output = folder.path().join("output");
-    let command = [&BENCH[..], &["--no-floor", "--out", in_the_way.to_str().unwrap()]].concat();
+    let (code, said) = run(&command, fs::File::create(&output).unwrap());
+    assert_eq!(code, Some(2), "{said}");
+    let in_the_way = folder.path().join("report/index.html");
+    fs::create_dir_all(&in_the_way).unwrap();
+    let command = [&BENCH[..], &["--no-floor", "--out", in_the_way.parent().unwrap().to_str().unwrap()]].concat();
     let (code, said) = run(&command, fs::File::create(&output).unwrap());
     assert_eq!(code, Some(3), "{said}");
     assert!(fs::read_to_string(&output).unwrap().contains("EchoVoid"), "{said}");

@@ -1,6 +1,6 @@
 //! Step search: how much load a server takes.
 
-use crate::report::Row;
+use crate::report::{Row, SearchEnd};
 use crate::{Arrivals, Criterion, Pace, Plan};
 
 /// How close the highest load that is still good is to the lowest that isn't, before a search ends.
@@ -102,6 +102,16 @@ impl Search {
             Goal::Until(_) => (tried[index].good, tried[index].load),
         };
         (1..rows.len()).fold(0, |found, index| if rank(index) > rank(found) { index } else { found })
+    }
+
+    /// In what the step that was found is not what was looked for.
+    pub(crate) fn end(&self, tried: &[Tried], found: usize) -> Option<SearchEnd> {
+        let step = tried.get(found)?;
+        match self.goal {
+            Goal::Until(_) if !step.good => Some(SearchEnd::NoneMet),
+            _ if step.good && self.whole(self.most) <= step.load => Some(SearchEnd::AtMost),
+            _ => None,
+        }
     }
 
     /// The plan of a step.

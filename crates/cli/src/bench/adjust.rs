@@ -5,8 +5,11 @@ use std::time::Duration;
 use castile_load::report::{Client, Method};
 use castile_load::{Arrivals, Driver, Load, Pace, Plan, Requests, Start, Stop};
 
-use crate::load::hold;
-use crate::quantity::{count, rate, some_time, time};
+use crate::load::{hold, rate};
+use crate::quantity::{count, some_time, time};
+
+/// How many runs of a case there may be.
+const MOST_RUNS: usize = 1_000;
 
 /// Options that override what a profile says.
 // A name of its own, since it becomes part of the arguments of a command.
@@ -23,7 +26,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "TIME", value_parser = some_time)]
     duration: Option<Duration>,
     /// Runs of each case against each target; they take turns
-    #[arg(long, value_name = "N", value_parser = count::<usize>)]
+    #[arg(long, value_name = "N", value_parser = runs)]
     runs: Option<usize>,
     /// How long users think between requests; a bare number is seconds
     #[arg(long, value_name = "TIME", value_parser = time)]
@@ -146,4 +149,11 @@ const METHODS: [(&str, Method); 5] = [
 fn method(text: &str) -> Result<Method, String> {
     let known = METHODS.iter().find(|(name, _)| *name == text);
     known.map(|(_, method)| *method).ok_or_else(|| "expected closed, open, users, ramp or sequence".to_owned())
+}
+
+fn runs(text: &str) -> Result<usize, String> {
+    match count(text)? {
+        runs if runs <= MOST_RUNS => Ok(runs),
+        _ => Err("expected at most 1,000 runs".to_owned()),
+    }
 }

@@ -225,7 +225,7 @@ fn think(text: &str) -> Result<Think, String> {
 }
 
 /// A rate above 0 that a driver may be asked for.
-fn rate(text: &str) -> Result<f64, String> {
+pub(crate) fn rate(text: &str) -> Result<f64, String> {
     sendable(quantity::rate(text)?)
 }
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::Recorder;
-use crate::report::{Client, Results, Row};
+use crate::report::{Client, Results, Row, SearchEnd};
 
 /// Above this share of its cores, a side is at its limit.
 const BUSY: f64 = 0.9;
@@ -60,6 +60,14 @@ fn warnings(results: &Results) -> Vec<String> {
         }
     };
     name(&|row| row.wrong() > 0, "Wrong or missing answers, so the figures are not valid");
+    name(
+        &|row| row.search_end == Some(SearchEnd::NoneMet),
+        "No load that was tried was without what was not to be, so this is not what was looked for",
+    );
+    name(
+        &|row| row.search_end == Some(SearchEnd::AtMost),
+        "The search ended at the largest load that was allowed, so the server can do more",
+    );
     name(
         &|row| row.driver_limited,
         "The driver, not the server, was the limit, so the server can do more than measured",

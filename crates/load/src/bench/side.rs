@@ -269,7 +269,9 @@ impl<'a> Side<'a> {
         // What failed at higher loads is told by the curve: there are more users than the server can take, and that was the question.
         let row = rows.swap_remove(found);
         let users_at_peak = (search.axis == Axis::Users).then_some(row.connections);
-        let whole = Row { users_at_peak, curve: steps, driver_limited: limit.is_some(), limited_by: limit, ..row };
+        let search_end = search.end(&tried, found);
+        let whole =
+            Row { users_at_peak, search_end, curve: steps, driver_limited: limit.is_some(), limited_by: limit, ..row };
         let parts = parts.swap_remove(found).into_iter().map(|part| Row { users_at_peak, ..part });
         Ok(std::iter::once(whole).chain(parts).collect())
     }

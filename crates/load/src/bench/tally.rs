@@ -296,6 +296,7 @@ impl Tally {
             driver_cpu_share,
             driver_cpu_us_per_request: per_request(self.driver_cpu),
             lag_us: (!record.lag.is_empty()).then(|| lag(&record.lag)),
+            search_end: None,
             driver_limited: limited_by.is_some(),
             limited_by,
             disturbed: self.disturbed,

@@ -23,6 +23,7 @@ mod table;
 mod versus;
 
 use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 pub use clients::{Called, ClientRow, Clients};
@@ -31,7 +32,7 @@ pub use judge::{Condition, Judged};
 pub use ratio::Ratio;
 pub use results::{
     Build, Client, FLOOR, Interval, Kind, Lag, Latency, Method, Pass, Published, PublishedFigure, Quantile, Reason,
-    Results, Row, Spread, Step, Suite, Target, Term, wrong_answers,
+    Results, Row, SearchEnd, Spread, Step, Suite, Target, Term, wrong_answers,
 };
 pub use table::note;
 
@@ -40,10 +41,13 @@ use serde::Serialize;
 use crate::{Error, ErrorKind};
 
 impl Results {
-    /// Writes `results.json` and `index.html` into a directory, which is made if it is not there; gives their paths.
-    pub fn write(&self, directory: &Path) -> Result<[PathBuf; 2], Error> {
-        let json = save(directory, "results.json", &self.json()?)?;
-        Ok([json, save(directory, "index.html", &self.page()?)?])
+    /// Writes `results.json` and `index.html` into a directory, which is made if it is not there; gives their paths. Other results
+    /// there are kept as `results.1.json`, or under a higher number.
+    pub fn write(&self, directory: &Path) -> Result<Vec<PathBuf>, Error> {
+        let json = self.json()?;
+        let kept = keep_earlier(directory, &json)?;
+        let json = save(directory, "results.json", &json)?;
+        Ok([json, save(directory, "index.html", &self.page()?)?].into_iter().chain(kept).collect())
     }
 
     /// What `results.json` holds.
@@ -88,6 +92,83 @@ fn save(directory: &Path, name: &str, text: &str) -> Result<PathBuf, Error> {
     let wrong = |path: &Path| Error::new(ErrorKind::Report, format!("can't write {}", path.display()));
     fs::create_dir_all(directory).map_err(|error| wrong(directory).because(error))?;
     let path = directory.join(name);
-    fs::write(&path, text).map_err(|error| wrong(&path).because(error))?;
+    write_whole(&path, text).map_err(|error| wrong(&path).because(error))?;
     Ok(path)
+}
+
+/// Writes a file. What was there stays until all of the new content is, so that a full disk takes nothing away. What is no regular
+/// file, such as a device, is written to.
+///
+/// # Errors
+/// What the system says. No part of the new content is left then.
+pub fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+    // A link leads on to what it led to.
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let there = fs::metadata(&path).ok();
+    let Some(name) = path.file_name().filter(|_| there.as_ref().is_none_or(fs::Metadata::is_file)) else {
+        return fs::write(&path, text);
+    };
+    let temporary = path.with_file_name(format!(".{}.{}", name.to_string_lossy(), std::process::id()));
+    let write = || {
+        let mut file = fs::File::create_new(&temporary)?;
+        file.write_all(text.as_bytes())?;
+        if let Some(there) = &there {
+            file.set_permissions(there.permissions())?;
+        }
+        drop(file);
+        fs::rename(&temporary, &path)
+    };
+    write().inspect_err(|_| drop(fs::remove_file(&temporary)))
+}
+
+/// Gives a file of earlier results another name, `results.1.json` or a higher number, unless it holds this text.
+fn keep_earlier(directory: &Path, text: &str) -> Result<Option<PathBuf>, Error> {
+    let path = directory.join("results.json");
+    match fs::read_to_string(&path) {
+        Ok(there) if there != text => {}
+        _ => return Ok(None),
+    }
+    let mut names = (1..).map(|number: u32| directory.join(format!("results.{number}.json")));
+    let Some(kept) = names.find(|name| !name.exists()) else { return Ok(None) };
+    fs::rename(&path, &kept).map_err(|error| {
+        Error::new(ErrorKind::Report, format!("can't keep the earlier {}", path.display())).because(error)
+    })?;
+    Ok(Some(kept))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A full disk left a cut file in place of a whole one.
+    #[test]
+    fn what_is_there_stays_until_the_new_content_is() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.json");
+        write_whole(&path, "one").unwrap();
+        write_whole(&path, "two").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "two");
+        // Its own name stands for a disk that has no room.
+        let temporary = directory.path().join(format!(".a.json.{}", std::process::id()));
+        fs::create_dir(&temporary).unwrap();
+        write_whole(&path, "three").unwrap_err();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "two");
+        fs::remove_dir(&temporary).unwrap();
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+
+    /// A bench, and a page made again without `--out`, replaced the results of another bench.
+    #[test]
+    fn earlier_results_are_kept() {
+        let directory = tempfile::tempdir().unwrap();
+        let results = directory.path().join("results.json");
+        for (earlier, kept) in [("{1}", "results.1.json"), ("{2}", "results.2.json")] {
+            fs::write(&results, earlier).unwrap();
+            assert_eq!(keep_earlier(directory.path(), "{3}").unwrap(), Some(directory.path().join(kept)));
+            assert_eq!(fs::read_to_string(directory.path().join(kept)).unwrap(), earlier);
+        }
+        assert_eq!(keep_earlier(directory.path(), "{3}").unwrap(), None);
+        fs::write(&results, "{3}").unwrap();
+        assert_eq!(keep_earlier(directory.path(), "{3}").unwrap(), None);
+    }
 }

@@ -167,6 +167,17 @@ pub struct PublishedFigure {
     pub note: Option<String>,
 }
 
+/// In what a search for the highest load found less than what was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum SearchEnd {
+    /// At no load that was tried did it hold. The row is one of those.
+    NoneMet,
+    /// It still held at the largest load that was allowed.
+    AtMost,
+}
+
 /// One case against one target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
@@ -275,6 +286,9 @@ pub struct Row {
     /// How late the driver woke to send requests that were due by the clock: the largest and the 99th percentile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lag_us: Option<Lag>,
+    /// How a search for the highest load ended, where it found less than what was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search_end: Option<SearchEnd>,
     /// Whether the driver, not the server, was the limit, so that the server can do more than was measured.
     pub driver_limited: bool,
     /// What of the driver was the limit, in words.

@@ -139,6 +139,7 @@ pub fn row(noise: &mut Noise, case: &str, target: &str, per_second: f64, cpu: f6
         lag_us: None,
         driver_limited: false,
         limited_by: None,
+        search_end: None,
         disturbed: None,
         rising: false,
         request_bytes: (cpu * 30.0) as usize,

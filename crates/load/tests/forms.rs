@@ -257,6 +257,12 @@ fn a_difference_is_told_only_where_the_runs_leave_no_doubt() {
     let mut other = sample::results();
     other.machine.cores = 64;
     assert!(compare(other).warnings()[0].contains("machine"));
+    // What others took of the cores was told of the bench, and not of its comparison.
+    let mut disturbed = sample::results();
+    disturbed.suites[0].cases[0].disturbed = Some(0.4);
+    let compared = compare(disturbed);
+    let [warning] = compared.warnings() else { panic!("{:?}", compared.warnings()) };
+    assert!(warning.starts_with("Other processes used the cores") && warning.ends_with(": b"), "{warning}");
 }
 
 #[test]

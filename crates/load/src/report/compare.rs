@@ -175,6 +175,16 @@ fn warnings(benches: &[(String, Results)]) -> Vec<String> {
     if !wrong.is_empty() {
         warnings.push(format!("Wrong or missing answers, so the figures are not valid: {}", wrong.join(", ")));
     }
+    let is_disturbed = |results: &Results| results.rows().any(|row| row.disturbed.is_some());
+    let disturbed: Vec<&str> =
+        benches.iter().filter(|(_, results)| is_disturbed(results)).map(|(name, _)| name.as_str()).collect();
+    if !disturbed.is_empty() {
+        warnings.push(format!(
+            "Other processes used the cores, so requests per second may differ for that alone; processor time per request says more: \
+             {}",
+            disturbed.join(", ")
+        ));
+    }
     warnings
 }
 

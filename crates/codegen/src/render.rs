@@ -30,23 +30,28 @@ use piece::Piece;
 pub(crate) fn render(plan: &Plan, documents: &[Document], options: &Options) -> String {
     let namespaces = Namespaces::new(plan);
     let root = Context { plan, namespaces: &namespaces, module: 0 };
-    let mut modules: Vec<Vec<Piece>> = plan.modules.iter().map(|_| Vec::new()).collect();
+    let mut modules: Vec<(bool, Vec<Piece>)> = plan.modules.iter().map(|_| (false, Vec::new())).collect();
     for (item, piece) in plan.items.iter().zip(items(root)) {
-        modules[item.path().module].push(piece);
+        let (imports, pieces) = &mut modules[item.path().module];
+        // All of an enumeration is made by a macro, which is called by its path.
+        *imports |= !matches!(item, Item::Enumeration(_));
+        pieces.push(piece);
     }
     let mut modules = plan.modules.iter().zip(modules);
 
     let services =
         plan.services.iter().map(|service| Piece::new(service::render(service, documents, options, root), root));
     let tables = plan.services.iter().map(|service| Piece::new(service::tables(service, root), root));
-    let items = modules.next().into_iter().flat_map(|(_, items)| items);
+    let (imports, items) = modules.next().map(|(_, module)| module).unwrap_or_default();
+    let imports = imports || !plan.services.is_empty();
     let body: Vec<Piece> = services.chain(items).chain(tables).collect();
     // Names that are declared here hide those of the library; none of them is one that generated code takes from it.
-    let imports = quote! { use ::castile::codegen::*; };
-    let mut source = if body.is_empty() { String::new() } else { Piece::new(imports.clone(), root).source };
+    let library = quote! { use ::castile::codegen::*; };
+    let imported = |imports: bool, context| imports.then(|| Piece::new(library.clone(), context).source);
+    let mut source = imported(imports, root).unwrap_or_default();
     source += &Piece::new(namespaces.constants(plan), root).source;
     source.extend(body.into_iter().map(|piece| piece.source));
-    for (module, (Module { namespace, ident }, body)) in (1..).zip(modules) {
+    for (module, (Module { namespace, ident }, (imports, body))) in (1..).zip(modules) {
         if body.is_empty() {
             continue;
         }
@@ -68,7 +73,7 @@ pub(crate) fn render(plan: &Plan, documents: &[Document], options: &Options) -> 
         let empty = Piece::new(empty, root).source;
         source += empty.trim_end().trim_end_matches('}');
         source.push('\n');
-        source += &Piece::new(imports.clone(), context).source;
+        source += &imported(imports, context).unwrap_or_default();
         source.extend(body.into_iter().map(|piece| piece.source));
         source += "}\n";
     }

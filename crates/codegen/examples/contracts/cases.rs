@@ -193,10 +193,13 @@ fn field<'a>(operation: &'a Expr, direction: &str) -> Option<(&'a Expr, Kind)> {
         _ => None,
     })?;
     let mut kind = Kind::Message;
+    // Whatever else is called on it is no matter here.
     loop {
         match root {
-            Expr::MethodCall(call) if call.method == "encoded" => {
-                kind = Kind::Call;
+            Expr::MethodCall(call) => {
+                if call.method == "encoded" {
+                    kind = Kind::Call;
+                }
                 root = &call.receiver;
             }
             Expr::Call(ExprCall { func, args, .. }) => match func.to_token_stream().to_string().as_str() {

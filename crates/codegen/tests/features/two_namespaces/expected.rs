@@ -140,9 +140,17 @@ impl<S: HttpService> FeatureClient<S> {
     }
 }
 
+static STRING_TYPES: xs::SimpleTypes = xs::SimpleTypes::new(
+    "xs:string",
+    "string",
+    &[("urn:two_namespaces:enumerations", "Kind")],
+);
+
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
+    /// The attribute `kind`.
+    pub kind: Option<enumerations::Kind>,
     /// The element `a`.
     pub a: i32,
     /// The element `note`.
@@ -157,19 +165,24 @@ pub struct Value {
 
 static VALUE: [Element; 5] = [
     Element::new(NAMESPACE_2, "a", 0),
-    Element::new(NAMESPACE, "note", 1),
+    Element::new(NAMESPACE, "note", 1).types(&STRING_TYPES),
     Element::new(NAMESPACE_2, "part", 3),
     Element::new(NAMESPACE, "parts", 5).occurs(0, Some(1)),
     Element::new(NAMESPACE_2, "b", 6),
 ];
 
 impl FromXml for Value {
+    const ATTRIBUTES: &'static xs::Attributes = {
+        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "kind")]);
+        &ATTRIBUTES
+    };
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "Value"));
     const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let value = Value {
+            kind: decoder.attribute(Self::ATTRIBUTES, 0)?,
             a: decoder.required(&VALUE, 0)?,
             note: decoder.required(&VALUE, 1)?,
             part: decoder.required(&VALUE, 2)?,
@@ -182,6 +195,12 @@ impl FromXml for Value {
 }
 
 impl ToXml for Value {
+    const HAS_ATTRIBUTES: bool = true;
+
+    fn attributes(&self, out: &mut Encoder) {
+        out.optional_attribute("kind", &self.kind);
+    }
+
     fn content(&self, out: &mut Encoder) {
         out.element("<ns1:a>", &self.a, "</ns1:a>");
         out.element("<note>", &self.note, "</note>");
@@ -300,5 +319,27 @@ pub mod other {
         fn content(&self, out: &mut Encoder) {
             out.repeated("<part>", &self.part, "</part>");
         }
+    }
+}
+
+/// Types of the namespace `urn:two_namespaces:enumerations`.
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::module_inception, reason = "the module around it may be called the same")]
+pub mod enumerations {
+    /// The type `Kind`.
+    #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+    pub enum Kind {
+        /// The value `one`.
+        One,
+        /// The value `two`.
+        Two,
+        /// A value that the contract doesn't list.
+        Other(String),
+    }
+
+    ::castile::codegen::enumeration! {
+        Kind: "Kind", Preserve, Other;
+        One = "one",
+        Two = "two",
     }
 }

@@ -211,6 +211,23 @@ fn a_contract_that_somebody_else_wrote_is_not_replaced() {
     assert_eq!(fs::read_to_string(&theirs).unwrap(), "theirs");
 }
 
+/// Names of files that differ in a mark are one name of a module: the second replaced the first.
+#[test]
+fn what_was_generated_from_another_contract_is_not_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let [one, other] = ["a-b.wsdl", "a_b.wsdl"].map(|name| folder.path().join(name));
+    let out = folder.path().join("out");
+    for path in [&one, &other] {
+        fs::copy(contract(), path).unwrap();
+    }
+    succeeded(&generate(&one, &out, &[]));
+    let output = generate(&other, &out, &[]);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("a_b.rs was generated from a-b.wsdl, and would be replaced"), "{message}");
+    succeeded(&generate(&one, &out, &[]));
+}
+
 #[test]
 fn an_edited_copy_of_a_contract_is_not_lost() {
     let folder = tempfile::tempdir().unwrap();

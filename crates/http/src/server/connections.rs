@@ -3,6 +3,7 @@
 //! A connection that waits for its peer says so in its [`Wait`]. When there are too many, the slowest of those that wait
 //! is dropped. Connections that work are never dropped.
 
+use std::cmp::Reverse;
 use std::ptr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize};
@@ -49,7 +50,15 @@ pub(super) struct Connections {
     /// From when on holders of a budget may be looked for again, in milliseconds since the server began.
     relief: AtomicU64,
     open: Mutex<Vec<Arc<Activity>>>,
+    /// The slowest of those that waited when they were looked for, the very slowest last, and their pace then.
+    slowest: Mutex<Vec<(Pace, Arc<Activity>)>>,
 }
+
+/// How slowly a peer that waits moves: what it moved lately, and when its wait began. The slowest has least.
+type Pace = (u64, u64);
+
+/// How many of the slowest are looked for at once: all connections are looked at.
+const SLOWEST: usize = 64;
 
 /// How long holders of a budget are not looked for again, in milliseconds: at least, and at most. All connections are looked at.
 const RELIEF_PAUSE: u64 = 2;
@@ -73,6 +82,7 @@ impl Connections {
             bytes: AtomicUsize::new(0),
             relief: AtomicU64::new(0),
             open: Mutex::default(),
+            slowest: Mutex::default(),
         }
     }
 
@@ -89,10 +99,36 @@ impl Connections {
         Some(Open(activity))
     }
 
-    /// Closes the connection that has been waiting most slowly, if one waits, to make room for another one.
+    /// Closes the connection that has been waiting most slowly, if one waits, to make room for another one. A flood asks for each of
+    /// its connections, so the slowest are looked for once for many.
     pub(super) fn make_room(&self) {
-        // Closed, not answered: an answer may wait for its reader.
-        self.drop_slowest(Wait::CLOSED, |_| true);
+        let mut slowest = self.slowest.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.now();
+        // Closed, not answered: an answer may wait for its reader. Who moved something since is no longer the slowest.
+        let close = |(pace, activity): (Pace, Arc<Activity>)| {
+            let is_dropped =
+                activity.wait.is_on() && activity.wait.pace(now) <= pace && activity.wait.drop_it(Wait::CLOSED);
+            if is_dropped {
+                self.give_up(&activity);
+            }
+            is_dropped
+        };
+        while let Some(candidate) = slowest.pop() {
+            if close(candidate) {
+                return;
+            }
+        }
+        let open = self.lock();
+        let waiting = open.iter().filter(|activity| activity.wait.is_on());
+        slowest.extend(waiting.map(|activity| (activity.wait.pace(now), activity.clone())));
+        drop(open);
+        if slowest.len() > SLOWEST {
+            slowest.select_nth_unstable_by_key(SLOWEST, |(pace, _)| *pace);
+            slowest.truncate(SLOWEST);
+        }
+        slowest.sort_unstable_by_key(|(pace, _)| Reverse(*pace));
+        // One may have gone on in the meantime.
+        while slowest.pop().is_some_and(|candidate| !close(candidate)) {}
     }
 
     /// Drops those who hold much of a budget, the slowest first, until so many bytes of it come free, if that many can, and an
@@ -197,6 +233,8 @@ pub(super) struct Open(pub(super) Arc<Activity>);
 impl Drop for Open {
     fn drop(&mut self) {
         let mut open = self.0.shared.admission.connections.lock();
+        // Who is known as slow is not closed once more.
+        self.0.wait.end();
         let index = self.0.index.load(Relaxed);
         open.swap_remove(index);
         if let Some(moved) = open.get(index) {
@@ -323,7 +361,7 @@ impl Wait {
     }
 
     /// What the slowest has least of: what it moved lately, and of those that moved nothing, when its wait began.
-    fn pace(&self, now: u64) -> (u64, u64) {
+    fn pace(&self, now: u64) -> Pace {
         (self.lately(now), self.since.load(Relaxed))
     }
 

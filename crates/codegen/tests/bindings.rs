@@ -250,6 +250,7 @@ async fn nil_wrappers_are_read_leniently() {
     for (call, expected, deviations) in [
         (format!("{nil}/>"), "pingResponse", ""),
         (format!("{nil}> </r:ping>"), "pingResponse", ""),
+        (format!("{nil}><!-- nothing --> </r:ping>"), "pingResponse", ""),
         (format!("{some}><a>1</a><c>3</c></r:some>"), "<a>1</a>", "<some> is nil, where a value was expected"),
     ] {
         let (status, answer) = ask(&server, "", &format!("<s:Body>{call}</s:Body>")).await;

@@ -262,16 +262,10 @@ impl<'a> Decoder<'a> {
         self.root_attributes::<T>(element)?;
         match self.lenient {
             None => self.nil_has_no_children(element)?,
-            // One with content is read as if it didn't say so, which is told.
-            Some(_) => self.nil &= !self.is_blank(),
+            // One with children is read as if it didn't say so, which is told.
+            Some(_) => self.nil &= self.has_children(),
         }
         self.root_content(element)
-    }
-
-    /// Whether the element whose start tag was read last has no content but white space.
-    fn is_blank(&self) -> bool {
-        let (before, behind) = self.reader.input().split_at(self.reader.offset());
-        before.ends_with("/>") || behind.trim_ascii_start().starts_with("</")
     }
 
     fn root_attributes<T: FromXml>(&mut self, element: &'static Element) -> Result<(), Error> {

@@ -68,6 +68,12 @@ impl Lenient {
 }
 
 impl<'a> Decoder<'a> {
+    /// Whether the element that was surveyed last, whose start tag was read last, has children.
+    pub(super) fn has_children(&self) -> bool {
+        let last = self.lenient.as_ref().and_then(|lenient| lenient.elements.last());
+        last.is_some_and(|last| last.start as usize >= self.reader.offset())
+    }
+
     /// Finds where the elements in the one lie that is open.
     pub(super) fn survey(&mut self) -> Result<(), Error> {
         let Some(lenient) = &mut self.lenient else { return Ok(()) };

@@ -193,19 +193,19 @@ impl Connections {
             return;
         }
         let much = others / (self.receiving.load(Relaxed).max(2) - 1) / 2;
-        self.drop_slowest(Wait::DROPPED, |other| other.wait.is_for_body() && other.wait.held() >= much);
+        self.drop_slowest(|other| other.wait.is_for_body() && other.wait.held() >= much);
     }
 
     /// Drops the slowest of those that wait and are `among` the ones that may be dropped.
     #[cold]
-    fn drop_slowest(&self, how: u8, among: impl Fn(&Activity) -> bool) {
+    fn drop_slowest(&self, among: impl Fn(&Activity) -> bool) {
         let now = self.now();
         let open = self.lock();
         let waiting = open.iter().filter(|activity| activity.wait.is_on() && among(activity));
         let slowest = waiting.min_by_key(|activity| activity.wait.pace(now));
         // What it holds is as good as gone: nobody else has to go for that.
         if let Some(activity) = slowest
-            && activity.wait.drop_it(how)
+            && activity.wait.drop_it(Wait::DROPPED)
         {
             self.give_up(activity);
         }
@@ -255,11 +255,11 @@ impl Received {
         if let (Some(max), Some(peer)) = (limits.requests_per_peer, activity.peer) {
             let is_same = |other: &Activity| other.peer == Some(peer) && other.wait.is_for_body();
             if connections.lock().iter().filter(|other| is_same(other)).count() >= max {
-                connections.drop_slowest(Wait::DROPPED, is_same);
+                connections.drop_slowest(is_same);
             }
         }
         if connections.receiving.fetch_add(1, Relaxed) >= limits.requests {
-            connections.drop_slowest(Wait::DROPPED, |other| other.wait.is_for_body());
+            connections.drop_slowest(|other| other.wait.is_for_body());
         }
         activity.wait.begin_anew(connections.now());
         let received = Received(activity);

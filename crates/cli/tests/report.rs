@@ -48,7 +48,10 @@ fn benches_are_compared_under_their_short_names() {
         table.lines().next().unwrap().split_whitespace().eq(["case", "before", "after", "after", "after"]),
         "{table}"
     );
-    assert!(table.contains("+20.0 %") && table.contains("no difference seen"), "{table}");
+    assert!(
+        table.contains("+20.0 %") && table.contains("req/s: more") && table.contains("req/s: none seen"),
+        "{table}"
+    );
     assert!(
         std::fs::read_to_string(directory.path().join("comparison.html")).unwrap().contains("after against before")
     );

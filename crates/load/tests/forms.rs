@@ -6,7 +6,7 @@ mod sample;
 #[path = "support/stacks.rs"]
 mod stacks;
 
-use castile_load::report::{Comparison, FLOOR, Method, Reason, Results, Row, Spread, wrong_answers};
+use castile_load::report::{Client, Comparison, FLOOR, Interval, Method, Reason, Results, Row, Spread, wrong_answers};
 use castile_load::{Criterion, ErrorKind};
 
 fn rows(results: &Results) -> Vec<&Row> {
@@ -17,6 +17,18 @@ fn rows(results: &Results) -> Vec<&Row> {
 fn with_runs(mut results: Results, case: &str, runs: &[f64]) -> Results {
     for row in results.suites.iter_mut().flat_map(|suite| &mut suite.cases).filter(|row| row.case == case) {
         row.requests_per_second = Spread::of(runs.to_vec());
+    }
+    results
+}
+
+/// A copy in which the raw rows of one case were measured in slices: 10 µs a request on the floor, and so many elsewhere.
+fn in_slices(mut results: Results, case: &str, cpu: f64) -> Results {
+    let rows = results.suites.iter_mut().flat_map(|suite| &mut suite.cases);
+    for row in rows.filter(|row| row.case == case && row.client == Client::Raw) {
+        let noise = if row.target == FLOOR { [1.0; 8] } else { [0.98, 1.0, 1.02, 0.99, 1.01, 1.0, 1.0, 1.0] };
+        let cpu = if row.target == FLOOR { 10.0 } else { cpu };
+        let slice = |factor| Interval { server_cpu_us_per_request: Some(cpu * factor), ..Interval::default() };
+        row.series = noise.map(slice).into();
     }
     results
 }
@@ -237,6 +249,12 @@ fn rows_fail_by_conditions_and_by_what_is_not_known() {
     assert!(slow.iter().all(|failed| failed.found > Some(20_000.0)) && !slow.is_empty() && slow.len() < measured);
 }
 
+/// Whether a line of a table begins with a name and has a text, however wide its columns are.
+fn says(table: &str, name: &str, text: &str) -> bool {
+    let spaced = |line: &str| format!(" {} ", line.split_whitespace().collect::<Vec<_>>().join(" "));
+    table.lines().map(spaced).any(|line| line.contains(name) && line.contains(text))
+}
+
 #[test]
 fn a_difference_is_told_only_where_the_runs_leave_no_doubt() {
     let first = with_runs(sample::results(), "echoVoid", &[100.0, 101.0, 99.0]);
@@ -244,10 +262,10 @@ fn a_difference_is_told_only_where_the_runs_leave_no_doubt() {
     let second = with_runs(second, "GetOrder", &[5.0]);
     let compare = |second: Results| Comparison::of(&[("a".to_owned(), first.clone()), ("b".to_owned(), second)]);
     let table = compare(second).table();
-    let says = |name: &str, text: &str| table.lines().any(|line| line.contains(name) && line.contains(text));
+    let says = |name: &str, text: &str| says(&table, name, text);
     // Means 100 and 110, standard errors of √(2/3): ±2.776 of them at 4 degrees of freedom.
-    assert!(says("echoVoid", "+10.0 % (+7.7 to +12.3)                more"), "{table}");
-    assert!(says("echoInteger", "no difference seen") && !says("echoInteger", "more"), "{table}");
+    assert!(says("echoVoid", "+10.0 % (+7.7 to +12.3) req/s: more"), "{table}");
+    assert!(says("echoInteger", "req/s: none seen") && !says("echoInteger", "more"), "{table}");
     assert!(says("GetOrder", "not known"), "one run tells nothing of its spread: {table}");
     let mut searched = sample::results();
     for row in searched.suites.iter_mut().flat_map(|suite| &mut suite.cases).filter(|row| row.method == Method::Users) {
@@ -263,6 +281,48 @@ fn a_difference_is_told_only_where_the_runs_leave_no_doubt() {
     let compared = compare(disturbed);
     let [warning] = compared.warnings() else { panic!("{:?}", compared.warnings()) };
     assert!(warning.starts_with("Other processes used the cores") && warning.ends_with(": b"), "{warning}");
+}
+
+/// Requests per second say how busy the machine was as well: more of them were called better, though the server took more.
+#[test]
+fn benches_are_judged_by_processor_time_where_both_have_it_beside_the_floor() {
+    let bench = |cpu: f64, rate: f64| {
+        let results = with_runs(sample::results(), "echoVoid", &[rate, rate + 1.0, rate - 1.0]);
+        in_slices(results, "echoVoid", cpu)
+    };
+    let compare = |first: &Results, second: &Results| {
+        Comparison::of(&[("a".to_owned(), first.clone()), ("b".to_owned(), second.clone())])
+    };
+    let (first, second) = (bench(12.0, 100.0), bench(15.0, 200.0));
+    let comparison = compare(&first, &second);
+    let table = comparison.table();
+    // 15 µs against 12, of which each may be 2 % off.
+    assert!(says(&table, " echoVoid · castile · raw ", "+25.0 % (+20.1 to +30.1) CPU: more"), "{table}");
+    assert!(says(&table, " echoVoid · castile · typed ", "req/s: more"), "the floor has no typed client: {table}");
+    for note in ["CPU: server CPU time per request", "req/s: requests per second, where"] {
+        assert!(table.contains(note), "{note} in\n{table}");
+    }
+    let json: serde_json::Value = serde_json::from_str(&comparison.json().unwrap()).unwrap();
+    let row = json["suites"][0]["rows"].as_array().unwrap().iter().find(|row| row["row"] == "castile · raw").unwrap();
+    assert_eq!(row["differences"][0]["by"], "cpu-beside-floor", "{row}");
+    assert_eq!(row["differences"][0]["verdict"], "worse", "{row}");
+    assert_eq!(row["figures"][1]["times_floor"]["pairs"], 8, "{row}");
+    let page = comparison.page().unwrap();
+    assert!(page.contains("CPU: more") && page.contains("1.50 (1.47–1.53)"), "{page}");
+
+    let table = compare(&second, &first).table();
+    assert!(says(&table, " echoVoid · castile · raw ", "-20.0 % (-23.1 to -16.7) CPU: less"), "{table}");
+    let table = compare(&first, &bench(12.1, 200.0)).table();
+    assert!(says(&table, " echoVoid · castile · raw ", "CPU: none seen"), "{table}");
+    // Errors are answered at once.
+    let mut wrong = second.clone();
+    for row in wrong.suites[0].cases.iter_mut().filter(|row| row.case == "echoVoid") {
+        row.errors = 1;
+    }
+    let table = compare(&first, &wrong).table();
+    assert!(says(&table, " echoVoid · castile · raw ", "req/s: more"), "{table}");
+    let without = compare(&sample::results(), &sample::results_of(11)).table();
+    assert!(!without.contains("CPU: "), "{without}");
 }
 
 #[test]

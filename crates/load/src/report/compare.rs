@@ -6,7 +6,7 @@ use super::format::{count, figure, microseconds, spread};
 use super::label::{Labels, full};
 use super::page::{Forest, fill};
 use super::student::Difference;
-use super::{Method, Results, Row, Spread};
+use super::{Method, Ratio, Results, Row, Spread};
 use crate::{Error, Machine};
 
 /// Some benches of which the first is what the others are compared with.
@@ -48,7 +48,35 @@ pub(super) struct Compared {
     /// In the order of the benches; `None` where a bench doesn't have the row.
     pub(super) figures: Vec<Option<Figures>>,
     /// Each bench after the first against it; `None` where nothing can be said.
-    pub(super) differences: Vec<Option<Difference>>,
+    pub(super) differences: Vec<Option<Change>>,
+}
+
+/// What a bench has of a row beside the first.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct Change {
+    by: Yardstick,
+    verdict: Verdict,
+    #[serde(flatten)]
+    pub(super) difference: Difference,
+}
+
+/// What two benches are judged by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Yardstick {
+    /// The server's CPU time for a request, as a multiple of what the floor of the same bench took.
+    CpuBesideFloor,
+    /// For want of that. It also says how busy the machine was.
+    RequestsPerSecond,
+}
+
+/// What a difference comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Verdict {
+    Better,
+    Worse,
+    Unseen,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -57,6 +85,7 @@ pub(super) struct Figures {
     pub(super) p50_us: f64,
     pub(super) p99_us: f64,
     pub(super) server_cpu_us_per_request: Option<f64>,
+    pub(super) times_floor: Option<Ratio>,
     pub(super) errors: u64,
     pub(super) driver_limited: bool,
 }
@@ -91,6 +120,15 @@ impl Comparison {
         self.suites.iter().flat_map(|suite| suite.rows.iter().map(move |row| (&*suite.suite, row)))
     }
 
+    /// What the rows are judged by.
+    pub(super) fn yardsticks(&self) -> impl Iterator<Item = Yardstick> {
+        let has = |yardstick: &Yardstick| {
+            let mut changes = self.rows().flat_map(|(_, row)| row.differences.iter().flatten());
+            changes.any(|change| change.by == *yardstick)
+        };
+        [Yardstick::CpuBesideFloor, Yardstick::RequestsPerSecond].into_iter().filter(has)
+    }
+
     /// What a reader must know before believing the differences.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
@@ -112,14 +150,16 @@ fn heading((name, results): &(String, Results)) -> Heading {
     }
 }
 
+/// A row, and how its CPU time compares with that of the floor of its bench.
+struct Measured<'a> {
+    row: &'a Row,
+    times_floor: Option<Ratio>,
+}
+
 fn compared(suite: &str, benches: &[(String, Results)]) -> ComparedSuite {
-    let rows_of = |results: &'_ Results| -> Vec<Row> {
-        let suites = results.suites.iter().filter(|known| known.suite == suite);
-        suites.flat_map(|suite| suite.cases.clone()).collect()
-    };
-    let rows: Vec<Vec<Row>> = benches.iter().map(|(_, results)| rows_of(results)).collect();
+    let rows: Vec<Vec<Measured<'_>>> = benches.iter().map(|(_, results)| measured(suite, results)).collect();
     let mut keys: Vec<&Row> = Vec::new();
-    for row in rows.iter().flatten() {
+    for Measured { row, .. } in rows.iter().flatten() {
         if !keys.iter().any(|known| is_same(known, row)) {
             keys.push(row);
         }
@@ -127,18 +167,85 @@ fn compared(suite: &str, benches: &[(String, Results)]) -> ComparedSuite {
     let labels = Labels::among(keys.iter().copied());
     let several_methods = keys.iter().any(|row| row.method != keys[0].method);
     let compared = keys.iter().map(|key| {
-        let found: Vec<Option<&Row>> = rows.iter().map(|rows| rows.iter().find(|row| is_same(row, key))).collect();
-        let rate = |row: &Option<&Row>| row.map(|row| row.requests_per_second.clone());
-        let first = rate(&found[0]);
-        let differences = found[1..].iter().map(|row| Difference::between(first.as_ref()?, &rate(row)?));
+        let found = rows.iter().map(|rows| rows.iter().find(|measured| is_same(measured.row, key)));
+        let found: Vec<Option<&Measured<'_>>> = found.collect();
+        let differences = found[1..].iter().map(|measured| Change::between(found[0]?, (*measured)?));
         Compared {
             case: key.case.clone(),
             row: if several_methods && key.method != Method::Closed { full(key) } else { labels.of(key) },
             differences: differences.collect(),
-            figures: found.iter().map(|row| row.map(figures)).collect(),
+            figures: found.iter().map(|measured| measured.map(figures)).collect(),
         }
     });
     ComparedSuite { suite: suite.to_owned(), rows: compared.collect() }
+}
+
+fn measured<'a>(name: &str, results: &'a Results) -> Vec<Measured<'a>> {
+    let suites = results.suites.iter().filter(|known| known.suite == name);
+    let rows =
+        suites.flat_map(|suite| suite.cases.iter().map(|row| Measured { row, times_floor: suite.times_floor(row) }));
+    rows.collect()
+}
+
+impl Change {
+    /// `None` where not even requests per second tell how sure a difference is.
+    fn between(first: &Measured<'_>, second: &Measured<'_>) -> Option<Self> {
+        // Nothing is said of what wrong answers cost.
+        let is_right = [first, second].iter().all(|measured| measured.row.wrong() == 0);
+        let by_cpu = || second.times_floor.filter(|_| is_right)?.against(&first.times_floor?);
+        if let Some(difference) = by_cpu() {
+            let verdict = verdict(&difference, difference.relative < 0.0);
+            return Some(Change { by: Yardstick::CpuBesideFloor, verdict, difference });
+        }
+        let difference = Difference::between(&first.row.requests_per_second, &second.row.requests_per_second)?;
+        let verdict = verdict(&difference, difference.relative > 0.0);
+        Some(Change { by: Yardstick::RequestsPerSecond, verdict, difference })
+    }
+
+    /// The verdict, and what it is by: `CPU: less`.
+    pub(super) fn words(&self) -> String {
+        let what = match self.verdict {
+            Verdict::Unseen => "none seen",
+            _ if self.difference.relative > 0.0 => "more",
+            _ => "less",
+        };
+        format!("{}: {what}", self.by.name())
+    }
+
+    pub(super) fn verdict(&self) -> Verdict {
+        self.verdict
+    }
+}
+
+impl Yardstick {
+    fn name(self) -> &'static str {
+        match self {
+            Yardstick::CpuBesideFloor => "CPU",
+            Yardstick::RequestsPerSecond => "req/s",
+        }
+    }
+
+    /// What its name means, and what is better.
+    pub(super) fn about(self) -> String {
+        let about = match self {
+            Yardstick::CpuBesideFloor => {
+                "server CPU time per request beside the floor's in the same bench; less is better"
+            }
+            Yardstick::RequestsPerSecond => {
+                "requests per second, where a bench has no CPU time beside the floor's with an interval; more is better, \
+                 and others who use the machine change it"
+            }
+        };
+        format!("{}: {about}", self.name())
+    }
+}
+
+fn verdict(difference: &Difference, is_better: bool) -> Verdict {
+    match difference.is_seen() {
+        false => Verdict::Unseen,
+        true if is_better => Verdict::Better,
+        true => Verdict::Worse,
+    }
 }
 
 /// Whether two rows measured the same in the same way.
@@ -147,12 +254,13 @@ fn is_same(a: &Row, b: &Row) -> bool {
     key(a) == key(b) && (&a.case, &a.target, &a.network, &a.style) == (&b.case, &b.target, &b.network, &b.style)
 }
 
-fn figures(row: &Row) -> Figures {
+fn figures(Measured { row, times_floor }: &Measured<'_>) -> Figures {
     Figures {
         requests_per_second: row.requests_per_second.clone(),
         p50_us: row.latency_us.p50,
         p99_us: row.latency_us.p99,
         server_cpu_us_per_request: row.server_cpu_us_per_request,
+        times_floor: *times_floor,
         errors: row.errors,
         driver_limited: row.driver_limited,
     }
@@ -188,15 +296,8 @@ fn warnings(benches: &[(String, Results)]) -> Vec<String> {
     warnings
 }
 
-/// What a difference comes to, in words.
-pub(super) fn verdict(difference: Option<&Difference>) -> &'static str {
-    match difference {
-        None => "not known",
-        Some(difference) if !difference.is_seen() => "no difference seen",
-        Some(difference) if difference.relative > 0.0 => "more",
-        Some(_) => "less",
-    }
-}
+/// What stands for a difference of which nothing can be said.
+pub(super) const NOT_KNOWN: &str = "not known";
 
 /// A difference with its interval: `+8.1 % (+5.0 to +11.2)`.
 pub(super) fn in_percent(difference: &Difference) -> String {
@@ -213,6 +314,12 @@ impl Figures {
             0 | 1 => figure(*mean),
             _ => spread(*mean, *stddev),
         }
+    }
+
+    /// CPU time of the server per request, and beside the floor's: `12.5 µs, 1.25 (1.20–1.30) × floor`.
+    pub(super) fn cpu(&self) -> Option<String> {
+        let cpu = format!("{} µs", figure(self.server_cpu_us_per_request?));
+        Some(self.times_floor.iter().fold(cpu, |cpu, times| format!("{cpu}, {times} × floor")))
     }
 
     pub(super) fn latency(&self) -> String {

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::Row;
-use super::student::CONFIDENCE;
+use super::student::{CONFIDENCE, Difference};
 
 /// With fewer pairs, half of them would have no interval.
 const HALVED: usize = 12;
@@ -38,6 +38,18 @@ impl Ratio {
         let (lower, upper) = (pairs.get(count.checked_sub(1)? / 2)?, pairs.get(count / 2)?);
         let interval = left_out(count).map(|left_out| [pairs[left_out], pairs[count - 1 - left_out]]);
         Some(Ratio { ratio: (lower + upper) / 2.0, interval, pairs: count })
+    }
+
+    /// The difference from a ratio of another bench, if both tell how sure they are. It is seen where their intervals don't
+    /// overlap: that errs on the side of seeing none.
+    pub(super) fn against(&self, first: &Ratio) -> Option<Difference> {
+        let ([low, high], [first_low, first_high]) = (self.interval?, first.interval?);
+        let share = |own: f64, first: f64| own / first - 1.0;
+        (first_low > 0.0).then(|| Difference {
+            relative: share(self.ratio, first.ratio),
+            low: share(low, first_high),
+            high: share(high, first_low),
+        })
     }
 
     /// With a sign, and its interval if it has one: `1.12× (1.10–1.15)`.

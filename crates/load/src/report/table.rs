@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 
-use super::compare::{Comparison, in_percent, verdict};
+use super::compare::{Change, Comparison, NOT_KNOWN, in_percent};
 use super::format::{NONE, bytes, count, figure, percent};
 use super::label::{Labels, driven};
 use super::versus::{Versus, sure, times};
@@ -235,7 +235,7 @@ pub(super) fn comparison(comparison: &Comparison) -> String {
         let mut headings: Vec<String> = names.iter().map(|name| format!("{name}\nreq/s")).collect();
         for name in &names[1..] {
             headings.extend((rank > 0).then(|| format!("{name}\nagainst {}", names[0])));
-            headings.push(format!("{name}\nhas"));
+            headings.push(format!("{name}\ndifference"));
         }
         let mut table = table("case", headings.iter().map(|heading| &**heading));
         let mut last = "";
@@ -251,14 +251,18 @@ pub(super) fn comparison(comparison: &Comparison) -> String {
             let mut cells: Vec<String> =
                 std::iter::once(format!("  {} · {}", row.case, row.row)).chain(rates).collect();
             for difference in &row.differences {
-                cells.extend((rank > 0).then(|| difference.as_ref().map_or(NONE.to_owned(), in_percent)));
-                cells.push(verdict(difference.as_ref()).to_owned());
+                let change = difference.as_ref();
+                let percent = || change.map_or(NONE.to_owned(), |change| in_percent(&change.difference));
+                cells.extend((rank > 0).then(percent));
+                cells.push(change.map_or(NOT_KNOWN.to_owned(), Change::words));
             }
             table.add_row(cells);
         }
         aligned(table)
     };
-    widest(terminal_width(), table_of).to_string()
+    let width = terminal_width();
+    let about = comparison.yardsticks().map(|yardstick| format!("\n{}", wrapped(&yardstick.about(), width)));
+    format!("{}{}", widest(width, table_of), about.collect::<String>())
 }
 
 /// A note as it stands under tables: in lines of the width of the terminal, where there is one, and no word is broken.

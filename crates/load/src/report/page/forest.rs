@@ -3,8 +3,7 @@
 use serde::Serialize;
 
 use super::axis::{Axis, Tick, share};
-use crate::report::compare::{Compared, ComparedSuite, Comparison, in_percent, verdict};
-use crate::report::format::figure;
+use crate::report::compare::{Change, Compared, ComparedSuite, Comparison, NOT_KNOWN, Verdict, Yardstick, in_percent};
 use crate::report::student::{CONFIDENCE, Difference};
 
 /// Differences beyond this are shown at the end of the axis: one outlier must not hide all others.
@@ -17,6 +16,8 @@ pub(crate) struct Forest<'a> {
     confidence: f64,
     /// Of how many rows without a difference one will seem to have one.
     one_in: f64,
+    /// What the differences are of.
+    yardsticks: Vec<String>,
     /// For each bench after the first.
     counts: Vec<Counts>,
     ticks: Vec<Tick>,
@@ -26,8 +27,8 @@ pub(crate) struct Forest<'a> {
 #[derive(Debug, Serialize)]
 struct Counts {
     name: String,
-    more: usize,
-    less: usize,
+    better: usize,
+    worse: usize,
     unseen: usize,
     unknown: usize,
 }
@@ -53,7 +54,9 @@ struct Mark {
     name: String,
     at: Option<[f64; 3]>,
     text: String,
-    verdict: &'static str,
+    words: String,
+    /// `None` where nothing can be said.
+    verdict: Option<Verdict>,
 }
 
 #[derive(Debug, Serialize)]
@@ -68,25 +71,26 @@ struct Texts {
 impl<'a> Forest<'a> {
     pub(crate) fn of(comparison: &'a Comparison, suites: &[ComparedSuite]) -> Self {
         let differences = || comparison.rows().flat_map(|(_, row)| &row.differences);
-        let ends = differences().flatten().flat_map(|difference| [difference.low, difference.high]);
+        let ends = differences().flatten().flat_map(|Change { difference, .. }| [difference.low, difference.high]);
         let axis = Axis::linear(ends.map(|end| end.abs().min(WIDEST))).rounded();
         let names: Vec<&str> = comparison.names().collect();
         let counts = names.iter().enumerate().skip(1).map(|(index, name)| {
-            let all =
-                || comparison.rows().filter_map(|(_, row)| Some(verdict(row.differences.get(index - 1)?.as_ref())));
-            let number = |wanted: &str| all().filter(|verdict| *verdict == wanted).count();
+            let verdicts = comparison.rows().filter_map(|(_, row)| row.differences.get(index - 1));
+            let verdicts: Vec<_> = verdicts.map(|change| change.as_ref().map(Change::verdict)).collect();
+            let number = |wanted: Option<Verdict>| verdicts.iter().filter(|verdict| **verdict == wanted).count();
             Counts {
                 name: (*name).to_owned(),
-                more: number("more"),
-                less: number("less"),
-                unseen: number("no difference seen"),
-                unknown: number("not known"),
+                better: number(Some(Verdict::Better)),
+                worse: number(Some(Verdict::Worse)),
+                unseen: number(Some(Verdict::Unseen)),
+                unknown: number(None),
             }
         });
         Forest {
             comparison,
             confidence: CONFIDENCE,
             one_in: 1.0 / (1.0 - CONFIDENCE),
+            yardsticks: comparison.yardsticks().map(Yardstick::about).collect(),
             counts: counts.collect(),
             ticks: ticks(&axis),
             suites: suites
@@ -117,18 +121,22 @@ fn ticks(axis: &Axis) -> Vec<Tick> {
 
 fn line(row: &Compared, names: &[&str], axis: &Axis) -> Line {
     let place = |share: f64| 50.0 + axis.position(share.abs()) / 2.0 * share.signum();
-    let marks = row.differences.iter().enumerate().map(|(index, difference)| Mark {
-        bench: index + 1,
-        name: names[index + 1].to_owned(),
-        at: difference.as_ref().map(|Difference { relative, low, high }| [*low, *relative, *high].map(place)),
-        text: difference.as_ref().map(in_percent).unwrap_or_default(),
-        verdict: verdict(difference.as_ref()),
+    let marks = row.differences.iter().enumerate().map(|(index, change)| {
+        let difference = change.as_ref().map(|change| change.difference);
+        Mark {
+            bench: index + 1,
+            name: names[index + 1].to_owned(),
+            at: difference.map(|Difference { relative, low, high }| [low, relative, high].map(place)),
+            text: difference.as_ref().map(in_percent).unwrap_or_default(),
+            words: change.as_ref().map_or(NOT_KNOWN.to_owned(), Change::words),
+            verdict: change.as_ref().map(Change::verdict),
+        }
     });
     let texts = row.figures.iter().map(|figures| {
         figures.as_ref().map(|figures| Texts {
             rate: figures.rate(),
             latency: figures.latency(),
-            cpu: figures.server_cpu_us_per_request.map(|cpu| format!("{} µs", figure(cpu))),
+            cpu: figures.cpu(),
             errors: figures.errors,
             driver_limited: figures.driver_limited,
         })

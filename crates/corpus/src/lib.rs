@@ -18,7 +18,7 @@
 
 use std::path::{Path, PathBuf};
 
-use proc_macro::{Literal, TokenStream, TokenTree};
+use proc_macro::{Delimiter, Literal, TokenStream, TokenTree};
 
 /// Has a test ignored where a file or folder is absent. It stands above `#[test]`, which must see what this adds.
 #[proc_macro_attribute]
@@ -30,8 +30,28 @@ pub fn needs(path: TokenStream, test: TokenStream) -> TokenStream {
     let whence = if is_of_corpus(&path) { "which tests/corpus/fetch gets" } else { "which is not published" };
     let reason = Literal::string(&format!("needs {path}, {whence}"));
     let mut ignored: TokenStream = format!("#[ignore = {reason}]").parse().unwrap_or_default();
-    ignored.extend(test);
+    ignored.extend(without_ignore(test));
     ignored
+}
+
+/// A test without the reason for which it is ignored where all is there: the compiler warns of two.
+fn without_ignore(test: TokenStream) -> TokenStream {
+    let mut kept: Vec<TokenTree> = Vec::new();
+    for token in test {
+        let is_ignore = match &token {
+            TokenTree::Group(group) => {
+                let attribute = group.stream().into_iter().next();
+                group.delimiter() == Delimiter::Bracket && attribute.is_some_and(|name| name.to_string() == "ignore")
+            }
+            _ => false,
+        };
+        match is_ignore {
+            // With the # before it.
+            true => drop(kept.pop()),
+            false => kept.push(token),
+        }
+    }
+    kept.into_iter().collect()
 }
 
 /// Where a file or folder is, or would be, as a string.

@@ -111,6 +111,7 @@ fn all_styles_find_the_same() {
     }
 }
 
+#[castile_corpus::needs("workloads/seismic")]
 #[test]
 #[ignore = "takes seconds when optimised, and minutes otherwise"]
 fn messages_are_as_long_as_in_the_totals() {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{anyhow, bail};
-use castile_wsdl::{Definitions, Severity};
+use castile_wsdl::{Bundle, Definitions, Severity};
 use castile_xml::visible;
 use castile_xsd::{Recorder, Resolver};
 
@@ -63,6 +63,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     } else if !arguments.fetch {
         bail!("{shown} is a URL, and nothing is fetched unless --fetch is given");
     }
+    // Before anything is fetched.
+    castile_load::report::expect_own(&arguments.out, Bundle::is_bundle)?;
     let shown = &*shown;
     let fetch = Fetch::new(
         files,

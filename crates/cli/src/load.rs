@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use castile_load::report::{self, Results};
+use castile_load::report::{self, Form, Results};
 use castile_load::{Bench, Case, Interrupt, Load, Placement, Progress, Requests, Target};
 use castile_wsdl::{Definitions, Diagnostic, Severity};
 use castile_xml::{visible, visible_lines};
@@ -134,7 +134,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
 /// Reads all that is needed, and sends nothing. There is no bench for a dry run.
 fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Bench>> {
     arguments.out.iter().try_for_each(|path| outcome::expect_folder(path))?;
-    arguments.json.iter().try_for_each(|path| outcome::expect_file(path))?;
+    arguments.json.iter().try_for_each(|path| outcome::expect_file(path, Form::Results))?;
     arguments.outcome.expect_files()?;
     let definitions = contract(arguments)?;
     let operations = service::merged(&arguments.operations);
@@ -400,7 +400,7 @@ fn save(arguments: &Arguments, results: &Results) -> anyhow::Result<Vec<PathBuf>
         files.extend(results.write(directory)?);
     }
     if let Some(path) = &arguments.json {
-        files.push(outcome::write(path, &results.json()?)?);
+        files.extend(results.write_json(path)?);
     }
     files.extend(arguments.outcome.write(results, |row| row.errors)?);
     Ok(files)

@@ -145,8 +145,15 @@ impl Man {
         let mut command = visible().disable_help_subcommand(true);
         command.build();
         if let Some(folder) = &self.out {
+            let pages = pages(&command, folder)?;
+            // None is written where one would replace a file of others.
+            let is_own = |bytes: &[u8]| String::from_utf8_lossy(bytes).contains("\n.TH castile");
+            pages.iter().try_for_each(|(path, _)| castile_load::report::expect_own(path, is_own))?;
             std::fs::create_dir_all(folder).with_context(|| format!("can't make the folder {}", folder.display()))?;
-            return write_pages(&command, folder).map_err(outcome::incomplete);
+            for (path, text) in pages {
+                outcome::list(&[outcome::write(&path, &text).map_err(outcome::incomplete)?]);
+            }
+            return Ok(());
         }
         let mut chosen = &command;
         for name in &self.names {
@@ -161,10 +168,14 @@ impl Man {
     }
 }
 
-fn write_pages(command: &clap::Command, folder: &Path) -> anyhow::Result<()> {
+/// The pages of a command and of all below it, each with its file.
+fn pages(command: &clap::Command, folder: &Path) -> anyhow::Result<Vec<(PathBuf, String)>> {
     let name = command.get_display_name().unwrap_or_else(|| command.get_name());
-    outcome::list(&[outcome::write(&folder.join(format!("{name}.1")), &page(command)?)?]);
-    command.get_subcommands().try_for_each(|one| write_pages(one, folder))
+    let mut pages = vec![(folder.join(format!("{name}.1")), page(command)?)];
+    for one in command.get_subcommands() {
+        pages.extend(self::pages(one, folder)?);
+    }
+    Ok(pages)
 }
 
 /// A page in the language of `man`.

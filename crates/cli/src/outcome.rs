@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use castile_load::report::{Results, Row, SearchEnd, wrong_answers};
+use castile_load::report::{Form, Results, Row, SearchEnd, wrong_answers};
 use castile_load::{Criterion, Metric};
 use castile_xml::visible;
 
@@ -86,7 +86,8 @@ impl Arguments {
 
     /// Whether the files that are asked for can be written, as far as that is known before.
     pub(crate) fn expect_files(&self) -> anyhow::Result<()> {
-        self.junit.iter().chain(&self.csv).try_for_each(|path| expect_file(path))
+        self.junit.iter().try_for_each(|path| expect_file(path, Form::Junit))?;
+        self.csv.iter().try_for_each(|path| expect_file(path, Form::Csv))
     }
 
     /// Writes the files that are asked for, and returns where. `wrong` says how many answers of a row were.
@@ -142,8 +143,8 @@ pub(crate) fn of<T>(prepared: anyhow::Result<Option<T>>, measure: impl FnOnce(T)
     ExitCode::from(code)
 }
 
-/// Whether a file can be written at the end of what may take a day, as far as that is known before.
-pub(crate) fn expect_file(path: &Path) -> anyhow::Result<()> {
+/// Whether a file can be written at the end of what may take a day, as far as that is known before. No file of others is replaced.
+pub(crate) fn expect_file(path: &Path, form: Form) -> anyhow::Result<()> {
     let shown = path.display();
     if path.as_os_str() == "-" {
         bail!("found - for a file, expected its name: `castile report DIR --json` prints results");
@@ -153,16 +154,16 @@ pub(crate) fn expect_file(path: &Path) -> anyhow::Result<()> {
     }
     match path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
         Some(folder) => bail!("{shown} can't be written: there is no folder {}", folder.display()),
-        None => Ok(()),
+        None => Ok(form.expect_own(path)?),
     }
 }
 
-/// Whether a folder can be written to, as [`expect_file`].
+/// Whether the report can be written to a folder, as [`expect_file`].
 pub(crate) fn expect_folder(path: &Path) -> anyhow::Result<()> {
     if path.exists() && !path.is_dir() {
         bail!("{} is a file, expected a folder", path.display());
     }
-    Ok(())
+    Ok(Results::expect_own(path)?)
 }
 
 /// Writes a file, and returns where.

@@ -32,13 +32,17 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
         [(_, results)] if arguments.json => (results.json()?, Vec::new()),
         [(_, results)] if arguments.markdown => (results.markdown(), Vec::new()),
         _ if arguments.markdown => bail!("found {} benches, expected one: --markdown is for one", benches.len()),
-        [(_, results)] => (results.table() + "\n", results.write(&arguments.out).map_err(outcome::incomplete)?),
+        [(_, results)] => {
+            outcome::expect_folder(&arguments.out)?;
+            (results.table() + "\n", results.write(&arguments.out).map_err(outcome::incomplete)?)
+        }
         _ => {
             name_shortly(&mut benches);
             let comparison = Comparison::of(&benches);
             match arguments.json {
                 true => (comparison.json()?, Vec::new()),
                 false => {
+                    Comparison::expect_own(&arguments.out)?;
                     let warnings = comparison.warnings().iter().map(|warning| format!("! {warning}\n"));
                     let text = format!("{}\n{}", comparison.table(), warnings.collect::<String>());
                     (text, vec![comparison.write(&arguments.out).map_err(outcome::incomplete)?])

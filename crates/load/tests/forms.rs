@@ -6,7 +6,9 @@ mod sample;
 #[path = "support/stacks.rs"]
 mod stacks;
 
-use castile_load::report::{Client, Comparison, FLOOR, Interval, Method, Reason, Results, Row, Spread, wrong_answers};
+use castile_load::report::{
+    Client, Comparison, FLOOR, Form, Interval, Method, Reason, Results, Row, Spread, wrong_answers,
+};
 use castile_load::{Criterion, ErrorKind};
 
 fn rows(results: &Results) -> Vec<&Row> {
@@ -31,6 +33,45 @@ fn in_slices(mut results: Results, case: &str, cpu: f64) -> Results {
         row.series = noise.map(slice).into();
     }
     results
+}
+
+#[test]
+fn each_form_knows_what_castile_wrote_in_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    let results = sample::results();
+    let comparison = Comparison::of(&[("a".to_owned(), results.clone()), ("b".to_owned(), results.clone())]);
+    let texts = [
+        (Form::Results, results.json().unwrap()),
+        (Form::Page, results.page().unwrap()),
+        (Form::Page, comparison.page().unwrap()),
+        (Form::Csv, results.csv()),
+        (Form::Junit, results.junit(&[], Row::wrong).unwrap()),
+    ];
+    for form in [Form::Results, Form::Page, Form::Csv, Form::Junit] {
+        form.expect_own(&path).unwrap();
+        form.expect_own(folder.path()).unwrap();
+    }
+    for (form, text) in &texts {
+        std::fs::write(&path, text).unwrap();
+        for other in [Form::Results, Form::Page, Form::Csv, Form::Junit] {
+            assert_eq!(other.expect_own(&path).is_ok(), other == *form, "{form:?} for {other:?}");
+        }
+    }
+}
+
+/// A run of a day was replaced by the next one.
+#[test]
+fn results_in_a_file_of_any_name_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("night.json");
+    let (first, second) = (sample::results_of(1), sample::results_of(2));
+    assert_eq!(first.write_json(&path).unwrap(), std::slice::from_ref(&path));
+    let kept = folder.path().join("night.1.json");
+    assert_eq!(second.write_json(&path).unwrap(), [path.clone(), kept.clone()]);
+    assert_eq!(std::fs::read_to_string(&kept).unwrap(), first.json().unwrap());
+    std::fs::write(&path, "{}").unwrap();
+    assert!(second.write_json(&path).unwrap_err().to_string().contains("was not written by Castile"));
 }
 
 #[test]
@@ -334,6 +375,8 @@ fn what_is_no_report_is_told() {
     std::fs::write(directory.path().join("results.json"), "{}").unwrap();
     assert!(Results::read(directory.path()).unwrap_err().to_string().contains("expected the results of a bench"));
     let results = sample::results();
+    results.write(directory.path()).unwrap_err();
+    std::fs::remove_file(directory.path().join("results.json")).unwrap();
     results.write(directory.path()).unwrap();
     let again = Results::read(directory.path()).unwrap();
     let rows = |results: &Results| -> Vec<_> {

@@ -3,8 +3,8 @@
 //! `table` is for terminals, `page` for browsers (`block` is a suite's rows of one method, made of `material`: `bars`, `plot`
 //! and `axis` are its drawings, `detail` one case, `figures` the tables behind all, `stacks` those of targets side by side;
 //! `templates/` say what it looks like), `markdown` for documents, `csv` and `junit` for other programs. `versus` puts targets
-//! of a bench side by side, with the ratios of `ratio`, `compare` benches, with the intervals of `student`; `judge` decides what counts as failed. `label`
-//! names rows by what tells them apart, `measure` has the figure that a method is about.
+//! of a bench side by side, with the ratios of `ratio`, `compare` benches, with the intervals of `student`; `judge` decides what counts as failed, `own` which files may be
+//! replaced. `label` names rows by what tells them apart, `measure` has the figure that a method is about.
 
 mod clients;
 mod compare;
@@ -15,6 +15,7 @@ mod junit;
 pub(crate) mod label;
 mod markdown;
 mod measure;
+mod own;
 mod page;
 mod ratio;
 mod results;
@@ -29,6 +30,7 @@ use std::path::{Path, PathBuf};
 pub use clients::{Called, ClientRow, Clients};
 pub use compare::Comparison;
 pub use judge::{Condition, Judged};
+pub use own::{Form, expect_own};
 pub use ratio::Ratio;
 pub use results::{
     Build, Client, FLOOR, Interval, Kind, Lag, Latency, Method, Pass, Published, PublishedFigure, Quantile, Reason,
@@ -40,14 +42,42 @@ use serde::Serialize;
 
 use crate::{Error, ErrorKind};
 
+const RESULTS: &str = "results.json";
+const PAGE: &str = "index.html";
+const COMPARISON: &str = "comparison.html";
+
 impl Results {
     /// Writes `results.json` and `index.html` into a directory, which is made if it is not there; gives their paths. Other results
     /// there are kept as `results.1.json`, or under a higher number.
+    ///
+    /// # Errors
+    /// That they can't be written, or that a file of others is there.
     pub fn write(&self, directory: &Path) -> Result<Vec<PathBuf>, Error> {
+        Results::expect_own(directory)?;
+        let page = self.page()?;
+        let mut files = self.write_json(&directory.join(RESULTS))?;
+        files.insert(1, save(&directory.join(PAGE), &page)?);
+        Ok(files)
+    }
+
+    /// Whether [`write`](Self::write) would replace a file of others in this directory.
+    ///
+    /// # Errors
+    /// That it would.
+    pub fn expect_own(directory: &Path) -> Result<(), Error> {
+        Form::Results.expect_own(&directory.join(RESULTS))?;
+        Form::Page.expect_own(&directory.join(PAGE))
+    }
+
+    /// Writes the results into a file; gives its path, and that under which other results are kept that were there.
+    ///
+    /// # Errors
+    /// That it can't be written, or that a file of others is there.
+    pub fn write_json(&self, path: &Path) -> Result<Vec<PathBuf>, Error> {
+        Form::Results.expect_own(path)?;
         let json = self.json()?;
-        let kept = keep_earlier(directory, &json)?;
-        let json = save(directory, "results.json", &json)?;
-        Ok([json, save(directory, "index.html", &self.page()?)?].into_iter().chain(kept).collect())
+        let kept = keep_earlier(path, &json)?;
+        Ok(std::iter::once(save(path, &json)?).chain(kept).collect())
     }
 
     /// What `results.json` holds.
@@ -57,7 +87,7 @@ impl Results {
 
     /// Reads a `results.json`, or that of a directory.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let file = if path.is_dir() { path.join("results.json") } else { path.to_owned() };
+        let file = if path.is_dir() { path.join(RESULTS) } else { path.to_owned() };
         let wrong = |what: &str| Error::new(ErrorKind::Report, format!("{what} {}", file.display()));
         let text = fs::read_to_string(&file).map_err(|error| wrong("can't read").because(error))?;
         serde_json::from_str(&text).map_err(|error| match text.trim_start().starts_with('{') {
@@ -73,8 +103,20 @@ impl Results {
 
 impl Comparison {
     /// Writes `comparison.html` into a directory, which is made if it is not there; gives its path.
+    ///
+    /// # Errors
+    /// That it can't be written, or that a file of others is there.
     pub fn write(&self, directory: &Path) -> Result<PathBuf, Error> {
-        save(directory, "comparison.html", &self.page()?)
+        Comparison::expect_own(directory)?;
+        save(&directory.join(COMPARISON), &self.page()?)
+    }
+
+    /// Whether [`write`](Self::write) would replace a file of others in this directory.
+    ///
+    /// # Errors
+    /// That it would.
+    pub fn expect_own(directory: &Path) -> Result<(), Error> {
+        Form::Page.expect_own(&directory.join(COMPARISON))
     }
 
     /// The comparison as data.
@@ -88,12 +130,13 @@ fn json(data: &impl Serialize) -> Result<String, Error> {
     text.map(|text| text + "\n").map_err(|error| Error::new(ErrorKind::Report, "can't write JSON").because(error))
 }
 
-fn save(directory: &Path, name: &str, text: &str) -> Result<PathBuf, Error> {
+fn save(path: &Path, text: &str) -> Result<PathBuf, Error> {
     let wrong = |path: &Path| Error::new(ErrorKind::Report, format!("can't write {}", path.display()));
-    fs::create_dir_all(directory).map_err(|error| wrong(directory).because(error))?;
-    let path = directory.join(name);
-    write_whole(&path, text).map_err(|error| wrong(&path).because(error))?;
-    Ok(path)
+    if let Some(directory) = path.parent().filter(|directory| !directory.as_os_str().is_empty()) {
+        fs::create_dir_all(directory).map_err(|error| wrong(directory).because(error))?;
+    }
+    write_whole(path, text).map_err(|error| wrong(path).because(error))?;
+    Ok(path.to_owned())
 }
 
 /// Writes a file. What was there stays until all of the new content is, so that a full disk takes nothing away. What is no regular
@@ -122,15 +165,23 @@ pub fn write_whole(path: &Path, text: &str) -> io::Result<()> {
 }
 
 /// Gives a file of earlier results another name, `results.1.json` or a higher number, unless it holds this text.
-fn keep_earlier(directory: &Path, text: &str) -> Result<Option<PathBuf>, Error> {
-    let path = directory.join("results.json");
-    match fs::read_to_string(&path) {
-        Ok(there) if there != text => {}
-        _ => return Ok(None),
+fn keep_earlier(path: &Path, text: &str) -> Result<Option<PathBuf>, Error> {
+    // A device or a pipe keeps nothing.
+    let there = if path.is_file() { fs::read_to_string(path).ok() } else { None };
+    if there.is_none_or(|there| there.is_empty() || there == text) {
+        return Ok(None);
     }
-    let mut names = (1..).map(|number: u32| directory.join(format!("results.{number}.json")));
-    let Some(kept) = names.find(|name| !name.exists()) else { return Ok(None) };
-    fs::rename(&path, &kept).map_err(|error| {
+    let numbered = |number: u32| {
+        let mut name = path.file_stem().unwrap_or_default().to_owned();
+        name.push(format!(".{number}"));
+        if let Some(extension) = path.extension() {
+            name.push(".");
+            name.push(extension);
+        }
+        path.with_file_name(name)
+    };
+    let Some(kept) = (1..).map(numbered).find(|name| !name.exists()) else { return Ok(None) };
+    fs::rename(path, &kept).map_err(|error| {
         Error::new(ErrorKind::Report, format!("can't keep the earlier {}", path.display())).because(error)
     })?;
     Ok(Some(kept))
@@ -164,11 +215,11 @@ mod tests {
         let results = directory.path().join("results.json");
         for (earlier, kept) in [("{1}", "results.1.json"), ("{2}", "results.2.json")] {
             fs::write(&results, earlier).unwrap();
-            assert_eq!(keep_earlier(directory.path(), "{3}").unwrap(), Some(directory.path().join(kept)));
+            assert_eq!(keep_earlier(&results, "{3}").unwrap(), Some(directory.path().join(kept)));
             assert_eq!(fs::read_to_string(directory.path().join(kept)).unwrap(), earlier);
         }
-        assert_eq!(keep_earlier(directory.path(), "{3}").unwrap(), None);
+        assert_eq!(keep_earlier(&results, "{3}").unwrap(), None);
         fs::write(&results, "{3}").unwrap();
-        assert_eq!(keep_earlier(directory.path(), "{3}").unwrap(), None);
+        assert_eq!(keep_earlier(&results, "{3}").unwrap(), None);
     }
 }

@@ -1,0 +1,71 @@
+//! Files that others wrote are never replaced, by no command and in no form; what castile wrote is.
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+const CONTRACT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../suites/contracts/codec.wsdl");
+const RESULTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../load/tests/data/results.json");
+const LOAD: [&str; 6] = ["load", CONTRACT, "--operation", "order", "--url", "http://127.0.0.1:9/"];
+const BENCH: [&str; 4] = ["bench", "wstest", "--op", "EchoVoid"];
+/// Nobody of ours wrote this, in whichever file it is.
+const FOREIGN: &str = "{\"suites\": \"of somebody else\"}\n";
+
+/// Runs a command in a folder; gives its exit code and what it said.
+fn castile(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_castile")).args(arguments).current_dir(folder).output().unwrap();
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn what_others_wrote_is_not_replaced() {
+    let load = |more: &[&'static str]| [&LOAD[..], more].concat();
+    let bench = |more: &[&'static str]| [&BENCH[..], more].concat();
+    let commands = [
+        ("a.json", load(&["--json", "a.json"])),
+        ("a.csv", load(&["--csv", "a.csv"])),
+        ("a.xml", load(&["--junit", "a.xml"])),
+        ("results.json", load(&["--out", "."])),
+        ("index.html", load(&["--out", "."])),
+        ("results.json", bench(&["--out", "."])),
+        ("index.html", bench(&["--out", "."])),
+        ("a.csv", bench(&["--csv", "a.csv"])),
+        ("a.xml", bench(&["--junit", "a.xml"])),
+        ("index.html", vec!["report", RESULTS, "-o", "."]),
+        ("results.json", vec!["report", RESULTS, "-o", "."]),
+        ("comparison.html", vec!["report", RESULTS, RESULTS, "-o", "."]),
+        ("a.wsdl", vec!["bundle", CONTRACT, "-o", "a.wsdl"]),
+        ("castile-load.1", vec!["man", "--out", "."]),
+        ("codec.rs", vec!["gen", CONTRACT, "-o", "."]),
+    ];
+    for (file, command) in commands {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(file), FOREIGN).unwrap();
+        let (code, said) = castile(folder.path(), &command);
+        assert_eq!(code, Some(2), "{command:?}: {said}");
+        let words = [file, "is there and was not", "by Castile: remove it, or choose another name"];
+        assert!(words.iter().all(|word| said.contains(word)), "{command:?}: {said}");
+        assert_eq!(fs::read_to_string(folder.path().join(file)).unwrap(), FOREIGN, "{command:?}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "{command:?} wrote something beside");
+    }
+}
+
+#[test]
+fn what_castile_wrote_or_nobody_is_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    // As `mktemp` makes them.
+    for file in ["a.wsdl", "index.html", "comparison.html", "castile-load.1"] {
+        fs::write(folder.path().join(file), "").unwrap();
+    }
+    let commands: [&[&str]; 4] = [
+        &["report", RESULTS, "-o", "."],
+        &["report", RESULTS, RESULTS, "-o", "."],
+        &["bundle", CONTRACT, "-o", "a.wsdl"],
+        &["man", "--out", "."],
+    ];
+    for command in commands.iter().chain(&commands) {
+        let (code, said) = castile(folder.path(), command);
+        assert_eq!(code, Some(0), "{command:?}: {said}");
+    }
+}

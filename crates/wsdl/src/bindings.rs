@@ -7,7 +7,9 @@ use std::collections::{HashMap, HashSet};
 use castile_xml::tree::Element;
 use castile_xsd::{Defect, Diagnostics, Location};
 
-use crate::extensions::{HTTP, MIME, SOAP11, SOAP12, documentation, extensions, is_soap, wsdl_children};
+use crate::extensions::{
+    HTTP, MIME, SOAP11, SOAP12, documentation, extensions, is_it, is_soap, meant, of_protocol, wsdl_children,
+};
 use crate::model::{
     Attachment, Binding, BindingFault, BindingMessage, BindingOperation, Definitions, HTTP_TRANSPORT, Header, LeftOut,
     Message, MessageId, Operation, OperationMessage, Part, PartContent, PortType, PortTypeId, Protocol, Style, Use,
@@ -193,8 +195,7 @@ impl Binding {
 }
 
 fn protocol(context: &Context, element: Element<'_>, diagnostics: &mut Diagnostics) -> Protocol {
-    let Some(binding) = element.elements().find(|child| child.local() == "binding" && !child.namespace().is_empty())
-    else {
+    let Some(binding) = of_protocol(element) else {
         diagnostics.note(context.location(element), "the binding says no protocol: its operations are not generated");
         return Protocol::Other(String::new());
     };
@@ -213,7 +214,8 @@ fn protocol(context: &Context, element: Element<'_>, diagnostics: &mut Diagnosti
             Protocol::Http { verb }
         }
         other => {
-            diagnostics.note(location, format!("binding is of namespace {other:?}: its operations are not generated"));
+            let message = format!("binding is of the unknown namespace {other:?}: its operations are not generated");
+            diagnostics.warning(location, message).note = is_it(meant(other));
             Protocol::Other(other.to_owned())
         }
     }

@@ -1,5 +1,5 @@
 use castile_xml::tree::Element;
-use castile_xsd::{Diagnostics, ExpandedName, FileId, Location, tidy};
+use castile_xsd::{Diagnostics, ExpandedName, FileId, Location, edits, tidy};
 
 use crate::addressing::is_addressing;
 use crate::model::Extension;
@@ -14,6 +14,35 @@ pub(crate) const SOAP12: &str = "http://schemas.xmlsoap.org/wsdl/soap12/";
 pub(crate) const HTTP: &str = "http://schemas.xmlsoap.org/wsdl/http/";
 /// The MIME binding (§5).
 pub(crate) const MIME: &str = "http://schemas.xmlsoap.org/wsdl/mime/";
+
+/// Namespaces that are taken for one of the above, and are too far from it to be a slip of the pen.
+const TAKEN_FOR: [(&str, &str); 4] = [
+    ("http://schemas.xmlsoap.org/soap", SOAP11),
+    ("http://schemas.xmlsoap.org/soap/envelope", SOAP11),
+    ("http://schemas.xmlsoap.org/wsdl/soap11", SOAP11),
+    ("http://www.w3.org/2003/05/soap-envelope", SOAP12),
+];
+/// So many wrong characters are a slip of the pen.
+const SLIPS: usize = 2;
+
+/// The namespace that is meant by one that is nearly so.
+pub(crate) fn meant(namespace: &str) -> Option<&'static str> {
+    let plain = |namespace: &str| {
+        let namespace = namespace.trim().trim_end_matches('/').to_ascii_lowercase();
+        namespace.strip_prefix("https://").map(|rest| format!("http://{rest}")).unwrap_or(namespace)
+    };
+    let namespace = plain(namespace);
+    if let Some((_, meant)) = TAKEN_FOR.iter().find(|(known, _)| *known == namespace) {
+        return Some(meant);
+    }
+    let known = [SOAP11, SOAP12, HTTP, MIME].into_iter();
+    known.filter_map(|known| Some((edits(&namespace, &plain(known), SLIPS)?, known))).min().map(|(_, known)| known)
+}
+
+/// What to do about a namespace that is nearly a known one.
+pub(crate) fn is_it(meant: Option<&str>) -> Option<String> {
+    meant.map(|meant| format!("is {meant} meant?"))
+}
 
 /// True for SOAP 1.1 and 1.2: their elements are the same.
 pub(crate) fn is_soap(namespace: &str) -> bool {
@@ -35,7 +64,14 @@ pub(crate) fn documentation(element: Element<'_>) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join("\n\n"))
 }
 
-/// Keeps the children that `known` doesn't claim, and says so: a note, or an error where `wsdl:required` is.
+/// The element that says which protocol a `<binding>` is of.
+pub(crate) fn of_protocol(element: Element<'_>) -> Option<Element<'_>> {
+    let is_protocol = |child: &Element<'_>| child.local() == "binding" && !child.namespace().is_empty();
+    element.elements().find(is_protocol).filter(|_| element.local() == "binding")
+}
+
+/// Keeps the children that `known` doesn't claim, and says so: a note, or a warning where `wsdl:required` is, or where the namespace is
+/// nearly one of those that are read.
 pub(crate) fn extensions(
     element: Element<'_>,
     file: FileId,
@@ -43,6 +79,7 @@ pub(crate) fn extensions(
     known: impl Fn(&str) -> bool,
 ) -> Vec<Extension> {
     let mut kept = Vec::new();
+    let protocol = of_protocol(element).map(Element::offset);
     for child in element.elements() {
         if child.namespace() == WSDL || known(child.namespace()) {
             continue;
@@ -54,8 +91,11 @@ pub(crate) fn extensions(
         let location = Location::of(file, child);
         let message = format!("extension {name} is kept as it stands");
         let is_known = child.local() == "UsingAddressing" && is_addressing(child.namespace());
-        if is_known {
-            // It is read where somebody asks for it.
+        if is_known || protocol == Some(child.offset()) {
+            // It is read where somebody asks for it; a protocol that is none has been told.
+        } else if let Some(meant) = meant(child.namespace()) {
+            let message = format!("the namespace {:?} is unknown: what has it is not read", child.namespace());
+            diagnostics.warning(location, message).note = is_it(Some(meant));
         } else if required {
             diagnostics
                 .warning(location, message)

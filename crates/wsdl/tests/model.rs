@@ -274,7 +274,7 @@ fn problems_are_gathered_and_the_rest_stands() {
         ("<binding name='C' type='t:P'><http:binding verb='GET'/></binding>", Severity::Note, "HTTP GET without SOAP"),
         (
             "<binding name='C' type='t:P'><x:binding xmlns:x='urn:jms'/></binding>",
-            Severity::Note,
+            Severity::Warning,
             "namespace \"urn:jms\"",
         ),
         (

@@ -1,0 +1,60 @@
+//! Names that are nearly alike: what somebody may have meant.
+
+/// With how many edits (a character more, less, or another one) one text becomes the other, if `most` are enough.
+#[must_use]
+pub fn edits(one: &str, other: &str, most: usize) -> Option<usize> {
+    let one: Vec<char> = one.chars().collect();
+    if one.len().abs_diff(other.chars().count()) > most {
+        return None;
+    }
+    // The edits from each beginning of `one` to the beginning of `other` that was read (Wagner and Fischer 1974).
+    let mut edits: Vec<usize> = (0..=one.len()).collect();
+    for (row, c) in other.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut edits[0], row + 1);
+        for column in 0..one.len() {
+            let changed = diagonal + usize::from(one[column] != c);
+            diagonal = edits[column + 1];
+            edits[column + 1] = changed.min(diagonal + 1).min(edits[column] + 1);
+        }
+    }
+    edits.last().copied().filter(|edits| *edits <= most)
+}
+
+/// Those of the known names that are nearly like `name`, the nearest first, and no more than `count`: they differ in case or by few
+/// edits, or hold it.
+pub fn similar<'n>(name: &str, known: impl IntoIterator<Item = &'n str>, count: usize) -> Vec<&'n str> {
+    let lower = name.to_lowercase();
+    let most = (lower.chars().count() / 4).clamp(1, 3);
+    let distance = |known: &str| {
+        let known = known.to_lowercase();
+        let holds = lower.len() > 2 && known.contains(&lower);
+        edits(&lower, &known, most).or_else(|| holds.then_some(most + 1))
+    };
+    let mut found: Vec<(usize, &str)> = known.into_iter().filter_map(|known| Some((distance(known)?, known))).collect();
+    found.sort_unstable();
+    found.dedup();
+    found.into_iter().take(count).map(|(_, known)| known).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edits_are_counted_as_far_as_they_matter() {
+        for (one, other, expected) in
+            [("", "", Some(0)), ("soap", "saop", Some(2)), ("Ordr", "Order", Some(1)), ("kitten", "sitting", Some(3))]
+        {
+            assert_eq!((edits(one, other, 3), edits(other, one, 3)), (expected, expected), "{one} {other}");
+        }
+        assert_eq!([edits("a", "abcd", 2), edits("abc", "xyz", 2)], [None; 2]);
+    }
+
+    #[test]
+    fn the_nearest_comes_first() {
+        let known = ["Order", "OrderLine", "Orders", "Invoice", "order", "ArrayOfOrder"];
+        assert_eq!(similar("Ordr", known, 9), ["Order", "order", "Orders"]);
+        assert_eq!(similar("ORDER", known, 4), ["Order", "order", "Orders", "ArrayOfOrder"]);
+        assert!(similar("nothing", known, 9).is_empty());
+    }
+}

@@ -162,14 +162,8 @@ fn write(out: &Path, generated: &Generated) -> anyhow::Result<Vec<(PathBuf, Opti
         );
     }
     let header: Vec<&str> = known.iter().flat_map(|known| known.lines().take_while(|line| !line.is_empty())).collect();
-    let mut records = String::new();
     let mut documents = Vec::new();
-    for Document { file, text, .. } in &generated.documents {
-        if !generated.source.contains(&format!("include_str!({file:?})")) {
-            continue;
-        }
-        records += &record(file, text.as_bytes());
-        records.push('\n');
+    for Document { file, text, .. } in included(generated) {
         let path = folder.join(file);
         let there = std::fs::read(&path).ok();
         if there.as_deref() == Some(text.as_bytes()) {
@@ -203,8 +197,7 @@ fn write(out: &Path, generated: &Generated) -> anyhow::Result<Vec<(PathBuf, Opti
             .with_context(|| format!("can't write {}", path.display()))
             .map_err(outcome::incomplete)
     };
-    let (mark, code) = generated.source.split_once('\n').unwrap_or((&generated.source, ""));
-    let text = format!("{mark}\n{records}{code}");
+    let text = text(generated);
     let mut written = vec![(source.clone(), Some(text.lines().count()))];
     // Behind the documents: what it says of them is so even if not all can be written.
     for (path, text) in documents {
@@ -213,6 +206,19 @@ fn write(out: &Path, generated: &Generated) -> anyhow::Result<Vec<(PathBuf, Opti
     }
     put(&source, &text)?;
     Ok(written)
+}
+
+/// The source as it stands in a file, with what it says of the documents that are written with it.
+pub(crate) fn text(generated: &Generated) -> String {
+    let (mark, code) = generated.source.split_once('\n').unwrap_or((&generated.source, ""));
+    let records = included(generated).map(|Document { file, text, .. }| record(file, text.as_bytes()) + "\n");
+    format!("{mark}\n{}{code}", records.collect::<String>())
+}
+
+/// The documents that the source includes.
+fn included(generated: &Generated) -> impl Iterator<Item = &Document> {
+    let is_included = |document: &&Document| generated.source.contains(&format!("include_str!({:?})", document.file));
+    generated.documents.iter().filter(is_included)
 }
 
 /// What the source says of a document that is written with it. A document has no mark of its own, and may be edited by somebody

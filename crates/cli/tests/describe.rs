@@ -6,10 +6,14 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-fn describe(arguments: &[&str]) -> Output {
+fn castile(arguments: &[&str]) -> Output {
     // The file is called as it is seen from there, so that what is written says nothing of the machine.
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/describe");
-    Command::new(env!("CARGO_BIN_EXE_castile")).arg("describe").args(arguments).current_dir(folder).output().unwrap()
+    Command::new(env!("CARGO_BIN_EXE_castile")).args(arguments).current_dir(folder).output().unwrap()
+}
+
+fn describe(arguments: &[&str]) -> Output {
+    castile(&[&["describe"], arguments].concat())
 }
 
 /// Compares, or writes what is expected from now on.
@@ -276,6 +280,27 @@ fn the_cost_of_a_contract_is_there_for_machines() {
     assert!(costs.iter().all(|one| number(&one["alone"]) >= number(&one["lines"])), "{json}");
     let none = number(&json["with_faults"]["none"]);
     assert!(none < number(&json["with_faults"]["declared"]) && none > 0, "{json}");
+}
+
+/// The lines around items were not counted: of imports, of modules, and blank ones.
+#[test]
+fn the_cost_is_of_all_lines_that_are_generated() {
+    let contract = "../../../codegen/tests/reach/vm.wsdl";
+    let folder = tempfile::tempdir().unwrap();
+    let generated = |faults: &str| {
+        let file = folder.path().join(format!("{faults}.rs"));
+        let arguments = ["gen", contract, "--operation", "put", "--faults", faults, "-o", file.to_str().unwrap()];
+        assert!(castile(&arguments).status.success());
+        std::fs::read_to_string(file).unwrap().lines().count() as u64
+    };
+    let output = describe(&[contract, "--cost", "--json", "--operation", "put"]);
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["lines"], generated("all"));
+    assert_eq!(json["with_faults"]["declared"], generated("declared"));
+    assert_eq!(json["with_faults"]["none"], generated("none"));
+    let text = String::from_utf8(describe(&[contract, "--cost", "--operation", "put"]).stdout).unwrap();
+    assert!(text.starts_with(&format!("{} lines", generated("all"))), "{text}");
+    assert!(text.contains("  imports, modules and blank lines\n"), "{text}");
 }
 
 /// They were made up, so that XPath of `castile load` didn't know them.

@@ -4,14 +4,17 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
+use anyhow::bail;
 use castile_codegen::{Cost, FaultTypes, Files, Options, Severity};
 use castile_xml::visible;
 use serde::Serialize;
 
 use super::contract::FORMAT;
 use super::paint::{DIM, HEAD};
-use crate::{output, problems};
+use crate::{generate, output, problems};
 
+/// The lines that belong to nothing that is listed.
+const AROUND: &str = "imports, modules and blank lines";
 /// How many are shown where not all are asked for.
 const SHOWN: usize = 20;
 
@@ -20,16 +23,17 @@ const SHOWN: usize = 20;
 struct Costs<'c> {
     format: u32,
     file: &'c str,
-    /// Of all that is generated.
+    /// Of all that `castile gen` writes.
     lines: usize,
     /// Of the same with other faults, where these are fewer: by what `--faults` is called with.
     with_faults: BTreeMap<&'static str, usize>,
-    costs: Vec<Entry<'c>>,
+    /// The largest first; together they are all lines.
+    costs: Vec<Entry>,
 }
 
 #[derive(Serialize)]
-struct Entry<'c> {
-    name: &'c str,
+struct Entry {
+    name: String,
     lines: usize,
     alone: usize,
 }
@@ -43,48 +47,48 @@ pub(super) fn run(wsdl: &Path, files: &Files, arguments: &super::Arguments) -> a
         Ok(costs) => costs,
         Err(diagnostics) => return problems::report(&shown, &diagnostics, Severity::Error),
     };
+    let Some(lines) = lines(wsdl, files, &options) else { bail!("{shown} can't be generated") };
     let mut with_faults = BTreeMap::new();
     for (name, faults) in [("declared", FaultTypes::Declared), ("none", FaultTypes::None)] {
         options.faults = faults;
-        let fewer = total(&castile_codegen::cost(wsdl, files, &options).unwrap_or_default());
-        if (1..total(&costs)).contains(&fewer) {
-            with_faults.insert(name, fewer);
-        }
+        with_faults
+            .extend(self::lines(wsdl, files, &options).filter(|fewer| *fewer < lines).map(|fewer| (name, fewer)));
     }
+    let entry = |Cost { name, lines, alone, .. }: &Cost| Entry { name: name.clone(), lines: *lines, alone: *alone };
+    let mut costs: Vec<Entry> = costs.iter().map(entry).collect();
+    let around = lines.saturating_sub(costs.iter().map(|cost| cost.lines).sum());
+    costs.push(Entry { name: AROUND.to_owned(), lines: around, alone: around });
+    costs.sort_by(|one, other| other.alone.cmp(&one.alone));
+    let costs = Costs { format: FORMAT, file: &shown, lines, with_faults, costs };
     let text = match arguments.json {
-        true => {
-            let entries =
-                costs.iter().map(|Cost { name, lines, alone, .. }| Entry { name, lines: *lines, alone: *alone });
-            let (lines, costs) = (total(&costs), entries.collect());
-            super::json(&Costs { format: FORMAT, file: &shown, lines, with_faults, costs })?
-        }
-        false => text(&costs, &with_faults, if arguments.all { usize::MAX } else { SHOWN }),
+        true => super::json(&costs)?,
+        false => text(&costs, if arguments.all { usize::MAX } else { SHOWN }),
     };
     output::text(&text);
     Ok(())
 }
 
-fn total(costs: &[Cost]) -> usize {
-    costs.iter().map(|cost| cost.lines).sum()
+/// The lines that `castile gen` writes; `None` where nothing can be generated.
+fn lines(wsdl: &Path, files: &Files, options: &Options) -> Option<usize> {
+    let generated = castile_codegen::generate_from(wsdl, files, options).ok()?;
+    Some(generate::text(&generated).lines().count())
 }
 
-fn text(costs: &[Cost], with_faults: &BTreeMap<&str, usize>, shown: usize) -> String {
+fn text(costs: &Costs<'_>, shown: usize) -> String {
     let mut out = format!(
         "{HEAD}{} lines{HEAD:#}  {DIM}alone: the lines of it and of all to which nothing else leads{DIM:#}\n\n\
          {DIM}{:>9} {:>9}{DIM:#}\n",
-        total(costs),
-        "alone",
-        "lines"
+        costs.lines, "alone", "lines"
     );
     // Writing to a string can't fail.
-    for Cost { name, lines, alone, .. } in costs.iter().take(shown) {
+    for Entry { name, lines, alone } in costs.costs.iter().take(shown) {
         let _ = writeln!(out, "{alone:>9} {lines:>9}  {}", visible(name));
     }
-    if let more @ 1.. = costs.len().saturating_sub(shown) {
+    if let more @ 1.. = costs.costs.len().saturating_sub(shown) {
         let _ = writeln!(out, "{DIM}and {more} more: --all tells them{DIM:#}");
     }
     out.push('\n');
-    for (name, lines) in with_faults {
+    for (name, lines) in &costs.with_faults {
         let _ = writeln!(out, "{DIM}with --faults {name}:{DIM:#} {lines} lines");
     }
     out

@@ -45,7 +45,7 @@ fn benches_are_compared_under_their_short_names() {
     assert!(output.status.success(), "{}", text(output.stderr));
     let table = text(output.stdout);
     assert!(
-        table.lines().next().unwrap().split_whitespace().eq(["case", "before", "after", "after", "after"]),
+        table.lines().next().unwrap().split_whitespace().eq(["case", "req/s", "×", "floor", "after", "after"]),
         "{table}"
     );
     assert!(

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 
-use super::compare::{Change, Comparison, NOT_KNOWN, in_percent};
-use super::format::{NONE, bytes, count, figure, percent};
+use super::compare::{Change, Compared, Comparison, Figures, NOT_KNOWN, in_percent};
+use super::format::{NONE, bytes, count, figure, percent, ratio};
 use super::label::{Labels, driven};
 use super::versus::{Versus, sure, times};
 use super::{FLOOR, Latency, Method, Results, Row};
@@ -109,19 +109,15 @@ impl Results {
         let mut text = String::new();
         for method in methods {
             let (table, left_out) = self.table_of(*method, width);
-            text += &format!("{table}\n");
-            if !left_out.is_empty() {
-                let note = format!("not shown, for want of width: {}", left_out.join(", "));
-                text += &format!("{}\n", wrapped(&note, width));
-            }
+            text += &format!("{table}\n{}", not_shown(&left_out, width));
             for way in self.ways(*method) {
                 text += &format!("{}\n", wrapped(&way, width));
             }
         }
         for versus in self.versus().iter().filter(|versus| versus.has_others()) {
-            let table = widest(width, |rank| costs(versus, rank));
-            text +=
-                &format!("\n{}: server CPU time per request in µs, × {}’s\n{table}\n", versus.suite, versus.subject);
+            let (table, left_out) = costs(versus, width);
+            let what = format!("{}: server CPU time per request in µs, × {}’s", versus.suite, versus.subject);
+            text += &format!("\n{what}\n{table}\n{}", not_shown(&left_out, width));
         }
         if self.rows().any(|row| row.disturbed.is_some()) {
             text += "~ others used the cores of server or driver\n";
@@ -166,20 +162,9 @@ impl Results {
         let matters = |column: &Column| column.methods.contains(&method) && (with_floor || !column.needs_floor);
         let mut wanted: Vec<usize> = (0..COLUMNS.len()).collect();
         wanted.retain(|&place| matters(&COLUMNS[place]) && is_known(&COLUMNS[place]));
-        wanted.sort_by_key(|&place| COLUMNS[place].rank);
-
-        let (mut shown, mut left_out) = (Vec::new(), Vec::new());
-        for place in wanted {
-            let more = shown.iter().copied().chain([place]).collect::<BTreeSet<_>>();
-            if COLUMNS[place].rank == 0 || fits(&self.table_with(method, &more), width) {
-                shown.push(place);
-            } else {
-                left_out.push(place);
-            }
-        }
-        left_out.sort_unstable();
-        let headings = left_out.into_iter().map(|place| COLUMNS[place].heading.replace('\n', " "));
-        (self.table_with(method, &shown.into_iter().collect()), headings.collect())
+        let ranked = wanted.into_iter().map(|place| (COLUMNS[place].rank, place));
+        let (table, left_out) = chosen(ranked, width, |places| self.table_with(method, places));
+        (table, left_out.into_iter().map(|place| COLUMNS[place].heading.to_owned()).collect())
     }
 
     fn table_with(&self, method: Method, places: &BTreeSet<usize>) -> Table {
@@ -205,38 +190,114 @@ impl Results {
     }
 }
 
-/// The targets of a suite as columns, of which the narrowest is of ratios alone.
-fn costs(versus: &Versus<'_>, rank: u8) -> Table {
-    let mut table = table("case", versus.targets.iter().copied());
+/// The targets of a suite as columns: all with their times and how sure their ratios are, or as many as fit with ratios alone. The
+/// subject is worth most, then who takes least, and last the floor: it stands in the other table as well.
+fn costs(versus: &Versus<'_>, width: usize) -> (Table, Vec<String>) {
+    let all: BTreeSet<usize> = (0..versus.targets.len()).collect();
+    let wide = costs_of(versus, &all, true);
+    if fits(&wide, width) {
+        return (wide, Vec::new());
+    }
+    let rank = |place: usize| match versus.targets[place] {
+        target if target == versus.subject => 0,
+        FLOOR => u8::MAX,
+        _ => u8::try_from(place + 1).unwrap_or(u8::MAX - 1),
+    };
+    let ranked = all.iter().map(|&place| (rank(place), place));
+    let (table, left_out) = chosen(ranked, width, |places| costs_of(versus, places, false));
+    let targets = left_out.into_iter().map(|place| versus.targets[place].to_owned());
+    (table, targets.chain(["times and intervals of the others".to_owned()]).collect())
+}
+
+fn costs_of(versus: &Versus<'_>, places: &BTreeSet<usize>, in_full: bool) -> Table {
+    let mut table = table("case", places.iter().map(|&place| versus.targets[place]));
     let own = |place: usize| versus.targets[place] == versus.subject;
     for line in versus.costs() {
-        let cells = line.rows.iter().zip(&line.ratios).enumerate().map(|(place, (row, ratio))| {
-            let cpu = row.and_then(|row| row.server_cpu_us_per_request).map(figure);
-            let multiple = ratio.filter(|_| !own(place));
+        let cells = places.iter().map(|&place| {
+            let cpu = line.rows[place].and_then(|row| row.server_cpu_us_per_request).map(figure);
+            let multiple = line.ratios[place].filter(|_| !own(place));
             match (cpu, multiple) {
-                (Some(cpu), Some(multiple)) if rank > 0 => format!("{cpu} · {}", sure(&multiple)),
+                (Some(cpu), Some(multiple)) if in_full => format!("{cpu} · {}", sure(&multiple)),
                 (Some(_), Some(multiple)) => times(multiple.ratio),
-                (Some(cpu), None) if rank > 0 || own(place) => cpu,
+                (Some(cpu), None) if in_full || own(place) => cpu,
                 _ => NONE.to_owned(),
             }
         });
         table.add_row(std::iter::once(format!("  {}", line.name)).chain(cells));
     }
-    let means = (0..versus.targets.len()).map(|place| versus.mean(place).map(|mean| times(mean.ratio)));
+    let means = places.iter().map(|&place| versus.mean(place).map(|mean| times(mean.ratio)));
     let means = means.map(Option::unwrap_or_default);
     table.add_row(std::iter::once("  geometric mean".to_owned()).chain(means));
     aligned(table)
 }
 
+/// A column of a comparison.
+#[derive(Clone, Copy)]
+enum Side {
+    /// Requests per second of all benches.
+    Rates,
+    /// CPU time beside the floor's, of all benches.
+    TimesFloor,
+    /// By how much this bench differs from the first.
+    Percent(usize),
+    /// What that comes to.
+    Verdict(usize),
+}
+
+impl Side {
+    /// What a terminal is too narrow for goes by rank, as in [`Column`]: the verdict on the first that is compared is worth most,
+    /// then the others, then how large the differences are, then what was measured.
+    fn rank(self) -> u8 {
+        let number = |bench: usize| u8::try_from(bench).unwrap_or(u8::MAX).min(100);
+        match self {
+            Side::Verdict(bench) => number(bench) - 1,
+            Side::Percent(bench) => 100 + number(bench),
+            Side::TimesFloor => 201,
+            Side::Rates => 202,
+        }
+    }
+
+    fn heading(self, names: &[&str]) -> String {
+        match self {
+            Side::Rates => format!("req/s\n{}", names.join(" → ")),
+            Side::TimesFloor => format!("× floor\n{}", names.join(" → ")),
+            Side::Percent(bench) => format!("{}\nagainst {}", names[bench], names[0]),
+            Side::Verdict(bench) => format!("{}\ndifference", names[bench]),
+        }
+    }
+
+    fn text(self, row: &Compared) -> String {
+        let change = |bench: usize| row.differences[bench - 1].as_ref();
+        let each = |text: fn(&Figures) -> Option<String>| {
+            let texts: Vec<_> = row.figures.iter().map(|figures| text(figures.as_ref()?)).collect();
+            let is_known = texts.iter().any(Option::is_some);
+            let texts = texts.into_iter().map(|text| text.unwrap_or_else(|| NONE.to_owned()));
+            is_known.then(|| texts.collect::<Vec<_>>().join(" → "))
+        };
+        let text = match self {
+            Side::Rates => each(|figures| Some(figures.rate())),
+            Side::TimesFloor => each(|figures| figures.times_floor.map(|times| ratio(times.ratio))),
+            Side::Percent(bench) => change(bench).map(|change| in_percent(&change.difference)),
+            Side::Verdict(bench) => Some(change(bench).map_or(NOT_KNOWN.to_owned(), Change::words)),
+        };
+        text.unwrap_or_else(|| NONE.to_owned())
+    }
+}
+
 /// A comparison as a table.
 pub(super) fn comparison(comparison: &Comparison) -> String {
+    comparison_within(comparison, terminal_width())
+}
+
+fn comparison_within(comparison: &Comparison, width: usize) -> String {
     let names: Vec<&str> = comparison.names().collect();
-    let table_of = |rank: u8| {
-        let mut headings: Vec<String> = names.iter().map(|name| format!("{name}\nreq/s")).collect();
-        for name in &names[1..] {
-            headings.extend((rank > 0).then(|| format!("{name}\nagainst {}", names[0])));
-            headings.push(format!("{name}\ndifference"));
-        }
+    let sides: Vec<Side> = [Side::Rates, Side::TimesFloor]
+        .into_iter()
+        .chain((1..names.len()).flat_map(|bench| [Side::Percent(bench), Side::Verdict(bench)]))
+        .filter(|side| comparison.rows().any(|(_, row)| side.text(row) != NONE))
+        .collect();
+    let table_with = |places: &BTreeSet<usize>| {
+        let headings: Vec<String> = places.iter().map(|&place| sides[place].heading(&names)).collect();
         let mut table = table("case", headings.iter().map(|heading| &**heading));
         let mut last = "";
         for (suite, row) in comparison.rows() {
@@ -244,25 +305,48 @@ pub(super) fn comparison(comparison: &Comparison) -> String {
                 table.add_row([bold(suite)]);
                 last = suite;
             }
-            let rates = row.figures.iter().map(|figures| match figures {
-                Some(figures) => figures.rate(),
-                None => NONE.to_owned(),
-            });
-            let mut cells: Vec<String> =
-                std::iter::once(format!("  {} · {}", row.case, row.row)).chain(rates).collect();
-            for difference in &row.differences {
-                let change = difference.as_ref();
-                let percent = || change.map_or(NONE.to_owned(), |change| in_percent(&change.difference));
-                cells.extend((rank > 0).then(percent));
-                cells.push(change.map_or(NOT_KNOWN.to_owned(), Change::words));
-            }
-            table.add_row(cells);
+            let cells = places.iter().map(|&place| sides[place].text(row));
+            // Names of rows that differ in much are long.
+            let name = wrapped(&format!("{} · {}", row.case, row.row), width / 8 * 3);
+            table.add_row(std::iter::once(format!("  {}", name.replace('\n', "\n  "))).chain(cells));
         }
         aligned(table)
     };
-    let width = terminal_width();
-    let about = comparison.yardsticks().map(|yardstick| format!("\n{}", wrapped(&yardstick.about(), width)));
-    format!("{}{}", widest(width, table_of), about.collect::<String>())
+    let ranked = sides.iter().enumerate().map(|(place, side)| (side.rank(), place));
+    let (table, left_out) = chosen(ranked, width, table_with);
+    let left_out: Vec<String> = left_out.into_iter().map(|place| sides[place].heading(&names)).collect();
+    let about = comparison.yardsticks().map(|yardstick| wrapped(&yardstick.about(), width) + "\n");
+    let text = format!("{table}\n{}{}", not_shown(&left_out, width), about.collect::<String>());
+    text.trim_end().to_owned()
+}
+
+/// A table of as many columns as fit, and those that don't. Each column has a rank and a place: the lowest ranks come first, and
+/// those of rank 0 stay.
+fn chosen(
+    columns: impl Iterator<Item = (u8, usize)>,
+    width: usize,
+    table: impl Fn(&BTreeSet<usize>) -> Table,
+) -> (Table, BTreeSet<usize>) {
+    let mut columns: Vec<(u8, usize)> = columns.collect();
+    columns.sort_by_key(|(rank, _)| *rank);
+    let (mut shown, mut left_out) = (BTreeSet::new(), BTreeSet::new());
+    for (rank, place) in columns {
+        shown.insert(place);
+        if rank > 0 && !fits(&table(&shown), width) {
+            shown.remove(&place);
+            left_out.insert(place);
+        }
+    }
+    (table(&shown), left_out)
+}
+
+/// What a terminal is too narrow for, as a line under its table.
+fn not_shown(headings: &[String], width: usize) -> String {
+    if headings.is_empty() {
+        return String::new();
+    }
+    let headings: Vec<String> = headings.iter().map(|heading| heading.replace('\n', " ")).collect();
+    wrapped(&format!("not shown, for want of width: {}", headings.join(", ")), width) + "\n"
 }
 
 /// A note as it stands under tables: in lines of the width of the terminal, where there is one, and no word is broken.
@@ -292,12 +376,6 @@ fn wrapped(text: &str, width: usize) -> String {
 
 fn terminal_width() -> usize {
     Table::new().width().map_or(usize::MAX, usize::from)
-}
-
-/// The second of these tables if it fits, and else the first.
-fn widest(width: usize, table: impl Fn(u8) -> Table) -> Table {
-    let wide = table(1);
-    if fits(&wide, width) { wide } else { table(0) }
 }
 
 fn fits(table: &Table, width: usize) -> bool {
@@ -366,6 +444,66 @@ mod tests {
             assert_eq!(note.is_empty(), width > 1_000, "{text}");
             let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
             assert!(words.contains(" at http://services.example.org:8080/orders/v2: "), "{text}");
+        }
+    }
+
+    /// They were as wide as they were, and a terminal broke each of their lines.
+    #[test]
+    fn comparisons_narrow_as_well() {
+        let with_rate = |factor: f64| {
+            let mut results: Results = serde_json::from_str(include_str!("../../tests/data/results.json")).unwrap();
+            for row in &mut results.suites[0].cases {
+                row.case = "a case of which the name has far more words than a line has room for".to_owned();
+                let runs = row.requests_per_second.runs.iter().map(|run| run * factor);
+                row.requests_per_second = crate::report::Spread::of(runs.collect());
+            }
+            results
+        };
+        let benches = |names: &[&str]| {
+            let benches =
+                names.iter().zip(1..).map(|(name, number)| ((*name).to_owned(), with_rate(f64::from(number))));
+            Comparison::of(&benches.collect::<Vec<_>>())
+        };
+        for (names, width, has, lacks) in [
+            (&["before", "after"][..], 60, &["difference", "req/s: more"][..], &["req/s before → after"][..]),
+            (&["before", "after"], 80, &["difference", "against before", "+100.0 %"], &["req/s before → after"]),
+            (&["before", "after"], usize::MAX, &["30,000 ± 100 → 60,000 ± 200", "1.25 → 1.25"], &[]),
+            (&["a", "b", "c", "d", "e", "f"], 80, &["difference", "req/s: more"], &["f difference", "a → b"]),
+        ] {
+            let text = comparison_within(&benches(names), width);
+            assert!(text.lines().all(|line| line.trim_end().chars().count() <= width), "within {width}\n{text}");
+            for name in has {
+                assert!(text.contains(name), "{name} within {width} in\n{text}");
+            }
+            let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            let note = words.split_once("not shown, for want of width: ").map_or("", |(_, note)| note);
+            for name in lacks {
+                assert!(note.contains(name), "{name} within {width} in\n{text}");
+            }
+            assert_eq!(note.is_empty(), lacks.is_empty(), "{text}");
+        }
+    }
+
+    /// However narrow the terminal, all targets were shown.
+    #[test]
+    fn targets_side_by_side_narrow_from_the_last() {
+        let mut results: Results = serde_json::from_str(include_str!("../../tests/data/results.json")).unwrap();
+        let names = ["rowan", "larch", "hornbeam", "elm", "cedar", "maple", "blackthorn", "poplar", "yew", "beech"];
+        let own = results.suites[0].cases[0].clone();
+        for (name, number) in names.into_iter().zip(2..) {
+            let cpu = own.server_cpu_us_per_request.map(|cpu| cpu * f64::from(number));
+            let row = Row { target: name.to_owned(), server_cpu_us_per_request: cpu, ..own.clone() };
+            results.suites[0].cases.push(row);
+        }
+        for width in [60, 80, 100, usize::MAX] {
+            let text = results.table_within(width);
+            let (_, beside) = text.split_once("server CPU time per request in µs").unwrap();
+            let (shown, note) = beside.split_once("not shown, for want of width: ").unwrap_or((beside, ""));
+            assert!(shown.lines().all(|line| line.trim_end().chars().count() <= width), "within {width}\n{text}");
+            assert!(shown.contains("castile") && shown.contains("rowan") && shown.contains("2.00×"), "{text}");
+            assert_eq!((note.is_empty(), shown.contains("beech")), (width > 1_000, width > 1_000), "{text}");
+            let left_out = note.contains("beech") && note.contains("floor");
+            assert_eq!(left_out, width <= 100, "within {width}\n{text}");
         }
     }
 

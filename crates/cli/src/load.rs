@@ -242,7 +242,7 @@ fn mix(arguments: &Arguments, service: Service) -> anyhow::Result<Mix> {
     for path in &arguments.blocks {
         let shown = path.display().to_string();
         let bytes = std::fs::read(path).with_context(|| format!("{shown} can't be read"))?;
-        blocks.push(envelope::fragment(&bytes, &shown)?);
+        blocks.push(envelope::fragment(&bytes, &shown)?.text);
     }
     let sources = Sources {
         messages: &arguments.messages,

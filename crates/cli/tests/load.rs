@@ -518,6 +518,44 @@ fn what_can_not_be_sent_is_told_before_anything_is() {
     assert_eq!(server.seen().len(), 0);
 }
 
+/// The place was that in the envelope that is written around a payload.
+#[test]
+fn what_is_wrong_with_a_message_is_told_where_it_stands_in_its_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let payload = "<GetOrder xmlns=\"uri:WSTestWeb-TestService\">\n  <orderId>ORDER</orderId><customerId>ä</customerId>\n</GetOrder>";
+    let head = "<?xml version=\"1.0\"?>\n<!-- ours -->";
+    let (one, two) = (payload.replace("ORDER", "1"), payload.replace("ORDER", "{{order}}"));
+    let problem = "GetOrder/customerId: \"ä\" is not a valid xs:int";
+    let table = [
+        (
+            "payload.xml",
+            "--message",
+            format!("{head}\n{one}"),
+            format!("4:35: no valid message of GetOrder: {problem}"),
+        ),
+        ("inline.xml", "--message", format!("  {one}"), format!("2:35: no valid message of GetOrder: {problem}")),
+        (
+            "whole.xml",
+            "--message",
+            format!("{head}{}", envelope(&one)),
+            format!("3:35: no valid message of GetOrder: Envelope/Body/{problem}"),
+        ),
+        // Its place is shorter or longer than what fills it.
+        ("template.xml", "--template", two, format!("2:43: no valid message of GetOrder: {problem}")),
+    ];
+    std::fs::write(folder.path().join("feed.csv"), "order\n1234567\n").unwrap();
+    for (name, option, text, expected) in table {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        let feed = folder.path().join("feed.csv");
+        let feed = if option == "--template" { vec!["--feed", feed.to_str().unwrap()] } else { Vec::new() };
+        let arguments = ["--operation", "GetOrder", option, path.to_str().unwrap(), "--dry-run"];
+        let told = told(&load("wstest.wsdl", "http://127.0.0.1:9", &[&arguments[..], &feed].concat()));
+        let expected = format!("warning: {}:{expected}", path.display());
+        assert!(told.contains(&expected), "expected {expected} in {told}");
+    }
+}
+
 #[test]
 fn the_port_decides_the_version_of_soap() {
     let contract = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/interop/matrix/contracts/wrapped.wsdl");

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, bail};
 use castile::soap::Version;
-use castile_xml::tree::{Document, Element};
+use castile_xml::tree::{Document, Element, Position};
 use castile_xsd::ExpandedName;
 
 /// The namespaces of all versions.
@@ -20,11 +20,20 @@ pub(super) fn write(version: Version, blocks: &[String], payload: &str) -> Strin
     format!("<soap:Envelope xmlns:soap=\"{namespace}\">{header}<soap:Body>{payload}</soap:Body></soap:Envelope>")
 }
 
-/// The text of a document without what stands before its element, so that it can stand in another.
+/// An element that can stand in another document.
+#[derive(Debug)]
+pub(super) struct Fragment {
+    /// The text of a document without what stands before its element.
+    pub(super) text: String,
+    /// Where it begins in the document.
+    pub(super) position: Position,
+}
+
+/// The element of a document.
 ///
 /// # Errors
 /// It is not well-formed, or has a document type declaration.
-pub(super) fn fragment(bytes: &[u8], shown: &str) -> anyhow::Result<String> {
+pub(super) fn fragment(bytes: &[u8], shown: &str) -> anyhow::Result<Fragment> {
     let text = castile_xml::decode(bytes, None).map_err(|error| anyhow::anyhow!("{shown}: {error}"))?;
     let document = Document::parse(&text).map_err(|error| {
         let position = error.position();
@@ -33,7 +42,8 @@ pub(super) fn fragment(bytes: &[u8], shown: &str) -> anyhow::Result<String> {
     if text[..document.root().offset()].contains("<!DOCTYPE") {
         bail!("{shown} has a document type declaration, which messages may not have");
     }
-    Ok(document.root().source().to_owned())
+    let root = document.root();
+    Ok(Fragment { text: root.source().to_owned(), position: root.position() })
 }
 
 /// The children of the body of an envelope, and the blocks of its header.
@@ -58,6 +68,8 @@ mod tests {
     #[test]
     fn what_is_written_is_found() {
         let header = fragment(b"<?xml version='1.0'?>\n<!-- a --><h xmlns='urn:h'/>", "h.xml").unwrap();
+        assert_eq!((header.position.line, header.position.column), (2, 11));
+        let header = header.text;
         assert_eq!(header, "<h xmlns='urn:h'/>");
         for version in Version::ALL {
             let text = write(version, std::slice::from_ref(&header), "<p/>");

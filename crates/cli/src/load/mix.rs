@@ -1,12 +1,15 @@
 //! What is sent: the messages of all operations, from files, templates, or the schema.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, bail};
-use castile_xml::tree::Document;
+use castile_xml::tree::{Document, Position};
+use castile_xsd::validate::Problem;
 
+use super::envelope::Fragment;
 use super::feed::{Feed, Turns};
 use super::judge::{self, Judge};
 use super::service::{Operation, Service, Shape};
@@ -38,6 +41,19 @@ pub(super) struct Message {
     pub(super) source: String,
     /// All of the envelope.
     pub(super) template: Template,
+    /// `None` where there is no file.
+    origin: Option<Origin>,
+}
+
+/// Where the text of a file stands in an envelope.
+#[derive(Debug)]
+struct Origin {
+    /// In the template of the envelope.
+    range: Range<usize>,
+    /// Where that begins in the file.
+    position: Position,
+    /// Whether the envelope was written around it.
+    is_payload: bool,
 }
 
 /// Where messages come from.
@@ -136,7 +152,7 @@ impl Sources<'_> {
                 let text = envelope::write(service.version, &blocks, &payload);
                 let source = format!("the sample of {}", operation.name);
                 let template = self.template(service, operation, &source, text)?;
-                messages.push(Message { source, template });
+                messages.push(Message { source, template, origin: None });
             }
         }
         Ok(found)
@@ -164,7 +180,7 @@ impl Sources<'_> {
     ) -> anyhow::Result<(usize, Message)> {
         let shown = path.display().to_string();
         let bytes = std::fs::read(path).with_context(|| format!("{shown} can't be read"))?;
-        let own = envelope::fragment(&bytes, &shown)?;
+        let Fragment { text: own, position } = envelope::fragment(&bytes, &shown)?;
         let document = Document::parse(&own).with_context(|| shown.clone())?;
         let root = document.root();
         let is_whole = root.local() == "Envelope" && envelope::is_envelope(root.namespace()).is_some();
@@ -176,8 +192,10 @@ impl Sources<'_> {
             true if !self.blocks.is_empty() => {
                 bail!("{shown} is a whole envelope, which --soap-header can't add to, expected a payload")
             }
-            true => own,
+            true => own.clone(),
         };
+        let start = text.rfind(&own).unwrap_or_default();
+        let origin = Origin { range: start..start + own.len(), position, is_payload: !is_whole };
         let operation = match named {
             Some(operation) => operation,
             None => operation_of(service, &text, &shown)?,
@@ -186,7 +204,7 @@ impl Sources<'_> {
             true => self.template(service, &service.operations[operation], &shown, text)?,
             false => Template::plain(text),
         };
-        Ok((operation, Message { source: shown, template }))
+        Ok((operation, Message { source: shown, template, origin: Some(origin) }))
     }
 
     /// What a place of this name is filled with.
@@ -279,22 +297,64 @@ pub(super) fn doubts(mix: &Mix) -> Vec<String> {
     let mut doubts = Vec::new();
     for (number, message) in mix.messages() {
         let shape: &Shape = &mix.service.operations[number].input;
-        let mut text = Vec::new();
-        let filled = match &mix.feed {
-            Some((feed, _)) => message.template.write(&mut text, |place| match place {
-                Place::Column(column) => Some(feed.value(0, column)),
-                Place::Extracted(_) => None,
-            }),
-            None => message.template.write(&mut text, |_| None),
+        let value = |place| match (&mix.feed, place) {
+            (Some((feed, _)), Place::Column(column)) => Some(feed.value(0, column)),
+            _ => None,
         };
-        if filled.is_ok()
-            && let Some(problem) = judge::problems(definitions, shape, &String::from_utf8_lossy(&text)).first()
-        {
-            let name = &mix.service.operations[number].name;
-            doubts.push(format!("{} is no valid message of {name}: {problem}", message.source));
+        let mut text = Vec::new();
+        if message.template.write(&mut text, value).is_err() {
+            continue;
+        }
+        let text = String::from_utf8_lossy(&text);
+        if let Some(problem) = judge::problems(definitions, shape, &text).into_iter().next() {
+            let (source, name) = (&message.source, &mix.service.operations[number].name);
+            doubts.push(match &message.origin {
+                None => format!("{source} is no valid message of {name}: {problem}"),
+                Some(origin) => {
+                    let offset = message.template.origin(offset(&text, &problem), value);
+                    let place = origin.place(message.template.text(), offset);
+                    format!(
+                        "{source}:{}:{}: no valid message of {name}: {}",
+                        place.line,
+                        place.column,
+                        origin.words(&problem)
+                    )
+                }
+            });
         }
     }
     doubts
+}
+
+impl Origin {
+    /// The place in the file of what stands at `offset` of the envelope.
+    fn place(&self, envelope: &str, offset: usize) -> Position {
+        let offset = offset.clamp(self.range.start, self.range.end);
+        let before = &envelope[self.range.start..offset];
+        let lines = before.matches('\n').count() as u32;
+        let in_line = before.rsplit('\n').next().unwrap_or_default().chars().count() as u32;
+        match lines {
+            0 => Position { column: self.position.column + in_line, ..self.position },
+            _ => Position { line: self.position.line + lines, column: in_line + 1 },
+        }
+    }
+
+    /// A problem without its place in the envelope; its path is that in the file.
+    fn words(&self, problem: &Problem) -> String {
+        let path = match self.is_payload {
+            true => problem.path.strip_prefix("Envelope/Body/").unwrap_or(&problem.path),
+            false => &problem.path,
+        };
+        let path = if path.is_empty() { String::new() } else { format!("{path}: ") };
+        format!("{path}{} [{}]", problem.message, problem.rule)
+    }
+}
+
+/// Where a problem is in a text, in bytes.
+fn offset(text: &str, problem: &Problem) -> usize {
+    let line: usize = text.split_inclusive('\n').take(problem.line as usize - 1).map(str::len).sum();
+    let column = text[line..].char_indices().nth(problem.column as usize - 1);
+    column.map_or(text.len(), |(column, _)| line + column)
 }
 
 #[cfg(test)]

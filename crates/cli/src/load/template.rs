@@ -75,6 +75,11 @@ impl Template {
         Ok(Template { text, pieces, rest })
     }
 
+    /// All of it, places as they are written.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
     /// All of it, if it has no places.
     pub(super) fn literal(&self) -> Option<&str> {
         self.pieces.is_empty().then_some(&*self.text)
@@ -83,6 +88,24 @@ impl Template {
     /// Whether it has a place of the feed.
     pub(super) fn is_fed(&self) -> bool {
         self.pieces.iter().any(|piece| matches!(piece.place, Place::Column(_)))
+    }
+
+    /// Where in the template that stands which stands at `offset` of a message that was written with these values: what fills a
+    /// place stands there.
+    pub(super) fn origin<'v>(&self, offset: usize, value: impl Fn(Place) -> Option<&'v str>) -> usize {
+        let mut written = 0;
+        for Piece { literal, place, context } in &self.pieces {
+            if offset < written + literal.len() {
+                return literal.start + offset - written;
+            }
+            let mut filled = Vec::new();
+            let _ = context.escape(value(*place).unwrap_or_default(), &mut filled);
+            written += literal.len() + filled.len();
+            if offset < written {
+                return literal.end;
+            }
+        }
+        (self.rest + offset - written).min(self.text.len())
     }
 
     /// Writes the message with its places filled.
@@ -242,6 +265,19 @@ mod tests {
         ];
         for (text, expected) in table {
             assert_eq!(written(text, value), expected);
+        }
+    }
+
+    #[test]
+    fn what_was_written_is_found_in_the_template() {
+        let (text, value) = ("<e a='{{a}}'>{{b}}é</e>", "12345&");
+        let (template, written) = (template(text).unwrap(), written(text, value));
+        let value = |place| if place == Place::Column(0) { Some(value) } else { Some("later") };
+        for (found, origin) in
+            [("<e", "<e"), ("a='", "a='"), ("123", "{{a"), ("later", "{{b"), ("é<", "é<"), ("/e", "/e")]
+        {
+            let offset = template.origin(written.find(found).unwrap(), value);
+            assert_eq!(offset, text.find(origin).unwrap(), "{found} of {written}");
         }
     }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use castile_codegen::{Document, FaultTypes, Generated, Options, Severity};
+use castile_codegen::{Diagnostic, Document, FaultTypes, Files, Generated, Options, Severity};
 use castile_xml::visible;
 use ring::digest::{SHA256, digest};
 
@@ -111,7 +111,10 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
             let diagnostics = generated.diagnostics.clone();
             (Some(generated), diagnostics)
         }
-        Err(diagnostics) => (None, diagnostics),
+        Err(mut diagnostics) => {
+            propose_types(&mut diagnostics, &arguments.wsdl, &files, &options.types);
+            (None, diagnostics)
+        }
     };
     if arguments.quiet {
         diagnostics.retain(|diagnostic| diagnostic.severity == Severity::Error);
@@ -134,6 +137,39 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
         note!("{style}warning{style:#}: {}", visible(&summary));
     }
     Ok(())
+}
+
+/// How many names are proposed.
+const PROPOSED: usize = 5;
+
+/// Says of each type that was asked for and isn't there which may be meant, and how to see all.
+fn propose_types(diagnostics: &mut [Diagnostic], wsdl: &Path, files: &Files, asked: &[String]) {
+    let is_of =
+        |diagnostic: &Diagnostic, name: &str| diagnostic.message.starts_with(&format!("there is no type {name},"));
+    if !asked.iter().any(|name| diagnostics.iter().any(|diagnostic| is_of(diagnostic, name))) {
+        return;
+    }
+    // It is read once more only then.
+    let (Some(definitions), _) = castile_wsdl::open(wsdl, files) else { return };
+    let schema = &definitions.schema;
+    let known: Vec<_> = schema.global_types().filter_map(|id| schema[id].name()).collect();
+    let quoted = output::shell_quoted(&wsdl.display().to_string());
+    let all = format!("`castile describe {quoted} --all` shows all {}", problems::counted(known.len(), "type"));
+    for name in asked {
+        let names: Vec<String> = match name.starts_with('{') {
+            true => known.iter().map(ToString::to_string).collect(),
+            false => known.iter().map(|known| known.local().to_owned()).collect(),
+        };
+        let near = castile_xsd::similar(name, names.iter().map(|name| &**name), PROPOSED);
+        let note = match &*near {
+            [] => all.clone(),
+            [one] => format!("is {one} meant? {all}"),
+            several => format!("is one of {} meant? {all}", several.join(", ")),
+        };
+        for diagnostic in diagnostics.iter_mut().filter(|diagnostic| is_of(diagnostic, name)) {
+            diagnostic.note = Some(note.clone());
+        }
+    }
 }
 
 /// Writes the source, and the documents of the contract that it includes. Returns what was written, with the lines of the source.

@@ -293,3 +293,24 @@ fn operations_that_are_left_out_are_named_where_one_is_unknown() {
     let told = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.code() == Some(2) && told.contains("sell (left out)"), "{told}");
 }
+
+/// That there is none was all it said.
+#[test]
+fn a_type_that_is_nearly_there_is_proposed() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("a.rs");
+    let contract = concat!(env!("CARGO_MANIFEST_DIR"), "/../suites/contracts/codec.wsdl");
+    let said = |name: &str| {
+        let command = ["gen", contract, "--type", name, "-o", out.to_str().unwrap()];
+        let output = Command::new(env!("CARGO_BIN_EXE_castile")).args(command).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let list = format!("`castile describe {contract} --all` shows all ");
+    let near = said("Adress");
+    assert!(near.contains(&format!("= note: is Address meant? {list}")), "{near}");
+    let expanded = said("{http://example.com/bench}adress");
+    assert!(expanded.contains("is {http://example.com/bench}Address meant?"), "{expanded}");
+    let far = said("Nothing");
+    assert!(far.contains(&format!("= note: {list}")) && !far.contains("meant"), "{far}");
+}

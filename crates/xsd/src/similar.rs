@@ -25,12 +25,17 @@ pub fn edits(one: &str, other: &str, most: usize) -> Option<usize> {
 pub fn similar<'n>(name: &str, known: impl IntoIterator<Item = &'n str>, count: usize) -> Vec<&'n str> {
     let lower = name.to_lowercase();
     let most = (lower.chars().count() / 4).clamp(1, 3);
-    let distance = |known: &str| {
+    // Of those that hold it the shortest come first, and before them those that begin with it.
+    let rank = |known: &str| {
         let known = known.to_lowercase();
         let holds = lower.len() > 2 && known.contains(&lower);
-        edits(&lower, &known, most).or_else(|| holds.then_some(most + 1))
+        let length = known.len().abs_diff(lower.len());
+        match edits(&lower, &known, most) {
+            Some(edits) => Some((edits, false, length)),
+            None => holds.then_some((most + 1, !known.starts_with(&lower), length)),
+        }
     };
-    let mut found: Vec<(usize, &str)> = known.into_iter().filter_map(|known| Some((distance(known)?, known))).collect();
+    let mut found: Vec<_> = known.into_iter().filter_map(|known| Some((rank(known)?, known))).collect();
     found.sort_unstable();
     found.dedup();
     found.into_iter().take(count).map(|(_, known)| known).collect()
@@ -53,8 +58,8 @@ mod tests {
     #[test]
     fn the_nearest_comes_first() {
         let known = ["Order", "OrderLine", "Orders", "Invoice", "order", "ArrayOfOrder"];
-        assert_eq!(similar("Ordr", known, 9), ["Order", "order", "Orders"]);
-        assert_eq!(similar("ORDER", known, 4), ["Order", "order", "Orders", "ArrayOfOrder"]);
+        assert_eq!(similar("Ordr", known, 9), ["Order", "order"]);
+        assert_eq!(similar("ORDER", known, 4), ["Order", "order", "Orders", "OrderLine"]);
         assert!(similar("nothing", known, 9).is_empty());
     }
 }

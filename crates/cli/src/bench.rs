@@ -12,6 +12,7 @@ use std::time::Duration;
 use anyhow::{Context, anyhow, bail};
 use castile_load::report::{self, FLOOR, Results, Row, Term};
 use castile_load::{Bench, Endpoint, Interrupt, Load, Network, Placement, Progress, ab};
+use castile_suites::seismic::catalogue::Catalogue;
 use castile_suites::{SUITES, Suite};
 
 pub(crate) use self::entrants::start_own;
@@ -84,7 +85,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     outcome::of(prepare(arguments), |whole| {
         // A process can go elsewhere as a whole only as long as it is one thread.
         if arguments.network.is_some() {
-            Network::enter()?;
+            Network::enter().map_err(outcome::not_begun)?;
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let interrupt = whole.interrupt.clone();
@@ -120,6 +121,10 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Whole>> {
     let chosen = suites(arguments)?;
     arguments.adjust.check()?;
     outcome::expect_folder(&arguments.out)?;
+    Results::expect_own(&arguments.out)?;
+    if let Some(file) = &arguments.data {
+        Catalogue::open(file).with_context(|| format!("can't read {}", file.display()))?;
+    }
     arguments.outcome.expect_files()?;
     let loads = loads(arguments, &chosen, placement.driver_threads())?;
     if let Some(url) = &arguments.url {

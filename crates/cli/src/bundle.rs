@@ -64,7 +64,10 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
         bail!("{shown} is a URL, and nothing is fetched unless --fetch is given");
     }
     // Before anything is fetched.
-    castile_load::report::expect_own(&arguments.out, Bundle::is_bundle)?;
+    if arguments.out.as_os_str() != "-" {
+        outcome::expect_place(&arguments.out)?;
+        castile_load::report::expect_own(&arguments.out, Bundle::is_bundle)?;
+    }
     let shown = &*shown;
     let fetch = Fetch::new(
         files,

@@ -133,7 +133,10 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
 
 /// Reads all that is needed, and sends nothing. There is no bench for a dry run.
 fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Bench>> {
-    arguments.out.iter().try_for_each(|path| outcome::expect_folder(path))?;
+    if let Some(folder) = &arguments.out {
+        outcome::expect_folder(folder)?;
+        Results::expect_own(folder)?;
+    }
     arguments.json.iter().try_for_each(|path| outcome::expect_file(path, Form::Results))?;
     arguments.outcome.expect_files()?;
     let definitions = contract(arguments)?;

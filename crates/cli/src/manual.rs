@@ -2,11 +2,21 @@
 //! of the same definition.
 
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use clap::CommandFactory;
 
 use crate::{outcome, output};
+
+/// Ends with what the parser of arguments says: help and version are output as any other, the rest is an error.
+pub(crate) fn end(error: clap::Error) -> ExitCode {
+    if error.use_stderr() {
+        error.exit();
+    }
+    output::text(&error.render().ansi().to_string());
+    ExitCode::SUCCESS
+}
 
 /// An error of arguments that suggests only what the help lists.
 pub(crate) fn without_hidden(mut error: clap::Error) -> clap::Error {
@@ -145,11 +155,12 @@ impl Man {
         let mut command = visible().disable_help_subcommand(true);
         command.build();
         if let Some(folder) = &self.out {
+            outcome::expect_folder(folder)?;
             let pages = pages(&command, folder)?;
             // None is written where one would replace a file of others.
             let is_own = |bytes: &[u8]| String::from_utf8_lossy(bytes).contains("\n.TH castile");
             pages.iter().try_for_each(|(path, _)| castile_load::report::expect_own(path, is_own))?;
-            std::fs::create_dir_all(folder).with_context(|| format!("can't make the folder {}", folder.display()))?;
+            outcome::make_folder(folder)?;
             for (path, text) in pages {
                 outcome::list(&[outcome::write(&path, &text).map_err(outcome::incomplete)?]);
             }

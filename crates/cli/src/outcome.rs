@@ -143,27 +143,39 @@ pub(crate) fn of<T>(prepared: anyhow::Result<Option<T>>, measure: impl FnOnce(T)
     ExitCode::from(code)
 }
 
-/// Whether a file can be written at the end of what may take a day, as far as that is known before. No file of others is replaced.
+/// Whether a report can be written at the end of what may take a day, as far as that is known before. No file of others is replaced.
 pub(crate) fn expect_file(path: &Path, form: Form) -> anyhow::Result<()> {
-    let shown = path.display();
     if path.as_os_str() == "-" {
         bail!("found - for a file, expected its name: `castile report DIR --json` prints results");
     }
+    expect_place(path)?;
+    Ok(form.expect_own(path)?)
+}
+
+/// Whether there may be a file of this name.
+pub(crate) fn expect_place(path: &Path) -> anyhow::Result<()> {
+    let shown = path.display();
     if path.is_dir() {
         bail!("{shown} is a folder, expected a file");
     }
     match path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
         Some(folder) => bail!("{shown} can't be written: there is no folder {}", folder.display()),
-        None => Ok(form.expect_own(path)?),
+        None => Ok(()),
     }
 }
 
-/// Whether the report can be written to a folder, as [`expect_file`].
+/// Whether there is a folder of this name, or may be one.
 pub(crate) fn expect_folder(path: &Path) -> anyhow::Result<()> {
-    if path.exists() && !path.is_dir() {
-        bail!("{} is a file, expected a folder", path.display());
+    match path.exists() && !path.is_dir() {
+        true => bail!("{} is a file, expected a folder", path.display()),
+        false => Ok(()),
     }
-    Ok(Results::expect_own(path)?)
+}
+
+/// Makes a folder, if it isn't there.
+pub(crate) fn make_folder(path: &Path) -> anyhow::Result<()> {
+    let made = std::fs::create_dir_all(path);
+    made.with_context(|| format!("can't make the folder {}", path.display())).map_err(incomplete)
 }
 
 /// Writes a file, and returns where.

@@ -34,6 +34,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
         _ if arguments.markdown => bail!("found {} benches, expected one: --markdown is for one", benches.len()),
         [(_, results)] => {
             outcome::expect_folder(&arguments.out)?;
+            Results::expect_own(&arguments.out)?;
             (results.table() + "\n", results.write(&arguments.out).map_err(outcome::incomplete)?)
         }
         _ => {
@@ -42,6 +43,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
             match arguments.json {
                 true => (comparison.json()?, Vec::new()),
                 false => {
+                    outcome::expect_folder(&arguments.out)?;
                     Comparison::expect_own(&arguments.out)?;
                     let warnings = comparison.warnings().iter().map(|warning| format!("! {warning}\n"));
                     let text = format!("{}\n{}", comparison.table(), warnings.collect::<String>());

@@ -55,10 +55,11 @@ fn what_others_wrote_is_not_replaced() {
 fn what_castile_wrote_or_nobody_is_replaced() {
     let folder = tempfile::tempdir().unwrap();
     // As `mktemp` makes them.
-    for file in ["a.wsdl", "index.html", "comparison.html", "castile-load.1"] {
+    for file in ["a.wsdl", "index.html", "comparison.html", "castile-load.1", "codec.rs", "codec.wsdl"] {
         fs::write(folder.path().join(file), "").unwrap();
     }
-    let commands: [&[&str]; 4] = [
+    let commands: [&[&str]; 5] = [
+        &["gen", CONTRACT, "-o", "."],
         &["report", RESULTS, "-o", "."],
         &["report", RESULTS, RESULTS, "-o", "."],
         &["bundle", CONTRACT, "-o", "a.wsdl"],

@@ -1,5 +1,6 @@
 //! `castile describe --cost`: what makes the generated code of a contract large.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
@@ -58,7 +59,7 @@ pub(super) fn run(wsdl: &Path, files: &Files, arguments: &super::Arguments) -> a
     let mut costs: Vec<Entry> = costs.iter().map(entry).collect();
     let around = lines.saturating_sub(costs.iter().map(|cost| cost.lines).sum());
     costs.push(Entry { name: AROUND.to_owned(), lines: around, alone: around });
-    costs.sort_by(|one, other| other.alone.cmp(&one.alone));
+    costs.sort_by_key(|cost| Reverse(cost.alone));
     let costs = Costs { format: FORMAT, file: &shown, lines, with_faults, costs };
     let text = match arguments.json {
         true => super::json(&costs)?,

@@ -1,0 +1,60 @@
+//! Exit codes that mean the same for every command: what is known to be in the way is told before anything begins.
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
+
+use std::fs;
+use std::process::Command;
+
+const CONTRACT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../suites/contracts/codec.wsdl");
+const RESULTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../load/tests/data/results.json");
+
+#[test]
+fn what_is_in_the_way_is_told_before() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("file"), "").unwrap();
+    fs::create_dir(folder.path().join("folder")).unwrap();
+    let table: [(&[&str], &str); 12] = [
+        (&["bench", "seismic", "--data", "absent"], "can't read absent"),
+        (&["bench", "wstest", "--out", "file"], "file is a file, expected a folder"),
+        (&["report", RESULTS, "-o", "file"], "file is a file, expected a folder"),
+        (&["report", RESULTS, RESULTS, "-o", "file"], "file is a file, expected a folder"),
+        (&["man", "--out", "file"], "file is a file, expected a folder"),
+        (&["gen", CONTRACT, "-o", "file"], "file is a file, expected a folder"),
+        (&["gen", CONTRACT, "-o", "file/a.rs"], "file is a file, expected a folder"),
+        (&["bundle", CONTRACT, "-o", "folder"], "folder is a folder, expected a file"),
+        (&["bundle", CONTRACT, "-o", "absent/a.wsdl"], "there is no folder absent"),
+        (&["describe", "absent"], "absent can't be read"),
+        (&["serve", "--data", "absent"], "can't read absent"),
+        (&["serve", "--addr", "192.0.2.1:80"], "can't listen on 192.0.2.1:80"),
+    ];
+    for (command, expected) in table {
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_castile")).args(command).current_dir(folder.path()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{command:?}: {said}");
+        assert!(said.contains(expected), "{command:?}: expected {expected:?} in {said}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_can_not_be_written_is_incomplete() {
+    // Nobody makes a folder there.
+    let table: [&[&str]; 4] = [
+        &["report", RESULTS, "-o", "/proc/absent"],
+        &["report", RESULTS, RESULTS, "-o", "/proc/absent"],
+        &["man", "--out", "/proc/absent"],
+        &["gen", CONTRACT, "-o", "/proc/absent"],
+    ];
+    for command in table {
+        let output = Command::new(env!("CARGO_BIN_EXE_castile")).args(command).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{command:?}: {said}");
+    }
+    let help: [&[&str]; 4] = [&["--help"], &["--version"], &["load", "-h"], &["help", "load"]];
+    for command in help {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_castile")).args(command).stdout(full).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(3) && said.contains("can't write to standard output"), "{said}");
+    }
+}

@@ -31,12 +31,16 @@ pub(crate) fn meant(namespace: &str) -> Option<&'static str> {
         let namespace = namespace.trim().trim_end_matches('/').to_ascii_lowercase();
         namespace.strip_prefix("https://").map(|rest| format!("http://{rest}")).unwrap_or(namespace)
     };
+    let known = [SOAP11, SOAP12, HTTP, MIME];
+    if known.contains(&namespace) {
+        return None;
+    }
     let namespace = plain(namespace);
     if let Some((_, meant)) = TAKEN_FOR.iter().find(|(known, _)| *known == namespace) {
         return Some(meant);
     }
-    let known = [SOAP11, SOAP12, HTTP, MIME].into_iter();
-    known.filter_map(|known| Some((edits(&namespace, &plain(known), SLIPS)?, known))).min().map(|(_, known)| known)
+    let near = known.into_iter().filter_map(|known| Some((edits(&namespace, &plain(known), SLIPS)?, known)));
+    near.min().map(|(_, known)| known)
 }
 
 /// What to do about a namespace that is nearly a known one.
@@ -94,7 +98,7 @@ pub(crate) fn extensions(
         if is_known || protocol == Some(child.offset()) {
             // It is read where somebody asks for it; a protocol that is none has been told.
         } else if let Some(meant) = meant(child.namespace()) {
-            let message = format!("the namespace {:?} is unknown: what has it is not read", child.namespace());
+            let message = format!("elements of the unknown namespace {:?} are not read", child.namespace());
             diagnostics.warning(location, message).note = is_it(Some(meant));
         } else if required {
             diagnostics

@@ -55,8 +55,8 @@ pub mod codegen {
     pub use castile_databinding::datatypes::SimpleType;
     pub use castile_databinding::schema::Element;
     pub use castile_databinding::{
-        Boxed, Decoder, Encoder, Error, FromXml, Group, Mixed, Nillable, Recursive, ToXml, array, conversions,
-        enumeration, union_value,
+        Boxed, ComplexType, Decoder, Encoder, Error, FromXml, Group, Mixed, Nillable, Recursive, ToXml, array,
+        conversions, enumeration, simple_type, union_value,
     };
     pub use castile_http::Error as HttpError;
     pub use castile_http::client::Transport;

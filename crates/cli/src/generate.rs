@@ -47,6 +47,10 @@ pub(crate) struct Arguments {
     /// To read such a value takes up to 4 times the work
     #[arg(long)]
     facets: bool,
+    /// Let services and clients that are lenient pass over elements and text that a type doesn't have, and take elements out of
+    /// order or of another namespace. Else they refuse such messages, and less code is to be compiled
+    #[arg(long)]
+    lenient: bool,
     /// Give every method the header of its request, and its response one: header blocks that the contract doesn't
     /// declare are at hand. Methods of operations with declared ones always have them
     #[arg(long)]
@@ -100,6 +104,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
         Faults::All => FaultTypes::All,
     };
     options.facets = arguments.facets;
+    options.lenient = arguments.lenient;
     options.headers = arguments.headers;
     options.context = arguments.context;
     options.raw = arguments.raw;

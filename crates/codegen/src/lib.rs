@@ -55,6 +55,9 @@ pub struct Options {
     /// Whether values are held against the facets of their types while they are read, and values that an enumeration
     /// doesn't list are refused. Structure and lexical spaces are always checked.
     pub facets: bool,
+    /// Whether a service or a client that is lenient passes over elements and text which a type doesn't have, and takes elements
+    /// out of order or of another namespace. The tables for this take time to compile. Without them such a message is refused.
+    pub lenient: bool,
     /// Whether every method takes the header of its request and gives that of its response, so that header blocks which
     /// the contract doesn't declare are at hand. Methods of operations with declared ones always do.
     pub headers: bool,
@@ -104,6 +107,7 @@ impl Default for Options {
             faults: FaultTypes::default(),
             strict: false,
             facets: false,
+            lenient: false,
             headers: false,
             context: false,
             raw: Vec::new(),

@@ -10,10 +10,11 @@ use unicode_ident::{is_xid_continue, is_xid_start};
 
 /// What generated code takes from the library. It imports all that the library has for it, and what is declared beside that hides
 /// it: nothing is called like one of these.
-const IMPORTS: [&str; 42] = [
+const IMPORTS: [&str; 43] = [
     "Arc",
     "CallError",
     "Caller",
+    "ComplexType",
     "Context",
     "Decoder",
     "Description",

@@ -185,6 +185,8 @@ pub(crate) struct Struct {
     pub(crate) documentation: String,
     pub(crate) role: Role,
     pub(crate) attributes: Vec<Attribute>,
+    /// The table of its attributes, if it has any.
+    pub(crate) attribute_table: Option<Ident>,
     /// What takes other attributes.
     pub(crate) any_attributes: Option<(Ident, Wildcard)>,
     pub(crate) content: Content,

@@ -29,7 +29,7 @@ use piece::Piece;
 /// The source of a module, formatted. The documents of the contract are in files beside it.
 pub(crate) fn render(plan: &Plan, documents: &[Document], options: &Options) -> String {
     let namespaces = Namespaces::new(plan);
-    let root = Context { plan, namespaces: &namespaces, module: 0 };
+    let root = Context { plan, namespaces: &namespaces, module: 0, is_lenient: options.lenient };
     let mut modules: Vec<(bool, Vec<Piece>)> = plan.modules.iter().map(|_| (false, Vec::new())).collect();
     for (item, piece) in plan.items.iter().zip(items(root)) {
         let (imports, pieces) = &mut modules[item.path().module];
@@ -85,7 +85,7 @@ pub(crate) fn render(plan: &Plan, documents: &[Document], options: &Options) -> 
 /// How many lines each type takes, and the services together.
 pub(crate) fn lines(plan: &Plan, documents: &[Document], options: &Options) -> (Vec<usize>, usize) {
     let namespaces = Namespaces::new(plan);
-    let root = Context { plan, namespaces: &namespaces, module: 0 };
+    let root = Context { plan, namespaces: &namespaces, module: 0, is_lenient: options.lenient };
     let count = |piece: Piece| piece.source.lines().filter(|line| !line.is_empty()).count();
     let of_services = |service| {
         let own = [service::render(service, documents, options, root), service::tables(service, root)];
@@ -318,6 +318,8 @@ struct Context<'a> {
     plan: &'a Plan,
     namespaces: &'a Namespaces<'a>,
     module: usize,
+    /// Whether there are tables for lenient decoders.
+    is_lenient: bool,
 }
 
 /// The constants of namespaces: their numbers, and which were asked for.

@@ -29,6 +29,7 @@ fn options(feature: &str) -> Options {
     options.server = feature != "client_only";
     options.client = feature != "server_only";
     options.facets = matches!(feature, "facets" | "lenient" | "nasty_texts");
+    options.lenient = matches!(feature, "header_blocks" | "lenient" | "rpc_literal" | "typed_faults");
     options.headers = feature == "any_header";
     options.context = feature == "addressing";
     if feature == "raw" {

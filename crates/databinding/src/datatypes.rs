@@ -37,13 +37,9 @@ pub use text::{AnyUri, Entity, Id, Idref, Language, Name, NcName, Nmtoken, Norma
 pub use value::{Datatype, Value};
 pub use white_space::WhiteSpace;
 
-use crate::Error;
-use crate::from_xml::{Decoder, FromXml};
-use crate::schema::{Element, TypeName};
-use crate::to_xml::{Encoder, ToXml};
 use crate::xop::Binary;
 
-/// A simple type: text ↔ value.
+/// A simple type: text ↔ value. [`simple_type!`](crate::simple_type) lets elements have its values.
 pub trait SimpleType: Sized + PartialEq + Send + Sync + 'static {
     /// The name for messages: `xs:int`.
     const NAME: &'static str;
@@ -112,29 +108,30 @@ pub trait SimpleType: Sized + PartialEq + Send + Sync + 'static {
     }
 }
 
-impl<T: SimpleType> FromXml for T {
-    const TYPE: Option<TypeName> = TypeName::of_builtin(T::NAME);
-    const TYPE_IS_FIXED: bool = true;
+/// What makes elements of the values of simple types: [`simple_type`](crate::simple_type) calls these.
+#[doc(hidden)]
+pub mod elements {
+    use super::SimpleType;
+    use crate::Error;
+    use crate::from_xml::Decoder;
+    use crate::schema::{Element, TypeName};
+
+    /// The type that `xsi:type` may name.
+    pub const fn type_name<T: SimpleType>() -> Option<TypeName> {
+        TypeName::of_builtin(T::NAME)
+    }
 
     #[inline]
-    fn known(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {
+    pub fn known<T: SimpleType>(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<T, Error>> {
         if T::IS_OF_CONTRACT { decoder.known_by_text(element, false) } else { decoder.known_simple(element) }
     }
 
     #[inline]
-    fn known_restricted(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {
+    pub fn known_restricted<T: SimpleType>(
+        decoder: &mut Decoder<'_>,
+        element: &'static Element,
+    ) -> Option<Result<T, Error>> {
         if T::IS_OF_CONTRACT { decoder.known_by_text(element, true) } else { decoder.known_restricted(element) }
-    }
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        decoder.simple(element)
-    }
-}
-
-impl<T: SimpleType> ToXml for T {
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn content(&self, out: &mut Encoder) {
-        out.simple(self);
     }
 }
 

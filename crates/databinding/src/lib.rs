@@ -1,27 +1,23 @@
 //! Tokens ↔ typed values: what generated code calls (XML Schema Part 2 datatypes, Part 1 content models).
 //!
-//! Generated types implement [`FromXml`] and [`ToXml`] in a few lines each; every decision is made here. The order of
+//! Generated types implement [`ComplexType`] in a few lines each; every decision is made here. The order of
 //! calls is the content model: [`Decoder::required`], [`Decoder::optional`] and [`Decoder::repeated`] for a sequence,
 //! [`Decoder::one_of`] for `xs:all` and `xs:choice`. The tables of [`schema`] hold names and occurrence.
 //!
 //! ```
 //! use castile_databinding::schema::Element;
-//! use castile_databinding::{Decoder, Encoder, Error, FromXml, ToXml};
+//! use castile_databinding::{ComplexType, Decoder, Encoder, Error};
 //!
 //! struct Point { x: i32, y: Option<i32> }
 //!
 //! static POINT: [Element; 2] = [Element::new("urn:p", "x", 1), Element::new("urn:p", "y", 2).occurs(0, Some(1))];
 //!
-//! impl FromXml for Point {
-//!     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-//!         decoder.complex(element, |decoder| {
-//!             Ok(Point { x: decoder.required(&POINT, 0)?, y: decoder.optional(&POINT, 1)? })
-//!         })
+//! impl ComplexType for Point {
+//!     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+//!         Ok(Point { x: decoder.required(&POINT, 0)?, y: decoder.optional(&POINT, 1)? })
 //!     }
-//! }
 //!
-//! impl ToXml for Point {
-//!     fn content(&self, out: &mut Encoder) {
+//!     fn write(&self, out: &mut Encoder) {
 //!         out.element("<x>", &self.x, "</x>");
 //!         out.optional("<y>", &self.y, "</y>");
 //!     }
@@ -30,6 +26,7 @@
 
 mod any;
 mod boxed;
+mod complex_type;
 pub mod datatypes;
 mod deviations;
 pub mod encoded;
@@ -53,6 +50,7 @@ pub use castile_xml::escape;
 pub use any::{Any, AnyAttribute, AnyContent, AnyElements, AnyElementsIter, AnyPiece, AnyType, ExpandedName};
 #[doc(hidden)]
 pub use boxed::Boxed;
+pub use complex_type::ComplexType;
 pub use deviations::Deviations;
 pub use error::{Error, ErrorKind};
 pub use from_xml::{Decoder, FromXml, Group, Mixed, Parts};

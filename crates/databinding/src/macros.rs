@@ -48,6 +48,8 @@ macro_rules! enumeration {
             }
         }
 
+        $crate::simple_type!($type);
+
         impl $crate::datatypes::SimpleType for $type {
             const NAME: &'static str = $name;
             const IS_OF_CONTRACT: bool = true;
@@ -91,6 +93,50 @@ macro_rules! enumeration {
 
             fn from_str(text: &str) -> Result<Self, Self::Err> {
                 Ok(Self::from(text))
+            }
+        }
+    };
+}
+
+/// Lets elements have values of a simple type: implements [`FromXml`](crate::FromXml) and [`ToXml`](crate::ToXml) for it.
+/// What a type is generic over follows it.
+#[macro_export]
+macro_rules! simple_type {
+    ($type:ty $(, $($generics:tt)+)?) => {
+        impl $(<$($generics)+>)? $crate::FromXml for $type {
+            const TYPE: Option<$crate::schema::TypeName> = $crate::datatypes::elements::type_name::<Self>();
+            const TYPE_IS_FIXED: bool = true;
+
+            #[inline]
+            fn known(
+                decoder: &mut $crate::Decoder<'_>,
+                element: &'static $crate::schema::Element,
+            ) -> Option<Result<Self, $crate::Error>> {
+                $crate::datatypes::elements::known(decoder, element)
+            }
+
+            #[inline]
+            fn known_restricted(
+                decoder: &mut $crate::Decoder<'_>,
+                element: &'static $crate::schema::Element,
+            ) -> Option<Result<Self, $crate::Error>> {
+                $crate::datatypes::elements::known_restricted(decoder, element)
+            }
+
+            #[inline]
+            fn content(
+                decoder: &mut $crate::Decoder<'_>,
+                element: &'static $crate::schema::Element,
+            ) -> Result<Self, $crate::Error> {
+                decoder.simple(element)
+            }
+        }
+
+        impl $(<$($generics)+>)? $crate::ToXml for $type {
+            #[cfg_attr(not(debug_assertions), inline(always))]
+            #[cfg_attr(debug_assertions, inline)]
+            fn content(&self, out: &mut $crate::Encoder) {
+                out.simple(self);
             }
         }
     };

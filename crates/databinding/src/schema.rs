@@ -371,6 +371,39 @@ pub enum Content {
     Among(&'static [First]),
 }
 
+/// What a complex type says of the elements that have its values.
+#[derive(Debug)]
+pub struct Model {
+    /// The name, if the type is one that others aren't derived from and that `xsi:type` must name if it is there.
+    pub name: Option<TypeName>,
+    /// The attributes.
+    pub attributes: &'static Attributes,
+    /// The children, for a lenient decoder.
+    pub content: Content,
+}
+
+impl Model {
+    /// A type that has no name, and no attributes.
+    pub const UNNAMED: Model = Model { name: None, attributes: &Attributes::NONE, content: Content::Open };
+
+    /// A type of this name, without attributes.
+    pub const fn named(namespace: &'static str, name: &'static str) -> Self {
+        Model { name: Some(TypeName::new(namespace, name)), ..Model::UNNAMED }
+    }
+
+    /// This type with attributes.
+    pub const fn attributes(mut self, attributes: &'static Attributes) -> Self {
+        self.attributes = attributes;
+        self
+    }
+
+    /// This type, whose children a lenient decoder puts in order.
+    pub const fn content(mut self, content: Content) -> Self {
+        self.content = content;
+        self
+    }
+}
+
 /// A type that `xsi:type` may name (XSD Part 1 §2.6.1).
 #[derive(Clone, Copy, Debug)]
 pub struct TypeName {

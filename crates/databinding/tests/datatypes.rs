@@ -300,6 +300,8 @@ enum Size {
     Name(QName),
 }
 
+castile_databinding::simple_type!(Size);
+
 impl SimpleType for Size {
     const NAME: &'static str = "Size";
     const HAS_NAMES: bool = u16::HAS_NAMES || Token::HAS_NAMES || QName::HAS_NAMES;

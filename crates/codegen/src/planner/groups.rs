@@ -171,6 +171,7 @@ impl Planner<'_> {
             documentation,
             role: Role::Group,
             attributes: Vec::new(),
+            attribute_table: None,
             any_attributes: None,
             content,
             has_default: false,

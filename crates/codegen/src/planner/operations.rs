@@ -292,6 +292,7 @@ impl Planner<'_> {
             documentation,
             role: Role::Type(None),
             attributes: Vec::new(),
+            attribute_table: None,
             any_attributes: None,
             content: Content::Sequence(fields),
             has_default: false,

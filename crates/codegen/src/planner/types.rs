@@ -234,9 +234,12 @@ impl Planner<'_> {
         let type_name = definition.name();
         let type_name =
             type_name.map(|name| TypeName { namespace: name.namespace().to_owned(), name: name.local().to_owned() });
+        let table = self.table(&path.ident.to_string());
+        let has_attributes = !attributes.is_empty() || any_attributes.is_some();
         Struct {
             path: path.clone(),
-            table: self.table(&path.ident.to_string()),
+            table,
+            attribute_table: has_attributes.then(|| self.table(&format!("{} attributes", path.ident))),
             documentation: text(&[&documentation, &owner]).unwrap_or_else(|| format!("The {kind} `{name}`.")),
             role: Role::Type(type_name),
             attributes,

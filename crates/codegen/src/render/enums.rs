@@ -4,7 +4,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use super::documentation::documentation;
-use super::types::{all_of, first_of, particle, read};
+use super::types::{all_of, first_of, read};
 use super::{Context, base, by_index, element_table, group_trait, occurrence, pointed, variant_held};
 use crate::names::Ident;
 use crate::plan::{
@@ -43,11 +43,9 @@ pub(super) fn choice(plan: &Choice, context: Context<'_>) -> TokenStream {
     let table_item = element_table(table, variants, context);
     let group = group_trait();
     let elements = table_item.is_some().then(|| quote! { xs::First::Elements(&#table) });
-    let particles = variants.iter().filter_map(|variant| particle(variant, context));
-    let all: Vec<TokenStream> = elements.clone().into_iter().chain(particles).collect();
     let first = elements.into_iter().chain(variants.iter().filter_map(|variant| first_of(variant, context)));
     let first: Vec<TokenStream> = first.collect();
-    let all = all_of(&first, all);
+    let all = all_of(&first, table, variants, context);
     let order = plan.order.as_ref().map(|order| order_of(order, table));
     let mixed = plan.text.iter().map(|text| {
         quote! {
@@ -463,6 +461,8 @@ pub(super) fn union(plan: &Union, context: Context<'_>) -> TokenStream {
         #[derive(Clone, Debug, PartialEq)]
         #allow
         pub enum #ident { #(#declared)* }
+
+        ::castile::codegen::simple_type!(#ident);
 
         impl SimpleType for #ident {
             const NAME: &'static str = #name;

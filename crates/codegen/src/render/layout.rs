@@ -112,7 +112,7 @@ pub(super) fn space(source: &str) -> String {
         "::",
     ];
     let mut out = String::with_capacity(source.len() + source.len() / 8);
-    let mut previous = "";
+    let (mut previous, mut item) = ("", "");
     for line in source.lines() {
         let text = &line[depth(line)..];
         let begins = BEGINNINGS.iter().any(|beginning| text.starts_with(beginning));
@@ -120,9 +120,15 @@ pub(super) fn space(source: &str) -> String {
         // At the outermost level every item stands apart; inside, what has a body or documentation does.
         const APART: [&str; 8] = ["///", "fn ", "pub fn ", "pub(super) ", "static ", "impl", "#[", "::"];
         let apart = depth(line) == 0 || APART.iter().any(|beginning| text.starts_with(beginning));
-        let continues = previous.starts_with("const ") && text.starts_with("const ");
-        if begins && ends && depth(previous) == depth(line) && apart && !continues {
+        // Constants stand together and before what they are for, as a table does.
+        let is_constant = previous.trim_start().starts_with("const ");
+        let continues = is_constant && (text.starts_with("const ") || text.starts_with("fn "))
+            || item.starts_with("static ") && text.starts_with("impl");
+        if begins && ends && depth(previous) >= depth(line) && apart && !continues {
             out.push('\n');
+        }
+        if begins {
+            item = text;
         }
         out.push_str(line);
         out.push('\n');
@@ -169,6 +175,13 @@ mod tests {
         let long = "a".repeat(WIDTH - 10);
         let source = format!("f(\n    {long},\n    {long},\n);\n");
         assert_eq!(join(&source), source);
+    }
+
+    #[test]
+    fn what_belongs_together_stands_together() {
+        let source = "pub struct A {}\nstatic T: [B; 1] = [\n    b,\n];\nimpl C for A {\n    const D: E = F;\n    fn g() {}\n}\nstatic U: B = b\n    .c();\nstatic V: B = b;\n";
+        let expected = "pub struct A {}\n\nstatic T: [B; 1] = [\n    b,\n];\nimpl C for A {\n    const D: E = F;\n    fn g() {}\n}\n\nstatic U: B = b\n    .c();\n\nstatic V: B = b;\n";
+        assert_eq!(space(source), expected);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::names::Ident;
 use crate::plan::{
-    Attribute, Content, Field, Held, Occurrence, Presence, Role, Struct, Term, ValueConstraint, Wildcard,
+    Attribute, Content, Field, Held, Occurrence, Presence, Role, Struct, Term, TypeName, ValueConstraint, Wildcard,
 };
 
 pub(super) fn render(plan: &Struct, context: Context<'_>) -> TokenStream {
@@ -26,11 +26,9 @@ pub(super) fn render(plan: &Struct, context: Context<'_>) -> TokenStream {
         Content::Simple { .. } | Content::Mixed { .. } => &[],
     };
     let table_item = element_table(table, fields, context);
+    let attributes = attribute_table(plan, context);
     let implementation = match &plan.role {
-        Role::Type(name) => {
-            let (read, write) = (from_xml(plan, name, context), to_xml(plan));
-            quote! { #read #write }
-        }
+        Role::Type(name) => complex_type(plan, name.as_ref(), context),
         Role::Group => group(plan, fields, context),
     };
     quote! {
@@ -40,6 +38,8 @@ pub(super) fn render(plan: &Struct, context: Context<'_>) -> TokenStream {
         pub struct #ident { #declared }
 
         #table_item
+
+        #attributes
 
         #implementation
     }
@@ -94,26 +94,95 @@ fn declare(plan: &Struct, context: Context<'_>) -> TokenStream {
     }
 }
 
+// ---- elements that have values of the type ----
+
+fn complex_type(plan: &Struct, name: Option<&TypeName>, context: Context<'_>) -> TokenStream {
+    let ident = &plan.path.ident;
+    let (read, write) = (read_content(plan, context), write_content(plan));
+    let write_attributes = write_attributes(plan);
+    let attributes = plan.attribute_table.as_ref();
+    let name = name.map(|name| (context.namespace(&name.namespace), &name.name));
+    if let Content::Simple { .. } = plan.content {
+        let attributes = attributes.map(|table| quote! { const ATTRIBUTES: &'static xs::Attributes = &#table; });
+        let name = name.map(|(namespace, name)| {
+            quote! { const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(#namespace, #name)); }
+        });
+        let write_attributes = write_attributes.map(|write| {
+            quote! {
+                const HAS_ATTRIBUTES: bool = true;
+
+                fn attributes(&self, out: &mut Encoder) { #write }
+            }
+        });
+        return quote! {
+            impl FromXml for #ident {
+                #attributes
+                #name
+
+                fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> { #read }
+            }
+
+            impl ToXml for #ident {
+                #write_attributes
+
+                fn content(&self, out: &mut Encoder) { #write }
+            }
+        };
+    }
+    let attributes = attributes.map(|table| quote! { .attributes(&#table) });
+    let content = content(plan, context);
+    let model = match name {
+        None if attributes.is_none() && content.is_none() => None,
+        None => Some(quote! { xs::Model::UNNAMED }),
+        Some((namespace, name)) => Some(quote! { xs::Model::named(#namespace, #name) }),
+    };
+    let model = model.map(|model| quote! { const MODEL: xs::Model = #model #attributes #content; });
+    let write_attributes =
+        write_attributes.map(|write| quote! { fn write_attributes(&self, out: &mut Encoder) { #write } });
+    let has_attributes = write_attributes.is_some().then(|| quote! { const WRITES_ATTRIBUTES: bool = true; });
+    let is_empty = matches!(&plan.content, Content::Sequence(fields) | Content::All(fields) if fields.is_empty());
+    let has_children = is_empty.then(|| quote! { const WRITES_CHILDREN: bool = false; });
+    let out = if is_empty {
+        quote! { _ }
+    } else {
+        quote! { out }
+    };
+    let decoder = if is_empty && plan.attributes.is_empty() && plan.any_attributes.is_none() {
+        quote! { _ }
+    } else {
+        quote! { decoder }
+    };
+    quote! {
+        impl ComplexType for #ident {
+            #model
+            #has_attributes
+            #has_children
+
+            fn read(#decoder: &mut Decoder<'_>) -> Result<Self, Error> { #read }
+
+            #write_attributes
+
+            fn write(&self, #out: &mut Encoder) { #write }
+        }
+    }
+}
+
 // ---- reading ----
 
-fn from_xml(plan: &Struct, name: &Option<crate::plan::TypeName>, context: Context<'_>) -> TokenStream {
+fn read_content(plan: &Struct, context: Context<'_>) -> TokenStream {
     let ident = &plan.path.ident;
-    let attributes = attribute_table(plan, context);
-    let type_name = name.as_ref().map(|name| {
-        let (namespace, local) = (context.namespace(&name.namespace), &name.name);
-        quote! { const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(#namespace, #local)); }
-    });
+    let table = &plan.attribute_table;
     let checks = plan.attributes.iter().enumerate().filter_map(|(index, attribute)| {
         let Presence::Fixed { required, .. } = attribute.presence else { return None };
         let (of, index) = (base(&attribute.base, context), Literal::usize_unsuffixed(index));
         Some(if required {
-            quote! { decoder.required_attribute::<#of>(Self::ATTRIBUTES, #index)?; }
+            quote! { decoder.required_attribute::<#of>(&#table, #index)?; }
         } else {
-            quote! { decoder.attribute::<#of>(Self::ATTRIBUTES, #index)?; }
+            quote! { decoder.attribute::<#of>(&#table, #index)?; }
         })
     });
     let checks: Vec<TokenStream> = checks.collect();
-    let read = match &plan.content {
+    match &plan.content {
         Content::Simple { ident: value, facets, .. } => {
             let attributes = attribute_values(plan);
             let read = match facets {
@@ -130,49 +199,35 @@ fn from_xml(plan: &Struct, name: &Option<crate::plan::TypeName>, context: Contex
         }
         Content::Mixed { ident: content, .. } => {
             let attributes = attribute_values(plan);
-            children(&quote! { #(#checks)* }, &quote! { #ident { #(#attributes,)* #content: decoder.mixed()? } })
+            quote! {
+                #(#checks)*
+                Ok(#ident { #(#attributes,)* #content: decoder.mixed()? })
+            }
         }
         Content::Sequence(fields) => {
             let attributes = attribute_values(plan);
             let reads = sequence(&plan.table, fields, context);
-            children(&quote! { #(#checks)* }, &quote! { #ident { #(#attributes,)* #(#reads),* } })
+            quote! {
+                #(#checks)*
+                Ok(#ident { #(#attributes,)* #(#reads),* })
+            }
         }
         Content::All(fields) => {
             // Attributes are at hand until the first child is read.
             let (locals, attributes): (Vec<TokenStream>, Vec<TokenStream>) = attribute_locals(plan).into_iter().unzip();
             let (all, value) = all(ident, &plan.table, fields, &attributes);
-            children(&quote! { #(#checks)* #(#locals)* #all }, &value)
-        }
-    };
-    let content = content(plan, context);
-    quote! {
-        impl FromXml for #ident {
-            #attributes
-            #type_name
-            #content
-
-            fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-                #read
+            quote! {
+                #(#checks)*
+                #(#locals)*
+                #all
+                Ok(#value)
             }
         }
     }
 }
 
-/// How the content of an element is read, up to its end tag: what comes before the value, and the value.
-fn children(before: &TokenStream, value: &TokenStream) -> TokenStream {
-    quote! {
-        let outer = decoder.enter(element);
-        #before
-        let value = #value;
-        decoder.leave(element, outer)?;
-        Ok(value)
-    }
-}
-
 fn attribute_table(plan: &Struct, context: Context<'_>) -> Option<TokenStream> {
-    if plan.attributes.is_empty() && plan.any_attributes.is_none() {
-        return None;
-    }
+    let table = plan.attribute_table.as_ref()?;
     let declared = plan.attributes.iter().map(|attribute| {
         let (namespace, name) = (context.namespace(&attribute.namespace), &attribute.name);
         let constraint = match &attribute.presence {
@@ -187,19 +242,13 @@ fn attribute_table(plan: &Struct, context: Context<'_>) -> Option<TokenStream> {
         let any = wildcard(any);
         quote! { .and(#any) }
     });
-    // A static has one address, by which attributes are found again, and it may refer to those of facets.
-    let declared = quote! { &[#(#declared),*] };
-    Some(quote! {
-        const ATTRIBUTES: &'static xs::Attributes = {
-            static ATTRIBUTES: xs::Attributes = xs::Attributes::new(#declared) #(#any)*;
-            &ATTRIBUTES
-        };
-    })
+    Some(quote! { static #table: xs::Attributes = xs::Attributes::new(&[#(#declared),*]) #(#any)*; })
 }
 
 /// How each attribute that has a field is read.
 fn attribute_reads(plan: &Struct) -> impl Iterator<Item = (&Ident, TokenStream)> {
-    let declared = plan.attributes.iter().enumerate().filter_map(|(index, attribute)| {
+    let table = &plan.attribute_table;
+    let declared = plan.attributes.iter().enumerate().filter_map(move |(index, attribute)| {
         let index = Literal::usize_unsuffixed(index);
         let read = match attribute.presence {
             Presence::Required => quote! { required_attribute },
@@ -207,10 +256,10 @@ fn attribute_reads(plan: &Struct) -> impl Iterator<Item = (&Ident, TokenStream)>
             Presence::Default(_) => quote! { attribute_or_default },
             Presence::Fixed { .. } => return None,
         };
-        Some((&attribute.ident, quote! { decoder.#read(Self::ATTRIBUTES, #index)? }))
+        Some((&attribute.ident, quote! { decoder.#read(&#table, #index)? }))
     });
     let any = plan.any_attributes.iter();
-    declared.chain(any.map(|(ident, _)| (ident, quote! { decoder.any_attributes(Self::ATTRIBUTES) })))
+    declared.chain(any.map(move |(ident, _)| (ident, quote! { decoder.any_attributes(&#table) })))
 }
 
 fn attribute_values(plan: &Struct) -> Vec<TokenStream> {
@@ -354,7 +403,7 @@ fn group(plan: &Struct, fields: &[Field], context: Context<'_>) -> TokenStream {
     let ident = &path.ident;
     let group = group_trait();
     let first = first(table, fields, context);
-    let whole = all_of(&first, particles(table, fields, context));
+    let whole = all_of(&first, table, fields, context);
     let read = match &plan.content {
         Content::All(fields) => {
             let (all, value) = all(ident, table, fields, &[]);
@@ -411,8 +460,11 @@ fn first(table: &Ident, fields: &[Field], context: Context<'_>) -> Vec<TokenStre
 
 // ---- what may be there at all ----
 
-/// What the children of a type may be.
+/// What the children of a type may be, where a lenient decoder may ask.
 fn content(plan: &Struct, context: Context<'_>) -> Option<TokenStream> {
+    if !context.is_lenient {
+        return None;
+    }
     let table = &plan.table;
     let content = match &plan.content {
         Content::Simple { .. } | Content::Mixed { .. } => return None,
@@ -420,10 +472,10 @@ fn content(plan: &Struct, context: Context<'_>) -> Option<TokenStream> {
         Content::Sequence(fields) if is_told_by_names(fields) => quote! { Sequence(&#table) },
         Content::Sequence(fields) | Content::All(fields) => {
             let particles = particles(table, fields, context);
-            quote! { Among(&[#(#particles),*]) }
+            quote! { Among(const { &[#(#particles),*] }) }
         }
     };
-    Some(quote! { const CONTENT: &'static xs::Content = &xs::Content::#content; })
+    Some(quote! { .content(xs::Content::#content) })
 }
 
 /// Whether all fields are elements whose local names differ, so that the name of a child tells which it is.
@@ -440,7 +492,7 @@ fn particles(table: &Ident, fields: &[Field], context: Context<'_>) -> Vec<Token
 }
 
 /// What may be in a group, or what a wildcard takes.
-pub(super) fn particle(field: &Field, context: Context<'_>) -> Option<TokenStream> {
+fn particle(field: &Field, context: Context<'_>) -> Option<TokenStream> {
     match &field.term {
         Term::Group(path) => {
             let (path, group) = (context.path(path), group_trait());
@@ -451,10 +503,18 @@ pub(super) fn particle(field: &Field, context: Context<'_>) -> Option<TokenStrea
 }
 
 /// What a group says of all that may be in it, if that isn't what it may begin with.
-pub(super) fn all_of(first: &[TokenStream], all: Vec<TokenStream>) -> Option<TokenStream> {
+pub(super) fn all_of(
+    first: &[TokenStream],
+    table: &Ident,
+    fields: &[Field],
+    context: Context<'_>,
+) -> Option<TokenStream> {
+    if !context.is_lenient {
+        return None;
+    }
+    let all = particles(table, fields, context);
     let text = |tokens: &[TokenStream]| tokens.iter().map(ToString::to_string).collect::<Vec<_>>();
-    let is_same = text(first) == text(&all);
-    (!is_same).then(|| quote! { const ALL: &'static [xs::First] = &[#(#all),*]; })
+    (text(first) != text(&all)).then(|| quote! { const ALL: &'static [xs::First] = &[#(#all),*]; })
 }
 
 /// What a group or a wildcard may begin with.
@@ -474,8 +534,7 @@ pub(super) fn first_of(field: &Field, context: Context<'_>) -> Option<TokenStrea
 
 // ---- writing ----
 
-fn to_xml(plan: &Struct) -> TokenStream {
-    let ident = &plan.path.ident;
+fn write_attributes(plan: &Struct) -> Option<TokenStream> {
     let attributes = plan.attributes.iter().map(|attribute| {
         let Attribute { ident, tag, .. } = attribute;
         match &attribute.presence {
@@ -493,36 +552,16 @@ fn to_xml(plan: &Struct) -> TokenStream {
     });
     let any = plan.any_attributes.iter().map(|(ident, _)| quote! { out.any_attributes(&self.#ident); });
     let attributes: Vec<TokenStream> = attributes.chain(any).collect();
-    let attributes = (!attributes.is_empty()).then(|| {
-        quote! {
-            const HAS_ATTRIBUTES: bool = true;
+    (!attributes.is_empty()).then(|| quote! { #(#attributes)* })
+}
 
-            fn attributes(&self, out: &mut Encoder) {
-                #(#attributes)*
-            }
-        }
-    });
-    let (write, is_empty) = match &plan.content {
-        Content::Simple { ident, .. } => (quote! { out.simple(&self.#ident); }, false),
-        Content::Mixed { ident, .. } => (quote! { out.groups(&self.#ident); }, false),
+fn write_content(plan: &Struct) -> TokenStream {
+    match &plan.content {
+        Content::Simple { ident, .. } => quote! { out.simple(&self.#ident); },
+        Content::Mixed { ident, .. } => quote! { out.groups(&self.#ident); },
         Content::Sequence(fields) | Content::All(fields) => {
             let write = fields.iter().map(write);
-            (quote! { #(#write)* }, fields.is_empty())
-        }
-    };
-    let (has_content, out) = if is_empty {
-        (quote! { const HAS_CONTENT: bool = false; }, quote! { _ })
-    } else {
-        (quote! {}, quote! { out })
-    };
-    quote! {
-        impl ToXml for #ident {
-            #has_content
-            #attributes
-
-            fn content(&self, #out: &mut Encoder) {
-                #write
-            }
+            quote! { #(#write)* }
         }
     }
 }

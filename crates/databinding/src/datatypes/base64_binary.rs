@@ -17,6 +17,8 @@ use crate::xop::Binary;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Base64Binary(pub Vec<u8>);
 
+crate::simple_type!(Base64Binary);
+
 impl SimpleType for Base64Binary {
     const NAME: &'static str = "xs:base64Binary";
     const BINARY: Option<Binary<Self>> = Some(Binary { from: Base64Binary, bytes: |value| &value.0, reference: None });

@@ -75,6 +75,8 @@ impl PartialOrd for Duration {
     }
 }
 
+crate::simple_type!(Duration);
+
 impl SimpleType for Duration {
     const NAME: &'static str = "xs:duration";
 

@@ -23,6 +23,8 @@ pub type Idrefs = List<Idref, 1>;
 /// `xs:ENTITIES` (XSD Part 2 §3.3.12).
 pub type Entities = List<Entity, 1>;
 
+crate::simple_type!(List<T, MIN>, T: SimpleType, const MIN: usize);
+
 impl<T: SimpleType, const MIN: usize> SimpleType for List<T, MIN> {
     const NAME: &'static str = "list";
     const HAS_NAMES: bool = T::HAS_NAMES;

@@ -4,6 +4,8 @@ use super::{SimpleType, collapse};
 
 macro_rules! integer {
     ($($type:ty, $name:literal;)*) => {$(
+        crate::simple_type!($type);
+
         impl SimpleType for $type {
             const NAME: &'static str = $name;
             const IS_PLAIN: bool = true;
@@ -61,6 +63,8 @@ integer! {
 
 macro_rules! float {
     ($($type:ty, $name:literal;)*) => {$(
+        crate::simple_type!($type);
+
         impl SimpleType for $type {
             const NAME: &'static str = $name;
             const IS_PLAIN: bool = true;

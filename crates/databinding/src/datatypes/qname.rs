@@ -103,6 +103,8 @@ impl fmt::Display for QName {
     }
 }
 
+crate::simple_type!(QName);
+
 impl SimpleType for QName {
     const NAME: &'static str = "xs:QName";
     const HAS_NAMES: bool = true;
@@ -161,6 +163,8 @@ impl fmt::Display for Notation {
         self.0.fmt(f)
     }
 }
+
+crate::simple_type!(Notation);
 
 impl SimpleType for Notation {
     const NAME: &'static str = "xs:NOTATION";

@@ -18,6 +18,8 @@ impl Default for StreamedBinary {
     }
 }
 
+crate::simple_type!(StreamedBinary);
+
 impl SimpleType for StreamedBinary {
     const NAME: &'static str = Base64Binary::NAME;
     const BINARY: Option<Binary<Self>> = Some(Binary {

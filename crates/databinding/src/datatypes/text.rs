@@ -9,6 +9,8 @@ use castile_xml::{is_name_char, is_name_start_char};
 
 use super::{Invalid, SimpleType, WhiteSpace, plain_text};
 
+crate::simple_type!(String);
+
 impl SimpleType for String {
     const NAME: &'static str = "xs:string";
 
@@ -26,6 +28,8 @@ impl SimpleType for String {
         castile_xml::escape::push_text(out, self).is_ok()
     }
 }
+
+crate::simple_type!(bool);
 
 impl SimpleType for bool {
     const NAME: &'static str = "xs:boolean";
@@ -67,6 +71,8 @@ macro_rules! text {
                 if accepts(&text) { Ok($type(text)) } else { Err(Invalid::text(&text, $name, None)) }
             }
         }
+
+        crate::simple_type!($type);
 
         impl SimpleType for $type {
             const NAME: &'static str = $name;

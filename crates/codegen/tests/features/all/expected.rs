@@ -132,22 +132,14 @@ impl<S: HttpService> FeatureClient<S> {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Empty {}
 
-impl FromXml for Empty {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Empty"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&[]);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Empty {};
-        decoder.leave(element, outer)?;
-        Ok(value)
+impl ComplexType for Empty {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Empty");
+    const WRITES_CHILDREN: bool = false;
+    fn read(_: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Empty {})
     }
-}
 
-impl ToXml for Empty {
-    const HAS_CONTENT: bool = false;
-
-    fn content(&self, _: &mut Encoder) {}
+    fn write(&self, _: &mut Encoder) {}
 }
 
 /// The type `日本`.
@@ -158,27 +150,19 @@ pub struct 日本 {
 }
 
 static 日本_TABLE: [Element; 1] = [Element::new(NAMESPACE, "日本", 6)];
-
-impl FromXml for 日本 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "日本"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(&[xs::First::Elements(&日本_TABLE)]);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
+impl ComplexType for 日本 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "日本");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
         let mut 日本 = decoder.in_order(&日本_TABLE, 0)?;
         while decoder.one_of(&日本_TABLE)?.is_some() {
             decoder.once(&mut 日本, &日本_TABLE, 0)?;
         }
-        let value = 日本 {
+        Ok(日本 {
             日本: decoder.present(日本, &日本_TABLE, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for 日本 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<日本>", &self.日本, "</日本>");
     }
 }
@@ -211,13 +195,9 @@ static VALUE: [Element; 7] = [
     Element::new(NAMESPACE, "out", 5).occurs(0, Some(1)),
     Element::new(NAMESPACE, "日本", 7).occurs(0, Some(1)),
 ];
-
-impl FromXml for Value {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(&[xs::First::Elements(&VALUE)]);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
+impl ComplexType for Value {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
         let mut x = decoder.in_order(&VALUE, 0)?;
         let mut next = decoder.in_order(&VALUE, 1)?;
         let mut index_ = decoder.in_order(&VALUE, 2)?;
@@ -236,7 +216,7 @@ impl FromXml for Value {
                 _ => decoder.once(&mut 日本, &VALUE, 6)?,
             }
         }
-        let value = Value {
+        Ok(Value {
             x: decoder.present(x, &VALUE, 0)?,
             next,
             index: index_,
@@ -244,14 +224,10 @@ impl FromXml for Value {
             element: element_,
             out,
             日本,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Value {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<x>", &self.x, "</x>");
         out.optional("<next>", &self.next, "</next>");
         out.optional("<index>", &self.index, "</index>");

@@ -194,24 +194,16 @@ pub struct Optional {
 }
 
 static OPTIONAL: [Element; 2] = [Element::new(NAMESPACE, "a", 0).occurs(0, Some(1)), Element::new(NAMESPACE, "a", 1)];
-
-impl FromXml for Optional {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Optional"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(&[xs::First::Elements(&OPTIONAL)]);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Optional {
+impl ComplexType for Optional {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Optional");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Optional {
             a: decoder.optional(&OPTIONAL, 0)?,
             a2: decoder.required(&OPTIONAL, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Optional {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<ns1:a>", &self.a, "</ns1:a>");
         out.element("<ns1:a>", &self.a2, "</ns1:a>");
     }
@@ -233,25 +225,17 @@ static OVER_OPTIONAL: [Element; 3] = [
     Element::new(NAMESPACE, "b", 5).occurs(0, Some(1)),
     Element::new(NAMESPACE, "a", 6).occurs(0, Some(1)),
 ];
-
-impl FromXml for OverOptional {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "OverOptional"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(&[xs::First::Elements(&OVER_OPTIONAL)]);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = OverOptional {
+impl ComplexType for OverOptional {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "OverOptional");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(OverOptional {
             a: decoder.counted(&OVER_OPTIONAL, 0)?,
             b: decoder.optional(&OVER_OPTIONAL, 1)?,
             a2: decoder.optional(&OVER_OPTIONAL, 2)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for OverOptional {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.repeated("<ns1:a>", &self.a, "</ns1:a>");
         out.optional("<ns1:b>", &self.b, "</ns1:b>");
         out.optional("<ns1:a>", &self.a2, "</ns1:a>");
@@ -268,24 +252,16 @@ pub struct Fixed {
 }
 
 static FIXED: [Element; 2] = [Element::new(NAMESPACE, "a", 9).occurs(2, Some(2)), Element::new(NAMESPACE, "a", 10)];
-
-impl FromXml for Fixed {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Fixed"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(&[xs::First::Elements(&FIXED)]);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Fixed {
+impl ComplexType for Fixed {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Fixed");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Fixed {
             a: decoder.counted(&FIXED, 0)?,
             a2: decoder.required(&FIXED, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Fixed {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.repeated("<ns1:a>", &self.a, "</ns1:a>");
         out.element("<ns1:a>", &self.a2, "</ns1:a>");
     }
@@ -301,24 +277,16 @@ pub struct Base {
 }
 
 static BASE: [Element; 2] = [Element::new(NAMESPACE, "a", 13), Element::new(NAMESPACE, "a", 14).occurs(0, Some(1))];
-
-impl FromXml for Base {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Base"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(&[xs::First::Elements(&BASE)]);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Base {
+impl ComplexType for Base {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Base");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Base {
             a: decoder.required(&BASE, 0)?,
             a2: decoder.optional(&BASE, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Base {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<ns1:a>", &self.a, "</ns1:a>");
         out.optional("<ns1:a>", &self.a2, "</ns1:a>");
     }
@@ -340,25 +308,17 @@ static EXTENSION: [Element; 3] = [
     Element::new(NAMESPACE, "a", 16).occurs(0, Some(1)),
     Element::new(NAMESPACE, "a", 17),
 ];
-
-impl FromXml for Extension {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Extension"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(&[xs::First::Elements(&EXTENSION)]);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Extension {
+impl ComplexType for Extension {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Extension");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Extension {
             a: decoder.required(&EXTENSION, 0)?,
             a2: decoder.optional(&EXTENSION, 1)?,
             a3: decoder.required(&EXTENSION, 2)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Extension {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<ns1:a>", &self.a, "</ns1:a>");
         out.optional("<ns1:a>", &self.a2, "</ns1:a>");
         out.element("<ns1:a>", &self.a3, "</ns1:a>");
@@ -381,10 +341,8 @@ static BASE_OR_DERIVED_TYPES: [xs::TypeName; 2] = [
     xs::TypeName::new(NAMESPACE, "Base"),
     xs::TypeName::new(NAMESPACE, "Extension"),
 ];
-
 impl FromXml for BaseOrDerived {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         match decoder.type_of(&BASE_OR_DERIVED_TYPES)? {
             0 => decoder.derived(element).map(Self::Base),
@@ -396,7 +354,6 @@ impl FromXml for BaseOrDerived {
 
 impl ToXml for BaseOrDerived {
     const HAS_ATTRIBUTES: bool = true;
-
     fn attributes(&self, out: &mut Encoder) {
         match self {
             Self::Base(value) => value.attributes(out),
@@ -439,13 +396,9 @@ static ALL: [Element; 3] = [
     Element::new(NAMESPACE, "b", 23),
     Element::new(NAMESPACE, "a", 24),
 ];
-
-impl FromXml for All {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "All"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(&[xs::First::Elements(&ALL)]);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
+impl ComplexType for All {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "All");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
         let mut a = decoder.in_order(&ALL, 0)?;
         let mut b = decoder.in_order(&ALL, 1)?;
         let mut a2 = decoder.in_order(&ALL, 2)?;
@@ -456,18 +409,14 @@ impl FromXml for All {
                 _ => decoder.once(&mut a2, &ALL, 2)?,
             }
         }
-        let value = All {
+        Ok(All {
             a: decoder.present(a, &ALL, 0)?,
             b: decoder.present(b, &ALL, 1)?,
             a2: decoder.present(a2, &ALL, 2)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for All {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<ns1:a>", &self.a, "</ns1:a>");
         out.element("<ns1:b>", &self.b, "</ns1:b>");
         out.element("<ns1:a>", &self.a2, "</ns1:a>");
@@ -499,28 +448,20 @@ static PARTED: [Element; 6] = [
     Element::new(NAMESPACE, "c", 31).occurs(0, Some(1)),
     Element::new(NAMESPACE, "a", 32).occurs(0, Some(1)),
 ];
-
-impl FromXml for Parted {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Parted"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(&[xs::First::Elements(&PARTED)]);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Parted {
+impl ComplexType for Parted {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Parted");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Parted {
             a: decoder.optional(&PARTED, 0)?,
             b: decoder.required(&PARTED, 1)?,
             a2: decoder.required(&PARTED, 2)?,
             a3: decoder.optional(&PARTED, 3)?,
             c: decoder.optional(&PARTED, 4)?,
             a4: decoder.optional(&PARTED, 5)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Parted {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<ns1:a>", &self.a, "</ns1:a>");
         out.element("<ns1:b>", &self.b, "</ns1:b>");
         out.element("<ns1:a>", &self.a2, "</ns1:a>");

@@ -193,7 +193,6 @@ pub struct EchoRequestHeader {
 
 impl ::castile::codegen::Header for EchoRequestHeader {
     const ELEMENTS: &'static [Element] = &[Element::new(NAMESPACE, "key", 1)];
-
     fn read(&mut self, decoder: &mut Decoder<'_>, index: usize) -> Result<(), Error> {
         let element = &Self::ELEMENTS[index];
         self.key = Some(decoder.root(element)?);

@@ -190,7 +190,6 @@ pub struct FeatureHeader {
 
 impl ::castile::codegen::Header for FeatureHeader {
     const ELEMENTS: &'static [Element] = &[Element::new(NAMESPACE, "key", 1)];
-
     fn read(&mut self, decoder: &mut Decoder<'_>, index: usize) -> Result<(), Error> {
         let element = &Self::ELEMENTS[index];
         self.key = Some(decoder.root(element)?);

@@ -145,43 +145,32 @@ pub struct Item {
 
 static ITEM: [Element; 1] = [Element::new(NAMESPACE, "id", 0).occurs(0, Some(1))];
 
-impl FromXml for Item {
-    const ATTRIBUTES: &'static xs::Attributes = {
-        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(
-            &[
-                xs::Attribute::new("", "text"),
-                xs::Attribute::new("", "size").default("12"),
-                xs::Attribute::new("", "unit").fixed("cm"),
-                xs::Attribute::new("", "kind").fixed("a&b"),
-                xs::Attribute::new("", "id"),
-                xs::Attribute::new(NAMESPACE, "version"),
-            ],
-        );
-        &ATTRIBUTES
-    };
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Item"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&ITEM);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        decoder.attribute::<String>(Self::ATTRIBUTES, 2)?;
-        decoder.required_attribute::<String>(Self::ATTRIBUTES, 3)?;
-        let value = Item {
-            text: decoder.attribute(Self::ATTRIBUTES, 0)?,
-            size: decoder.attribute_or_default(Self::ATTRIBUTES, 1)?,
-            id_attribute: decoder.required_attribute(Self::ATTRIBUTES, 4)?,
-            version: decoder.attribute(Self::ATTRIBUTES, 5)?,
+static ITEM_ATTRIBUTES: xs::Attributes = xs::Attributes::new(
+    &[
+        xs::Attribute::new("", "text"),
+        xs::Attribute::new("", "size").default("12"),
+        xs::Attribute::new("", "unit").fixed("cm"),
+        xs::Attribute::new("", "kind").fixed("a&b"),
+        xs::Attribute::new("", "id"),
+        xs::Attribute::new(NAMESPACE, "version"),
+    ],
+);
+impl ComplexType for Item {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Item").attributes(&ITEM_ATTRIBUTES);
+    const WRITES_ATTRIBUTES: bool = true;
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        decoder.attribute::<String>(&ITEM_ATTRIBUTES, 2)?;
+        decoder.required_attribute::<String>(&ITEM_ATTRIBUTES, 3)?;
+        Ok(Item {
+            text: decoder.attribute(&ITEM_ATTRIBUTES, 0)?,
+            size: decoder.attribute_or_default(&ITEM_ATTRIBUTES, 1)?,
+            id_attribute: decoder.required_attribute(&ITEM_ATTRIBUTES, 4)?,
+            version: decoder.attribute(&ITEM_ATTRIBUTES, 5)?,
             id: decoder.optional(&ITEM, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Item {
-    const HAS_ATTRIBUTES: bool = true;
-
-    fn attributes(&self, out: &mut Encoder) {
+    fn write_attributes(&self, out: &mut Encoder) {
         out.optional_attribute("text", &self.text);
         out.attribute("size", &self.size);
         out.raw(" unit=\"cm\"");
@@ -190,7 +179,7 @@ impl ToXml for Item {
         out.optional_attribute("ns1:version", &self.version);
     }
 
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<ns1:id>", &self.id, "</ns1:id>");
     }
 }
@@ -206,41 +195,30 @@ pub struct Less {
     pub version: Option<::castile::datatypes::Token>,
 }
 
-impl FromXml for Less {
-    const ATTRIBUTES: &'static xs::Attributes = {
-        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(
-            &[
-                xs::Attribute::new("", "size").default("12"),
-                xs::Attribute::new("", "unit").fixed("cm"),
-                xs::Attribute::new("", "kind").fixed("a&b"),
-                xs::Attribute::new("", "id"),
-                xs::Attribute::new(NAMESPACE, "version"),
-            ],
-        );
-        &ATTRIBUTES
-    };
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Less"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&[]);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        decoder.attribute::<String>(Self::ATTRIBUTES, 1)?;
-        decoder.required_attribute::<String>(Self::ATTRIBUTES, 2)?;
-        let value = Less {
-            size: decoder.attribute_or_default(Self::ATTRIBUTES, 0)?,
-            id: decoder.required_attribute(Self::ATTRIBUTES, 3)?,
-            version: decoder.attribute(Self::ATTRIBUTES, 4)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+static LESS_ATTRIBUTES: xs::Attributes = xs::Attributes::new(
+    &[
+        xs::Attribute::new("", "size").default("12"),
+        xs::Attribute::new("", "unit").fixed("cm"),
+        xs::Attribute::new("", "kind").fixed("a&b"),
+        xs::Attribute::new("", "id"),
+        xs::Attribute::new(NAMESPACE, "version"),
+    ],
+);
+impl ComplexType for Less {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Less").attributes(&LESS_ATTRIBUTES);
+    const WRITES_ATTRIBUTES: bool = true;
+    const WRITES_CHILDREN: bool = false;
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        decoder.attribute::<String>(&LESS_ATTRIBUTES, 1)?;
+        decoder.required_attribute::<String>(&LESS_ATTRIBUTES, 2)?;
+        Ok(Less {
+            size: decoder.attribute_or_default(&LESS_ATTRIBUTES, 0)?,
+            id: decoder.required_attribute(&LESS_ATTRIBUTES, 3)?,
+            version: decoder.attribute(&LESS_ATTRIBUTES, 4)?,
+        })
     }
-}
 
-impl ToXml for Less {
-    const HAS_CONTENT: bool = false;
-    const HAS_ATTRIBUTES: bool = true;
-
-    fn attributes(&self, out: &mut Encoder) {
+    fn write_attributes(&self, out: &mut Encoder) {
         out.attribute("size", &self.size);
         out.raw(" unit=\"cm\"");
         out.raw(" kind=\"a&amp;b\"");
@@ -248,7 +226,7 @@ impl ToXml for Less {
         out.optional_attribute("ns1:version", &self.version);
     }
 
-    fn content(&self, _: &mut Encoder) {}
+    fn write(&self, _: &mut Encoder) {}
 }
 
 /// A value of the type `Item` or of one that is derived from it.
@@ -267,10 +245,8 @@ static ITEM_OR_DERIVED_TYPES: [xs::TypeName; 2] = [
     xs::TypeName::new(NAMESPACE, "Item"),
     xs::TypeName::new(NAMESPACE, "Less"),
 ];
-
 impl FromXml for ItemOrDerived {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         match decoder.type_of(&ITEM_OR_DERIVED_TYPES)? {
             0 => decoder.derived(element).map(Self::Item),
@@ -282,7 +258,6 @@ impl FromXml for ItemOrDerived {
 
 impl ToXml for ItemOrDerived {
     const HAS_ATTRIBUTES: bool = true;
-
     fn attributes(&self, out: &mut Encoder) {
         match self {
             Self::Item(value) => value.attributes(out),
@@ -324,47 +299,36 @@ pub struct Open {
 
 static OPEN: [Element; 1] = [Element::new(NAMESPACE, "element", 2)];
 
-impl FromXml for Open {
-    const ATTRIBUTES: &'static xs::Attributes = {
-        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(
-                &[xs::Attribute::new("", "decoder"), xs::Attribute::new("", "name")],
-            )
-            .and(xs::Wildcard::new(xs::Namespaces::Not("urn:attributes")));
-        &ATTRIBUTES
-    };
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Open"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(&[xs::First::Elements(&OPEN)]);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let decoder_ = decoder.attribute(Self::ATTRIBUTES, 0)?;
-        let name = decoder.attribute(Self::ATTRIBUTES, 1)?;
-        let any_attributes = decoder.any_attributes(Self::ATTRIBUTES);
+static OPEN_ATTRIBUTES: xs::Attributes = xs::Attributes::new(
+        &[xs::Attribute::new("", "decoder"), xs::Attribute::new("", "name")],
+    )
+    .and(xs::Wildcard::new(xs::Namespaces::Not("urn:attributes")));
+impl ComplexType for Open {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Open").attributes(&OPEN_ATTRIBUTES);
+    const WRITES_ATTRIBUTES: bool = true;
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        let decoder_ = decoder.attribute(&OPEN_ATTRIBUTES, 0)?;
+        let name = decoder.attribute(&OPEN_ATTRIBUTES, 1)?;
+        let any_attributes = decoder.any_attributes(&OPEN_ATTRIBUTES);
         let mut element_ = decoder.in_order(&OPEN, 0)?;
         while decoder.one_of(&OPEN)?.is_some() {
             decoder.once(&mut element_, &OPEN, 0)?;
         }
-        let value = Open {
+        Ok(Open {
             decoder: decoder_,
             name,
             any_attributes,
             element: decoder.present(element_, &OPEN, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Open {
-    const HAS_ATTRIBUTES: bool = true;
-
-    fn attributes(&self, out: &mut Encoder) {
+    fn write_attributes(&self, out: &mut Encoder) {
         out.optional_attribute("decoder", &self.decoder);
         out.optional_attribute("name", &self.name);
         out.any_attributes(&self.any_attributes);
     }
 
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<ns1:element>", &self.element, "</ns1:element>");
     }
 }
@@ -385,25 +349,17 @@ static VALUE: [Element; 3] = [
     Element::new(NAMESPACE, "open", 3).occurs(0, Some(1)),
     Element::new(NAMESPACE, "nil", 4).occurs(0, Some(1)),
 ];
-
-impl FromXml for Value {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Value {
+impl ComplexType for Value {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Value {
             item: decoder.repeated(&VALUE, 0)?,
             open: decoder.optional(&VALUE, 1)?,
             nil: decoder.optional(&VALUE, 2)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Value {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.repeated("<ns1:item>", &self.item, "</ns1:item>");
         out.optional("<ns1:open>", &self.open, "</ns1:open>");
         out.optional("<ns1:nil>", &self.nil, "</ns1:nil>");

@@ -145,10 +145,8 @@ static ONCE_CHOICE: [Element; 3] = [
     Element::new(NAMESPACE, "b", 2),
     Element::new(NAMESPACE, "c", 3).occurs(1, Some(3)),
 ];
-
 impl ::castile::codegen::Group for OnceChoice {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(&ONCE_CHOICE)];
-
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         let Some(index) = decoder.next_of(&ONCE_CHOICE)? else { return Ok(None) };
         let choice = match index {
@@ -175,22 +173,13 @@ pub struct Once {
     pub choice: OnceChoice,
 }
 
-impl FromXml for Once {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Once"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(
-        &[xs::First::Group(<OnceChoice as ::castile::codegen::Group>::ALL)],
-    );
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Once { choice: decoder.group()? };
-        decoder.leave(element, outer)?;
-        Ok(value)
+impl ComplexType for Once {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Once");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Once { choice: decoder.group()? })
     }
-}
 
-impl ToXml for Once {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.group(&self.choice);
     }
 }
@@ -208,11 +197,8 @@ static ORDERED_CHOICE_SEQUENCE: [Element; 2] = [
     Element::new(NAMESPACE, "c", 7),
     Element::new(NAMESPACE, "d", 8).occurs(0, Some(1)),
 ];
-
 impl ::castile::codegen::Group for OrderedChoiceSequence {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(ORDERED_CHOICE_SEQUENCE.split_at(1).0)];
-    const ALL: &'static [xs::First] = &[xs::First::Elements(&ORDERED_CHOICE_SEQUENCE)];
-
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         if !decoder.begins(Self::FIRST)? {
             return Ok(None);
@@ -243,15 +229,10 @@ pub enum OrderedChoice {
 }
 
 static ORDERED_CHOICE: [Element; 2] = [Element::new(NAMESPACE, "a", 5), Element::new(NAMESPACE, "b", 6)];
-
 impl ::castile::codegen::Group for OrderedChoice {
     const FIRST: &'static [xs::First] = &[
         xs::First::Elements(&ORDERED_CHOICE),
         xs::First::Group(<OrderedChoiceSequence as ::castile::codegen::Group>::FIRST),
-    ];
-    const ALL: &'static [xs::First] = &[
-        xs::First::Elements(&ORDERED_CHOICE),
-        xs::First::Group(<OrderedChoiceSequence as ::castile::codegen::Group>::ALL),
     ];
 
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
@@ -284,24 +265,15 @@ pub struct Ordered {
     pub choice: Vec<OrderedChoice>,
 }
 
-impl FromXml for Ordered {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Ordered"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(
-        &[xs::First::Group(<OrderedChoice as ::castile::codegen::Group>::ALL)],
-    );
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Ordered {
+impl ComplexType for Ordered {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Ordered");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Ordered {
             choice: decoder.repeated_group(0, None)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Ordered {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.groups(&self.choice);
     }
 }
@@ -317,10 +289,8 @@ pub enum ValueChoice2 {
 }
 
 static VALUE_CHOICE2: [Element; 2] = [Element::new(NAMESPACE, "once", 4), Element::new(NAMESPACE, "ordered", 9)];
-
 impl ::castile::codegen::Group for ValueChoice2 {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(&VALUE_CHOICE2)];
-
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         let Some(index) = decoder.next_of(&VALUE_CHOICE2)? else { return Ok(None) };
         let choice = match index {
@@ -349,10 +319,8 @@ pub enum ValueChoice3 {
 }
 
 static VALUE_CHOICE3: [Element; 2] = [Element::new(NAMESPACE, "x", 10), Element::new(NAMESPACE, "y", 11)];
-
 impl ::castile::codegen::Group for ValueChoice3 {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(&VALUE_CHOICE3)];
-
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         let Some(index) = decoder.next_of(&VALUE_CHOICE3)? else { return Ok(None) };
         let choice = match index {
@@ -380,11 +348,8 @@ pub struct ValueChoice4Sequence {
 }
 
 static VALUE_CHOICE4_SEQUENCE: [Element; 2] = [Element::new(NAMESPACE, "p", 13), Element::new(NAMESPACE, "q", 14)];
-
 impl ::castile::codegen::Group for ValueChoice4Sequence {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(VALUE_CHOICE4_SEQUENCE.split_at(1).0)];
-    const ALL: &'static [xs::First] = &[xs::First::Elements(&VALUE_CHOICE4_SEQUENCE)];
-
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         if !decoder.begins(Self::FIRST)? {
             return Ok(None);
@@ -413,15 +378,10 @@ pub enum ValueChoice4 {
 }
 
 static VALUE_CHOICE4: [Element; 1] = [Element::new(NAMESPACE, "z", 12)];
-
 impl ::castile::codegen::Group for ValueChoice4 {
     const FIRST: &'static [xs::First] = &[
         xs::First::Elements(&VALUE_CHOICE4),
         xs::First::Group(<ValueChoice4Sequence as ::castile::codegen::Group>::FIRST),
-    ];
-    const ALL: &'static [xs::First] = &[
-        xs::First::Elements(&VALUE_CHOICE4),
-        xs::First::Group(<ValueChoice4Sequence as ::castile::codegen::Group>::ALL),
     ];
 
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
@@ -455,11 +415,8 @@ static ADDRESS_SEQUENCE: [Element; 2] = [
     Element::new(NAMESPACE, "box", 16),
     Element::new(NAMESPACE, "town", 17).occurs(0, Some(1)),
 ];
-
 impl ::castile::codegen::Group for AddressSequence {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(ADDRESS_SEQUENCE.split_at(1).0)];
-    const ALL: &'static [xs::First] = &[xs::First::Elements(&ADDRESS_SEQUENCE)];
-
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         if !decoder.begins(Self::FIRST)? {
             return Ok(None);
@@ -488,15 +445,10 @@ pub enum Address {
 }
 
 static ADDRESS: [Element; 1] = [Element::new(NAMESPACE, "street", 15)];
-
 impl ::castile::codegen::Group for Address {
     const FIRST: &'static [xs::First] = &[
         xs::First::Elements(&ADDRESS),
         xs::First::Group(<AddressSequence as ::castile::codegen::Group>::FIRST),
-    ];
-    const ALL: &'static [xs::First] = &[
-        xs::First::Elements(&ADDRESS),
-        xs::First::Group(<AddressSequence as ::castile::codegen::Group>::ALL),
     ];
 
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
@@ -538,36 +490,20 @@ static VALUE: [Element; 2] = [
     Element::new(NAMESPACE, "choice", 0).occurs(0, Some(1)),
     Element::new(NAMESPACE, "end", 18).occurs(0, Some(1)),
 ];
-
-impl FromXml for Value {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(
-        &[
-            xs::First::Elements(&VALUE),
-            xs::First::Group(<ValueChoice2 as ::castile::codegen::Group>::ALL),
-            xs::First::Group(<ValueChoice3 as ::castile::codegen::Group>::ALL),
-            xs::First::Group(<ValueChoice4 as ::castile::codegen::Group>::ALL),
-            xs::First::Group(<Address as ::castile::codegen::Group>::ALL),
-        ],
-    );
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Value {
+impl ComplexType for Value {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Value {
             choice: decoder.optional(&VALUE, 0)?,
             choice2: decoder.group()?,
             choice3: decoder.optional_group()?,
             choice4: decoder.optional_group()?,
             address: decoder.optional_group()?,
             end: decoder.optional(&VALUE, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Value {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<choice>", &self.choice, "</choice>");
         out.group(&self.choice2);
         out.optional_group(&self.choice3);

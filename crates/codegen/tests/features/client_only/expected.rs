@@ -59,23 +59,15 @@ pub struct Value {
 }
 
 static VALUE: [Element; 1] = [Element::new(NAMESPACE, "a", 0)];
-
-impl FromXml for Value {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Value {
+impl ComplexType for Value {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Value {
             a: decoder.required(&VALUE, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Value {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<a>", &self.a, "</a>");
     }
 }
@@ -91,7 +83,6 @@ pub enum EchoFault {
 
 impl FaultDetail for EchoFault {
     const ELEMENTS: &'static [Element] = &[Element::new(NAMESPACE, "pending", 3), Element::new(NAMESPACE, "caller", 4)];
-
     fn read(decoder: &mut Decoder<'_>, index: usize) -> Result<Self, Error> {
         let element = &Self::ELEMENTS[index];
         match index {

@@ -193,23 +193,15 @@ pub struct FeatureType {
 }
 
 static FEATURE_TYPE: [Element; 1] = [Element::new(NAMESPACE, "a", 0)];
-
-impl FromXml for FeatureType {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Feature"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&FEATURE_TYPE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = FeatureType {
+impl ComplexType for FeatureType {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Feature");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(FeatureType {
             a: decoder.required(&FEATURE_TYPE, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for FeatureType {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<a>", &self.a, "</a>");
     }
 }
@@ -222,23 +214,15 @@ pub struct FeatureServerType {
 }
 
 static FEATURE_SERVER_TYPE: [Element; 1] = [Element::new(NAMESPACE, "a", 2)];
-
-impl FromXml for FeatureServerType {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "FeatureServer"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&FEATURE_SERVER_TYPE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = FeatureServerType {
+impl ComplexType for FeatureServerType {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "FeatureServer");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(FeatureServerType {
             a: decoder.required(&FEATURE_SERVER_TYPE, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for FeatureServerType {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<a>", &self.a, "</a>");
     }
 }
@@ -251,23 +235,15 @@ pub struct FeatureClientType {
 }
 
 static FEATURE_CLIENT_TYPE: [Element; 1] = [Element::new(NAMESPACE, "a", 4)];
-
-impl FromXml for FeatureClientType {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "FeatureClient"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&FEATURE_CLIENT_TYPE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = FeatureClientType {
+impl ComplexType for FeatureClientType {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "FeatureClient");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(FeatureClientType {
             a: decoder.required(&FEATURE_CLIENT_TYPE, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for FeatureClientType {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<a>", &self.a, "</a>");
     }
 }
@@ -280,23 +256,15 @@ pub struct FeatureDispatchType {
 }
 
 static FEATURE_DISPATCH_TYPE: [Element; 1] = [Element::new(NAMESPACE, "a", 6)];
-
-impl FromXml for FeatureDispatchType {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "feature-dispatch"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&FEATURE_DISPATCH_TYPE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = FeatureDispatchType {
+impl ComplexType for FeatureDispatchType {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "feature-dispatch");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(FeatureDispatchType {
             a: decoder.required(&FEATURE_DISPATCH_TYPE, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for FeatureDispatchType {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<a>", &self.a, "</a>");
     }
 }
@@ -309,23 +277,15 @@ pub struct FeatureOperations {
 }
 
 static FEATURE_OPERATIONS2: [Element; 1] = [Element::new(NAMESPACE, "a", 8)];
-
-impl FromXml for FeatureOperations {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "FeatureOperations"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&FEATURE_OPERATIONS2);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = FeatureOperations {
+impl ComplexType for FeatureOperations {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "FeatureOperations");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(FeatureOperations {
             a: decoder.required(&FEATURE_OPERATIONS2, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for FeatureOperations {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<a>", &self.a, "</a>");
     }
 }
@@ -338,23 +298,15 @@ pub struct A1b {
 }
 
 static A1B: [Element; 1] = [Element::new(NAMESPACE, "a", 10)];
-
-impl FromXml for A1b {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "A1b"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&A1B);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = A1b {
+impl ComplexType for A1b {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "A1b");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(A1b {
             a: decoder.required(&A1B, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for A1b {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<a>", &self.a, "</a>");
     }
 }
@@ -367,23 +319,15 @@ pub struct A1b2 {
 }
 
 static A1B2: [Element; 1] = [Element::new(NAMESPACE, "a", 12)];
-
-impl FromXml for A1b2 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "A1B"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&A1B2);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = A1b2 {
+impl ComplexType for A1b2 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "A1B");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(A1b2 {
             a: decoder.required(&A1B2, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for A1b2 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<a>", &self.a, "</a>");
     }
 }
@@ -396,23 +340,15 @@ pub struct Namespace {
 }
 
 static NAMESPACE_TABLE: [Element; 1] = [Element::new(NAMESPACE, "a", 14)];
-
-impl FromXml for Namespace {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Namespace"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&NAMESPACE_TABLE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Namespace {
+impl ComplexType for Namespace {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Namespace");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Namespace {
             a: decoder.required(&NAMESPACE_TABLE, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Namespace {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<a>", &self.a, "</a>");
     }
 }
@@ -425,23 +361,15 @@ pub struct Namespace2 {
 }
 
 static NAMESPACE2: [Element; 1] = [Element::new(NAMESPACE, "a", 16)];
-
-impl FromXml for Namespace2 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "NAMESPACE"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&NAMESPACE2);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Namespace2 {
+impl ComplexType for Namespace2 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "NAMESPACE");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Namespace2 {
             a: decoder.required(&NAMESPACE2, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Namespace2 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<a>", &self.a, "</a>");
     }
 }
@@ -454,23 +382,15 @@ pub struct Namespace22 {
 }
 
 static NAMESPACE22: [Element; 1] = [Element::new(NAMESPACE, "a", 18)];
-
-impl FromXml for Namespace22 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Namespace2"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&NAMESPACE22);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Namespace22 {
+impl ComplexType for Namespace22 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Namespace2");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Namespace22 {
             a: decoder.required(&NAMESPACE22, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Namespace22 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<a>", &self.a, "</a>");
     }
 }
@@ -483,23 +403,15 @@ pub struct BookFault {
 }
 
 static BOOK_FAULT: [Element; 1] = [Element::new(NAMESPACE, "a", 20)];
-
-impl FromXml for BookFault {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "BookFault"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&BOOK_FAULT);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = BookFault {
+impl ComplexType for BookFault {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "BookFault");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(BookFault {
             a: decoder.required(&BOOK_FAULT, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for BookFault {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<a>", &self.a, "</a>");
     }
 }
@@ -547,14 +459,10 @@ static VALUE: [Element; 12] = [
     Element::new(NAMESPACE, "BookFault", 21).occurs(0, Some(1)),
     Element::new(NAMESPACE_2, "note", 22).occurs(0, Some(1)),
 ];
-
-impl FromXml for Value {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Value {
+impl ComplexType for Value {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Value {
             feature: decoder.optional(&VALUE, 0)?,
             feature_server: decoder.optional(&VALUE, 1)?,
             feature_client: decoder.optional(&VALUE, 2)?,
@@ -567,14 +475,10 @@ impl FromXml for Value {
             namespace22: decoder.optional(&VALUE, 9)?,
             book_fault: decoder.optional(&VALUE, 10)?,
             note: decoder.optional(&VALUE, 11)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Value {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<Feature>", &self.feature, "</Feature>");
         out.optional("<FeatureServer>", &self.feature_server, "</FeatureServer>");
         out.optional("<FeatureClient>", &self.feature_client, "</FeatureClient>");
@@ -599,7 +503,6 @@ pub enum BookFaultDetail {
 
 impl FaultDetail for BookFaultDetail {
     const ELEMENTS: &'static [Element] = &[Element::new(NAMESPACE, "BookFault", 37)];
-
     fn read(decoder: &mut Decoder<'_>, index: usize) -> Result<Self, Error> {
         let element = &Self::ELEMENTS[index];
         decoder.root(element).map(Self::BookFault)

@@ -138,24 +138,16 @@ pub struct Required {
 }
 
 static REQUIRED: [Element; 2] = [Element::new(NAMESPACE, "amount", 30), Element::new(NAMESPACE, "currency", 31)];
-
-impl FromXml for Required {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Required"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&REQUIRED);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Required {
+impl ComplexType for Required {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Required");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Required {
             amount: decoder.required(&REQUIRED, 0)?,
             currency: decoder.required(&REQUIRED, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Required {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<ns1:amount>", &self.amount, "</ns1:amount>");
         out.element("<ns1:currency>", &self.currency, "</ns1:currency>");
     }
@@ -173,11 +165,12 @@ pub enum NumberOrName {
     Token(::castile::datatypes::Token),
 }
 
+::castile::codegen::simple_type!(NumberOrName);
+
 impl SimpleType for NumberOrName {
     const NAME: &'static str = "NumberOrName";
     const IS_OF_CONTRACT: bool = true;
     const HAS_NAMES: bool = true;
-
     fn parse(text: &str) -> Result<Self, Option<String>> {
         Self::parse_in(text, &::castile::datatypes::Unscoped)
     }
@@ -237,32 +230,22 @@ pub struct UnionAttribute {
     pub of: NumberOrName,
 }
 
-impl FromXml for UnionAttribute {
-    const ATTRIBUTES: &'static xs::Attributes = {
-        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "of")]);
-        &ATTRIBUTES
-    };
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&[]);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = UnionAttribute {
-            of: decoder.required_attribute(Self::ATTRIBUTES, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+static UNION_ATTRIBUTE_ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "of")]);
+impl ComplexType for UnionAttribute {
+    const MODEL: xs::Model = xs::Model::UNNAMED.attributes(&UNION_ATTRIBUTE_ATTRIBUTES);
+    const WRITES_ATTRIBUTES: bool = true;
+    const WRITES_CHILDREN: bool = false;
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(UnionAttribute {
+            of: decoder.required_attribute(&UNION_ATTRIBUTE_ATTRIBUTES, 0)?,
+        })
     }
-}
 
-impl ToXml for UnionAttribute {
-    const HAS_CONTENT: bool = false;
-    const HAS_ATTRIBUTES: bool = true;
-
-    fn attributes(&self, out: &mut Encoder) {
+    fn write_attributes(&self, out: &mut Encoder) {
         out.attribute("of", &self.of);
     }
 
-    fn content(&self, _: &mut Encoder) {}
+    fn write(&self, _: &mut Encoder) {}
 }
 
 /// The type `Value`.
@@ -374,14 +357,10 @@ static VALUE: [Element; 34] = [
     Element::new(NAMESPACE, "unions", 34).types(&UNIONS_TYPES).occurs(0, Some(1)),
     Element::new(NAMESPACE, "unionAttribute", 35).occurs(0, Some(1)),
 ];
-
-impl FromXml for Value {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Value {
+impl ComplexType for Value {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Value {
             decimal: decoder.optional(&VALUE, 0)?,
             integer: decoder.optional(&VALUE, 1)?,
             non_negative_integer: decoder.optional(&VALUE, 2)?,
@@ -416,14 +395,10 @@ impl FromXml for Value {
             union: decoder.repeated(&VALUE, 31)?,
             unions: decoder.optional(&VALUE, 32)?,
             union_attribute: decoder.optional(&VALUE, 33)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Value {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<ns1:decimal>", &self.decimal, "</ns1:decimal>");
         out.optional("<ns1:integer>", &self.integer, "</ns1:integer>");
         out.optional("<ns1:nonNegativeInteger>", &self.non_negative_integer, "</ns1:nonNegativeInteger>");

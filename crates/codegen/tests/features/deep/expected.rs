@@ -136,23 +136,15 @@ pub struct T107 {
 }
 
 static T107: [Element; 1] = [Element::new(NAMESPACE, "text", 107).occurs(0, Some(1))];
-
-impl FromXml for T107 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T107"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T107);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T107 {
+impl ComplexType for T107 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T107");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T107 {
             text: decoder.optional(&T107, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T107 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
     }
 }
@@ -170,24 +162,16 @@ static T106: [Element; 2] = [
     Element::new(NAMESPACE, "text", 106).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 108).occurs(0, None),
 ];
-
-impl FromXml for T106 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T106"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T106);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T106 {
+impl ComplexType for T106 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T106");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T106 {
             text: decoder.optional(&T106, 0)?,
             next: decoder.repeated(&T106, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T106 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.repeated("<next>", &self.next, "</next>");
     }
@@ -206,24 +190,16 @@ static T105: [Element; 2] = [
     Element::new(NAMESPACE, "text", 105).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 109).occurs(0, Some(1)),
 ];
-
-impl FromXml for T105 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T105"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T105);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T105 {
+impl ComplexType for T105 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T105");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T105 {
             text: decoder.optional(&T105, 0)?,
             next: decoder.optional(&T105, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T105 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -242,24 +218,16 @@ static T104: [Element; 2] = [
     Element::new(NAMESPACE, "text", 104).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 110).occurs(0, Some(1)),
 ];
-
-impl FromXml for T104 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T104"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T104);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T104 {
+impl ComplexType for T104 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T104");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T104 {
             text: decoder.optional(&T104, 0)?,
             next: decoder.optional(&T104, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T104 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -276,10 +244,8 @@ pub enum T103Choice {
 }
 
 static T103_CHOICE: [Element; 2] = [Element::new(NAMESPACE, "next", 111), Element::new(NAMESPACE, "end", 112)];
-
 impl ::castile::codegen::Group for T103Choice {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(&T103_CHOICE)];
-
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         let Some(index) = decoder.next_of(&T103_CHOICE)? else { return Ok(None) };
         let choice = match index {
@@ -307,26 +273,16 @@ pub struct T103 {
 }
 
 static T103: [Element; 1] = [Element::new(NAMESPACE, "text", 103).occurs(0, Some(1))];
-
-impl FromXml for T103 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T103"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(
-        &[xs::First::Elements(&T103), xs::First::Group(<T103Choice as ::castile::codegen::Group>::ALL)],
-    );
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T103 {
+impl ComplexType for T103 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T103");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T103 {
             text: decoder.optional(&T103, 0)?,
             choice: decoder.optional_group()?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T103 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional_group(&self.choice);
     }
@@ -345,24 +301,16 @@ static T102: [Element; 2] = [
     Element::new(NAMESPACE, "text", 102).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 113).occurs(0, Some(1)),
 ];
-
-impl FromXml for T102 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T102"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T102);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T102 {
+impl ComplexType for T102 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T102");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T102 {
             text: decoder.optional(&T102, 0)?,
             next: decoder.optional(&T102, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T102 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -381,24 +329,16 @@ static T101: [Element; 2] = [
     Element::new(NAMESPACE, "text", 101).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 114).occurs(0, Some(1)),
 ];
-
-impl FromXml for T101 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T101"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T101);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T101 {
+impl ComplexType for T101 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T101");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T101 {
             text: decoder.optional(&T101, 0)?,
             next: decoder.optional(&T101, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T101 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -417,24 +357,16 @@ static T100: [Element; 2] = [
     Element::new(NAMESPACE, "text", 100).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 115).occurs(0, Some(1)),
 ];
-
-impl FromXml for T100 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T100"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T100);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T100 {
+impl ComplexType for T100 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T100");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T100 {
             text: decoder.optional(&T100, 0)?,
             next: decoder.optional(&T100, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T100 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -453,24 +385,16 @@ static T99: [Element; 2] = [
     Element::new(NAMESPACE, "text", 99).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 116).occurs(0, Some(1)),
 ];
-
-impl FromXml for T99 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T99"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T99);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T99 {
+impl ComplexType for T99 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T99");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T99 {
             text: decoder.optional(&T99, 0)?,
             next: decoder.optional(&T99, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T99 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -489,24 +413,16 @@ static T98: [Element; 2] = [
     Element::new(NAMESPACE, "text", 98).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 117).occurs(0, Some(1)),
 ];
-
-impl FromXml for T98 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T98"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T98);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T98 {
+impl ComplexType for T98 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T98");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T98 {
             text: decoder.optional(&T98, 0)?,
             next: decoder.optional(&T98, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T98 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -525,24 +441,16 @@ static T97: [Element; 2] = [
     Element::new(NAMESPACE, "text", 97).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 118).occurs(0, None),
 ];
-
-impl FromXml for T97 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T97"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T97);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T97 {
+impl ComplexType for T97 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T97");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T97 {
             text: decoder.optional(&T97, 0)?,
             next: decoder.repeated(&T97, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T97 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.repeated("<next>", &self.next, "</next>");
     }
@@ -561,24 +469,16 @@ static T96: [Element; 2] = [
     Element::new(NAMESPACE, "text", 96).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 119).occurs(0, Some(1)),
 ];
-
-impl FromXml for T96 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T96"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T96);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T96 {
+impl ComplexType for T96 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T96");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T96 {
             text: decoder.optional(&T96, 0)?,
             next: decoder.optional(&T96, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T96 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -597,24 +497,16 @@ static T95: [Element; 2] = [
     Element::new(NAMESPACE, "text", 95).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 120).occurs(0, Some(1)),
 ];
-
-impl FromXml for T95 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T95"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T95);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T95 {
+impl ComplexType for T95 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T95");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T95 {
             text: decoder.optional(&T95, 0)?,
             next: decoder.optional(&T95, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T95 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -631,10 +523,8 @@ pub enum T94Choice {
 }
 
 static T94_CHOICE: [Element; 2] = [Element::new(NAMESPACE, "next", 121), Element::new(NAMESPACE, "end", 122)];
-
 impl ::castile::codegen::Group for T94Choice {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(&T94_CHOICE)];
-
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         let Some(index) = decoder.next_of(&T94_CHOICE)? else { return Ok(None) };
         let choice = match index {
@@ -662,26 +552,16 @@ pub struct T94 {
 }
 
 static T94: [Element; 1] = [Element::new(NAMESPACE, "text", 94).occurs(0, Some(1))];
-
-impl FromXml for T94 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T94"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(
-        &[xs::First::Elements(&T94), xs::First::Group(<T94Choice as ::castile::codegen::Group>::ALL)],
-    );
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T94 {
+impl ComplexType for T94 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T94");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T94 {
             text: decoder.optional(&T94, 0)?,
             choice: decoder.optional_group()?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T94 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional_group(&self.choice);
     }
@@ -700,24 +580,16 @@ static T93: [Element; 2] = [
     Element::new(NAMESPACE, "text", 93).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 123).occurs(0, Some(1)),
 ];
-
-impl FromXml for T93 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T93"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T93);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T93 {
+impl ComplexType for T93 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T93");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T93 {
             text: decoder.optional(&T93, 0)?,
             next: decoder.optional(&T93, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T93 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -736,24 +608,16 @@ static T92: [Element; 2] = [
     Element::new(NAMESPACE, "text", 92).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 124).occurs(0, Some(1)),
 ];
-
-impl FromXml for T92 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T92"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T92);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T92 {
+impl ComplexType for T92 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T92");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T92 {
             text: decoder.optional(&T92, 0)?,
             next: decoder.optional(&T92, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T92 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -772,24 +636,16 @@ static T91: [Element; 2] = [
     Element::new(NAMESPACE, "text", 91).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 125).occurs(0, Some(1)),
 ];
-
-impl FromXml for T91 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T91"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T91);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T91 {
+impl ComplexType for T91 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T91");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T91 {
             text: decoder.optional(&T91, 0)?,
             next: decoder.optional(&T91, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T91 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -808,24 +664,16 @@ static T90: [Element; 2] = [
     Element::new(NAMESPACE, "text", 90).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 126).occurs(0, Some(1)),
 ];
-
-impl FromXml for T90 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T90"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T90);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T90 {
+impl ComplexType for T90 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T90");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T90 {
             text: decoder.optional(&T90, 0)?,
             next: decoder.optional(&T90, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T90 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -844,24 +692,16 @@ static T89: [Element; 2] = [
     Element::new(NAMESPACE, "text", 89).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 127).occurs(0, Some(1)),
 ];
-
-impl FromXml for T89 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T89"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T89);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T89 {
+impl ComplexType for T89 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T89");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T89 {
             text: decoder.optional(&T89, 0)?,
             next: decoder.optional(&T89, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T89 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -880,24 +720,16 @@ static T88: [Element; 2] = [
     Element::new(NAMESPACE, "text", 88).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 128).occurs(0, None),
 ];
-
-impl FromXml for T88 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T88"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T88);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T88 {
+impl ComplexType for T88 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T88");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T88 {
             text: decoder.optional(&T88, 0)?,
             next: decoder.repeated(&T88, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T88 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.repeated("<next>", &self.next, "</next>");
     }
@@ -916,24 +748,16 @@ static T87: [Element; 2] = [
     Element::new(NAMESPACE, "text", 87).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 129).occurs(0, Some(1)),
 ];
-
-impl FromXml for T87 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T87"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T87);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T87 {
+impl ComplexType for T87 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T87");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T87 {
             text: decoder.optional(&T87, 0)?,
             next: decoder.optional(&T87, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T87 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -952,24 +776,16 @@ static T86: [Element; 2] = [
     Element::new(NAMESPACE, "text", 86).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 130).occurs(0, Some(1)),
 ];
-
-impl FromXml for T86 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T86"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T86);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T86 {
+impl ComplexType for T86 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T86");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T86 {
             text: decoder.optional(&T86, 0)?,
             next: decoder.optional(&T86, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T86 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -986,10 +802,8 @@ pub enum T85Choice {
 }
 
 static T85_CHOICE: [Element; 2] = [Element::new(NAMESPACE, "next", 131), Element::new(NAMESPACE, "end", 132)];
-
 impl ::castile::codegen::Group for T85Choice {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(&T85_CHOICE)];
-
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         let Some(index) = decoder.next_of(&T85_CHOICE)? else { return Ok(None) };
         let choice = match index {
@@ -1017,26 +831,16 @@ pub struct T85 {
 }
 
 static T85: [Element; 1] = [Element::new(NAMESPACE, "text", 85).occurs(0, Some(1))];
-
-impl FromXml for T85 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T85"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(
-        &[xs::First::Elements(&T85), xs::First::Group(<T85Choice as ::castile::codegen::Group>::ALL)],
-    );
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T85 {
+impl ComplexType for T85 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T85");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T85 {
             text: decoder.optional(&T85, 0)?,
             choice: decoder.optional_group()?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T85 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional_group(&self.choice);
     }
@@ -1055,24 +859,16 @@ static T84: [Element; 2] = [
     Element::new(NAMESPACE, "text", 84).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 133).occurs(0, Some(1)),
 ];
-
-impl FromXml for T84 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T84"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T84);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T84 {
+impl ComplexType for T84 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T84");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T84 {
             text: decoder.optional(&T84, 0)?,
             next: decoder.optional(&T84, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T84 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -1091,24 +887,16 @@ static T83: [Element; 2] = [
     Element::new(NAMESPACE, "text", 83).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 134).occurs(0, Some(1)),
 ];
-
-impl FromXml for T83 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T83"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T83);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T83 {
+impl ComplexType for T83 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T83");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T83 {
             text: decoder.optional(&T83, 0)?,
             next: decoder.optional(&T83, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T83 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -1127,24 +915,16 @@ static T82: [Element; 2] = [
     Element::new(NAMESPACE, "text", 82).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 135).occurs(0, Some(1)),
 ];
-
-impl FromXml for T82 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T82"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T82);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T82 {
+impl ComplexType for T82 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T82");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T82 {
             text: decoder.optional(&T82, 0)?,
             next: decoder.optional(&T82, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T82 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -1163,24 +943,16 @@ static T81: [Element; 2] = [
     Element::new(NAMESPACE, "text", 81).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 136).occurs(0, Some(1)),
 ];
-
-impl FromXml for T81 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T81"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T81);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T81 {
+impl ComplexType for T81 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T81");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T81 {
             text: decoder.optional(&T81, 0)?,
             next: decoder.optional(&T81, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T81 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -1199,24 +971,16 @@ static T80: [Element; 2] = [
     Element::new(NAMESPACE, "text", 80).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 137).occurs(0, Some(1)),
 ];
-
-impl FromXml for T80 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T80"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T80);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T80 {
+impl ComplexType for T80 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T80");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T80 {
             text: decoder.optional(&T80, 0)?,
             next: decoder.optional(&T80, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T80 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -1235,24 +999,16 @@ static T79: [Element; 2] = [
     Element::new(NAMESPACE, "text", 79).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 138).occurs(0, None),
 ];
-
-impl FromXml for T79 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T79"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T79);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T79 {
+impl ComplexType for T79 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T79");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T79 {
             text: decoder.optional(&T79, 0)?,
             next: decoder.repeated(&T79, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T79 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.repeated("<next>", &self.next, "</next>");
     }
@@ -1271,24 +1027,16 @@ static T78: [Element; 2] = [
     Element::new(NAMESPACE, "text", 78).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 139).occurs(0, Some(1)),
 ];
-
-impl FromXml for T78 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T78"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T78);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T78 {
+impl ComplexType for T78 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T78");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T78 {
             text: decoder.optional(&T78, 0)?,
             next: decoder.optional(&T78, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T78 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -1307,24 +1055,16 @@ static T77: [Element; 2] = [
     Element::new(NAMESPACE, "text", 77).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 140).occurs(0, Some(1)),
 ];
-
-impl FromXml for T77 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T77"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T77);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T77 {
+impl ComplexType for T77 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T77");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T77 {
             text: decoder.optional(&T77, 0)?,
             next: decoder.optional(&T77, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T77 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -1341,10 +1081,8 @@ pub enum T76Choice {
 }
 
 static T76_CHOICE: [Element; 2] = [Element::new(NAMESPACE, "next", 141), Element::new(NAMESPACE, "end", 142)];
-
 impl ::castile::codegen::Group for T76Choice {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(&T76_CHOICE)];
-
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         let Some(index) = decoder.next_of(&T76_CHOICE)? else { return Ok(None) };
         let choice = match index {
@@ -1372,26 +1110,16 @@ pub struct T76 {
 }
 
 static T76: [Element; 1] = [Element::new(NAMESPACE, "text", 76).occurs(0, Some(1))];
-
-impl FromXml for T76 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T76"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(
-        &[xs::First::Elements(&T76), xs::First::Group(<T76Choice as ::castile::codegen::Group>::ALL)],
-    );
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T76 {
+impl ComplexType for T76 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T76");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T76 {
             text: decoder.optional(&T76, 0)?,
             choice: decoder.optional_group()?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T76 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional_group(&self.choice);
     }
@@ -1410,24 +1138,16 @@ static T75: [Element; 2] = [
     Element::new(NAMESPACE, "text", 75).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 143).occurs(0, Some(1)),
 ];
-
-impl FromXml for T75 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T75"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T75);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T75 {
+impl ComplexType for T75 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T75");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T75 {
             text: decoder.optional(&T75, 0)?,
             next: decoder.optional(&T75, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T75 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -1446,24 +1166,16 @@ static T74: [Element; 2] = [
     Element::new(NAMESPACE, "text", 74).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 144).occurs(0, Some(1)),
 ];
-
-impl FromXml for T74 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T74"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T74);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T74 {
+impl ComplexType for T74 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T74");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T74 {
             text: decoder.optional(&T74, 0)?,
             next: decoder.optional(&T74, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T74 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -1482,24 +1194,16 @@ static T73: [Element; 2] = [
     Element::new(NAMESPACE, "text", 73).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 145).occurs(0, Some(1)),
 ];
-
-impl FromXml for T73 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T73"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T73);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T73 {
+impl ComplexType for T73 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T73");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T73 {
             text: decoder.optional(&T73, 0)?,
             next: decoder.optional(&T73, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T73 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -1518,24 +1222,16 @@ static T72: [Element; 2] = [
     Element::new(NAMESPACE, "text", 72).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 146).occurs(0, Some(1)),
 ];
-
-impl FromXml for T72 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T72"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T72);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T72 {
+impl ComplexType for T72 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T72");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T72 {
             text: decoder.optional(&T72, 0)?,
             next: decoder.optional(&T72, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T72 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -1554,24 +1250,16 @@ static T71: [Element; 2] = [
     Element::new(NAMESPACE, "text", 71).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 147).occurs(0, Some(1)),
 ];
-
-impl FromXml for T71 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T71"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T71);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T71 {
+impl ComplexType for T71 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T71");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T71 {
             text: decoder.optional(&T71, 0)?,
             next: decoder.optional(&T71, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T71 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -1590,24 +1278,16 @@ static T70: [Element; 2] = [
     Element::new(NAMESPACE, "text", 70).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 148).occurs(0, None),
 ];
-
-impl FromXml for T70 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T70"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T70);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T70 {
+impl ComplexType for T70 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T70");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T70 {
             text: decoder.optional(&T70, 0)?,
             next: decoder.repeated(&T70, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T70 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.repeated("<next>", &self.next, "</next>");
     }
@@ -1626,24 +1306,16 @@ static T69: [Element; 2] = [
     Element::new(NAMESPACE, "text", 69).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 149).occurs(0, Some(1)),
 ];
-
-impl FromXml for T69 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T69"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T69);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T69 {
+impl ComplexType for T69 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T69");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T69 {
             text: decoder.optional(&T69, 0)?,
             next: decoder.optional(&T69, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T69 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -1662,24 +1334,16 @@ static T68: [Element; 2] = [
     Element::new(NAMESPACE, "text", 68).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 150).occurs(0, Some(1)),
 ];
-
-impl FromXml for T68 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T68"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T68);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T68 {
+impl ComplexType for T68 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T68");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T68 {
             text: decoder.optional(&T68, 0)?,
             next: decoder.optional(&T68, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T68 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -1696,10 +1360,8 @@ pub enum T67Choice {
 }
 
 static T67_CHOICE: [Element; 2] = [Element::new(NAMESPACE, "next", 151), Element::new(NAMESPACE, "end", 152)];
-
 impl ::castile::codegen::Group for T67Choice {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(&T67_CHOICE)];
-
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         let Some(index) = decoder.next_of(&T67_CHOICE)? else { return Ok(None) };
         let choice = match index {
@@ -1727,26 +1389,16 @@ pub struct T67 {
 }
 
 static T67: [Element; 1] = [Element::new(NAMESPACE, "text", 67).occurs(0, Some(1))];
-
-impl FromXml for T67 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T67"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(
-        &[xs::First::Elements(&T67), xs::First::Group(<T67Choice as ::castile::codegen::Group>::ALL)],
-    );
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T67 {
+impl ComplexType for T67 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T67");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T67 {
             text: decoder.optional(&T67, 0)?,
             choice: decoder.optional_group()?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T67 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional_group(&self.choice);
     }
@@ -1765,24 +1417,16 @@ static T66: [Element; 2] = [
     Element::new(NAMESPACE, "text", 66).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 153).occurs(0, Some(1)),
 ];
-
-impl FromXml for T66 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T66"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T66);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T66 {
+impl ComplexType for T66 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T66");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T66 {
             text: decoder.optional(&T66, 0)?,
             next: decoder.optional(&T66, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T66 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -1801,24 +1445,16 @@ static T65: [Element; 2] = [
     Element::new(NAMESPACE, "text", 65).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 154).occurs(0, Some(1)),
 ];
-
-impl FromXml for T65 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T65"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T65);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T65 {
+impl ComplexType for T65 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T65");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T65 {
             text: decoder.optional(&T65, 0)?,
             next: decoder.optional(&T65, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T65 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -1837,24 +1473,16 @@ static T64: [Element; 2] = [
     Element::new(NAMESPACE, "text", 64).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 155).occurs(0, Some(1)),
 ];
-
-impl FromXml for T64 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T64"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T64);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T64 {
+impl ComplexType for T64 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T64");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T64 {
             text: decoder.optional(&T64, 0)?,
             next: decoder.optional(&T64, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T64 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -1873,24 +1501,16 @@ static T63: [Element; 2] = [
     Element::new(NAMESPACE, "text", 63).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 156).occurs(0, Some(1)),
 ];
-
-impl FromXml for T63 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T63"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T63);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T63 {
+impl ComplexType for T63 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T63");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T63 {
             text: decoder.optional(&T63, 0)?,
             next: decoder.optional(&T63, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T63 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -1909,24 +1529,16 @@ static T62: [Element; 2] = [
     Element::new(NAMESPACE, "text", 62).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 157).occurs(0, Some(1)),
 ];
-
-impl FromXml for T62 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T62"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T62);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T62 {
+impl ComplexType for T62 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T62");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T62 {
             text: decoder.optional(&T62, 0)?,
             next: decoder.optional(&T62, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T62 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -1945,24 +1557,16 @@ static T61: [Element; 2] = [
     Element::new(NAMESPACE, "text", 61).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 158).occurs(0, None),
 ];
-
-impl FromXml for T61 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T61"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T61);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T61 {
+impl ComplexType for T61 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T61");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T61 {
             text: decoder.optional(&T61, 0)?,
             next: decoder.repeated(&T61, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T61 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.repeated("<next>", &self.next, "</next>");
     }
@@ -1981,24 +1585,16 @@ static T60: [Element; 2] = [
     Element::new(NAMESPACE, "text", 60).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 159).occurs(0, Some(1)),
 ];
-
-impl FromXml for T60 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T60"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T60);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T60 {
+impl ComplexType for T60 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T60");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T60 {
             text: decoder.optional(&T60, 0)?,
             next: decoder.optional(&T60, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T60 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -2017,24 +1613,16 @@ static T59: [Element; 2] = [
     Element::new(NAMESPACE, "text", 59).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 160).occurs(0, Some(1)),
 ];
-
-impl FromXml for T59 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T59"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T59);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T59 {
+impl ComplexType for T59 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T59");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T59 {
             text: decoder.optional(&T59, 0)?,
             next: decoder.optional(&T59, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T59 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -2051,10 +1639,8 @@ pub enum T58Choice {
 }
 
 static T58_CHOICE: [Element; 2] = [Element::new(NAMESPACE, "next", 161), Element::new(NAMESPACE, "end", 162)];
-
 impl ::castile::codegen::Group for T58Choice {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(&T58_CHOICE)];
-
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         let Some(index) = decoder.next_of(&T58_CHOICE)? else { return Ok(None) };
         let choice = match index {
@@ -2082,26 +1668,16 @@ pub struct T58 {
 }
 
 static T58: [Element; 1] = [Element::new(NAMESPACE, "text", 58).occurs(0, Some(1))];
-
-impl FromXml for T58 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T58"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(
-        &[xs::First::Elements(&T58), xs::First::Group(<T58Choice as ::castile::codegen::Group>::ALL)],
-    );
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T58 {
+impl ComplexType for T58 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T58");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T58 {
             text: decoder.optional(&T58, 0)?,
             choice: decoder.optional_group()?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T58 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional_group(&self.choice);
     }
@@ -2120,24 +1696,16 @@ static T57: [Element; 2] = [
     Element::new(NAMESPACE, "text", 57).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 163).occurs(0, Some(1)),
 ];
-
-impl FromXml for T57 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T57"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T57);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T57 {
+impl ComplexType for T57 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T57");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T57 {
             text: decoder.optional(&T57, 0)?,
             next: decoder.optional(&T57, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T57 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -2156,24 +1724,16 @@ static T56: [Element; 2] = [
     Element::new(NAMESPACE, "text", 56).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 164).occurs(0, Some(1)),
 ];
-
-impl FromXml for T56 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T56"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T56);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T56 {
+impl ComplexType for T56 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T56");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T56 {
             text: decoder.optional(&T56, 0)?,
             next: decoder.optional(&T56, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T56 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -2192,24 +1752,16 @@ static T55: [Element; 2] = [
     Element::new(NAMESPACE, "text", 55).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 165).occurs(0, Some(1)),
 ];
-
-impl FromXml for T55 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T55"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T55);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T55 {
+impl ComplexType for T55 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T55");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T55 {
             text: decoder.optional(&T55, 0)?,
             next: decoder.optional(&T55, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T55 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -2228,24 +1780,16 @@ static T54: [Element; 2] = [
     Element::new(NAMESPACE, "text", 54).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 166).occurs(0, Some(1)),
 ];
-
-impl FromXml for T54 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T54"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T54);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T54 {
+impl ComplexType for T54 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T54");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T54 {
             text: decoder.optional(&T54, 0)?,
             next: decoder.optional(&T54, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T54 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -2264,24 +1808,16 @@ static T53: [Element; 2] = [
     Element::new(NAMESPACE, "text", 53).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 167).occurs(0, Some(1)),
 ];
-
-impl FromXml for T53 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T53"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T53);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T53 {
+impl ComplexType for T53 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T53");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T53 {
             text: decoder.optional(&T53, 0)?,
             next: decoder.optional(&T53, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T53 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -2300,24 +1836,16 @@ static T52: [Element; 2] = [
     Element::new(NAMESPACE, "text", 52).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 168).occurs(0, None),
 ];
-
-impl FromXml for T52 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T52"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T52);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T52 {
+impl ComplexType for T52 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T52");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T52 {
             text: decoder.optional(&T52, 0)?,
             next: decoder.repeated(&T52, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T52 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.repeated("<next>", &self.next, "</next>");
     }
@@ -2336,24 +1864,16 @@ static T51: [Element; 2] = [
     Element::new(NAMESPACE, "text", 51).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 169).occurs(0, Some(1)),
 ];
-
-impl FromXml for T51 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T51"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T51);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T51 {
+impl ComplexType for T51 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T51");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T51 {
             text: decoder.optional(&T51, 0)?,
             next: decoder.optional(&T51, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T51 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -2372,24 +1892,16 @@ static T50: [Element; 2] = [
     Element::new(NAMESPACE, "text", 50).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 170).occurs(0, Some(1)),
 ];
-
-impl FromXml for T50 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T50"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T50);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T50 {
+impl ComplexType for T50 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T50");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T50 {
             text: decoder.optional(&T50, 0)?,
             next: decoder.optional(&T50, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T50 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -2406,10 +1918,8 @@ pub enum T49Choice {
 }
 
 static T49_CHOICE: [Element; 2] = [Element::new(NAMESPACE, "next", 171), Element::new(NAMESPACE, "end", 172)];
-
 impl ::castile::codegen::Group for T49Choice {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(&T49_CHOICE)];
-
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         let Some(index) = decoder.next_of(&T49_CHOICE)? else { return Ok(None) };
         let choice = match index {
@@ -2437,26 +1947,16 @@ pub struct T49 {
 }
 
 static T49: [Element; 1] = [Element::new(NAMESPACE, "text", 49).occurs(0, Some(1))];
-
-impl FromXml for T49 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T49"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(
-        &[xs::First::Elements(&T49), xs::First::Group(<T49Choice as ::castile::codegen::Group>::ALL)],
-    );
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T49 {
+impl ComplexType for T49 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T49");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T49 {
             text: decoder.optional(&T49, 0)?,
             choice: decoder.optional_group()?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T49 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional_group(&self.choice);
     }
@@ -2475,24 +1975,16 @@ static T48: [Element; 2] = [
     Element::new(NAMESPACE, "text", 48).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 173).occurs(0, Some(1)),
 ];
-
-impl FromXml for T48 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T48"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T48);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T48 {
+impl ComplexType for T48 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T48");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T48 {
             text: decoder.optional(&T48, 0)?,
             next: decoder.optional(&T48, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T48 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -2511,24 +2003,16 @@ static T47: [Element; 2] = [
     Element::new(NAMESPACE, "text", 47).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 174).occurs(0, Some(1)),
 ];
-
-impl FromXml for T47 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T47"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T47);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T47 {
+impl ComplexType for T47 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T47");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T47 {
             text: decoder.optional(&T47, 0)?,
             next: decoder.optional(&T47, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T47 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -2547,24 +2031,16 @@ static T46: [Element; 2] = [
     Element::new(NAMESPACE, "text", 46).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 175).occurs(0, Some(1)),
 ];
-
-impl FromXml for T46 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T46"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T46);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T46 {
+impl ComplexType for T46 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T46");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T46 {
             text: decoder.optional(&T46, 0)?,
             next: decoder.optional(&T46, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T46 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -2583,24 +2059,16 @@ static T45: [Element; 2] = [
     Element::new(NAMESPACE, "text", 45).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 176).occurs(0, Some(1)),
 ];
-
-impl FromXml for T45 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T45"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T45);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T45 {
+impl ComplexType for T45 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T45");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T45 {
             text: decoder.optional(&T45, 0)?,
             next: decoder.optional(&T45, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T45 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -2619,24 +2087,16 @@ static T44: [Element; 2] = [
     Element::new(NAMESPACE, "text", 44).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 177).occurs(0, Some(1)),
 ];
-
-impl FromXml for T44 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T44"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T44);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T44 {
+impl ComplexType for T44 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T44");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T44 {
             text: decoder.optional(&T44, 0)?,
             next: decoder.optional(&T44, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T44 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -2655,24 +2115,16 @@ static T43: [Element; 2] = [
     Element::new(NAMESPACE, "text", 43).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 178).occurs(0, None),
 ];
-
-impl FromXml for T43 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T43"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T43);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T43 {
+impl ComplexType for T43 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T43");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T43 {
             text: decoder.optional(&T43, 0)?,
             next: decoder.repeated(&T43, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T43 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.repeated("<next>", &self.next, "</next>");
     }
@@ -2691,24 +2143,16 @@ static T42: [Element; 2] = [
     Element::new(NAMESPACE, "text", 42).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 179).occurs(0, Some(1)),
 ];
-
-impl FromXml for T42 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T42"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T42);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T42 {
+impl ComplexType for T42 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T42");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T42 {
             text: decoder.optional(&T42, 0)?,
             next: decoder.optional(&T42, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T42 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -2727,24 +2171,16 @@ static T41: [Element; 2] = [
     Element::new(NAMESPACE, "text", 41).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 180).occurs(0, Some(1)),
 ];
-
-impl FromXml for T41 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T41"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T41);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T41 {
+impl ComplexType for T41 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T41");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T41 {
             text: decoder.optional(&T41, 0)?,
             next: decoder.optional(&T41, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T41 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -2761,10 +2197,8 @@ pub enum T40Choice {
 }
 
 static T40_CHOICE: [Element; 2] = [Element::new(NAMESPACE, "next", 181), Element::new(NAMESPACE, "end", 182)];
-
 impl ::castile::codegen::Group for T40Choice {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(&T40_CHOICE)];
-
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         let Some(index) = decoder.next_of(&T40_CHOICE)? else { return Ok(None) };
         let choice = match index {
@@ -2792,26 +2226,16 @@ pub struct T40 {
 }
 
 static T40: [Element; 1] = [Element::new(NAMESPACE, "text", 40).occurs(0, Some(1))];
-
-impl FromXml for T40 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T40"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(
-        &[xs::First::Elements(&T40), xs::First::Group(<T40Choice as ::castile::codegen::Group>::ALL)],
-    );
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T40 {
+impl ComplexType for T40 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T40");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T40 {
             text: decoder.optional(&T40, 0)?,
             choice: decoder.optional_group()?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T40 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional_group(&self.choice);
     }
@@ -2830,24 +2254,16 @@ static T39: [Element; 2] = [
     Element::new(NAMESPACE, "text", 39).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 183).occurs(0, Some(1)),
 ];
-
-impl FromXml for T39 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T39"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T39);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T39 {
+impl ComplexType for T39 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T39");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T39 {
             text: decoder.optional(&T39, 0)?,
             next: decoder.optional(&T39, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T39 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -2866,24 +2282,16 @@ static T38: [Element; 2] = [
     Element::new(NAMESPACE, "text", 38).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 184).occurs(0, Some(1)),
 ];
-
-impl FromXml for T38 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T38"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T38);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T38 {
+impl ComplexType for T38 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T38");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T38 {
             text: decoder.optional(&T38, 0)?,
             next: decoder.optional(&T38, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T38 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -2902,24 +2310,16 @@ static T37: [Element; 2] = [
     Element::new(NAMESPACE, "text", 37).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 185).occurs(0, Some(1)),
 ];
-
-impl FromXml for T37 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T37"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T37);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T37 {
+impl ComplexType for T37 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T37");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T37 {
             text: decoder.optional(&T37, 0)?,
             next: decoder.optional(&T37, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T37 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -2938,24 +2338,16 @@ static T36: [Element; 2] = [
     Element::new(NAMESPACE, "text", 36).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 186).occurs(0, Some(1)),
 ];
-
-impl FromXml for T36 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T36"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T36);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T36 {
+impl ComplexType for T36 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T36");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T36 {
             text: decoder.optional(&T36, 0)?,
             next: decoder.optional(&T36, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T36 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -2974,24 +2366,16 @@ static T35: [Element; 2] = [
     Element::new(NAMESPACE, "text", 35).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 187).occurs(0, Some(1)),
 ];
-
-impl FromXml for T35 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T35"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T35);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T35 {
+impl ComplexType for T35 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T35");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T35 {
             text: decoder.optional(&T35, 0)?,
             next: decoder.optional(&T35, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T35 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -3010,24 +2394,16 @@ static T34: [Element; 2] = [
     Element::new(NAMESPACE, "text", 34).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 188).occurs(0, None),
 ];
-
-impl FromXml for T34 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T34"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T34);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T34 {
+impl ComplexType for T34 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T34");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T34 {
             text: decoder.optional(&T34, 0)?,
             next: decoder.repeated(&T34, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T34 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.repeated("<next>", &self.next, "</next>");
     }
@@ -3046,24 +2422,16 @@ static T33: [Element; 2] = [
     Element::new(NAMESPACE, "text", 33).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 189).occurs(0, Some(1)),
 ];
-
-impl FromXml for T33 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T33"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T33);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T33 {
+impl ComplexType for T33 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T33");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T33 {
             text: decoder.optional(&T33, 0)?,
             next: decoder.optional(&T33, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T33 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -3082,24 +2450,16 @@ static T32: [Element; 2] = [
     Element::new(NAMESPACE, "text", 32).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 190).occurs(0, Some(1)),
 ];
-
-impl FromXml for T32 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T32"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T32);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T32 {
+impl ComplexType for T32 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T32");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T32 {
             text: decoder.optional(&T32, 0)?,
             next: decoder.optional(&T32, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T32 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -3116,10 +2476,8 @@ pub enum T31Choice {
 }
 
 static T31_CHOICE: [Element; 2] = [Element::new(NAMESPACE, "next", 191), Element::new(NAMESPACE, "end", 192)];
-
 impl ::castile::codegen::Group for T31Choice {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(&T31_CHOICE)];
-
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         let Some(index) = decoder.next_of(&T31_CHOICE)? else { return Ok(None) };
         let choice = match index {
@@ -3147,26 +2505,16 @@ pub struct T31 {
 }
 
 static T31: [Element; 1] = [Element::new(NAMESPACE, "text", 31).occurs(0, Some(1))];
-
-impl FromXml for T31 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T31"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(
-        &[xs::First::Elements(&T31), xs::First::Group(<T31Choice as ::castile::codegen::Group>::ALL)],
-    );
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T31 {
+impl ComplexType for T31 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T31");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T31 {
             text: decoder.optional(&T31, 0)?,
             choice: decoder.optional_group()?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T31 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional_group(&self.choice);
     }
@@ -3185,24 +2533,16 @@ static T30: [Element; 2] = [
     Element::new(NAMESPACE, "text", 30).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 193).occurs(0, Some(1)),
 ];
-
-impl FromXml for T30 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T30"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T30);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T30 {
+impl ComplexType for T30 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T30");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T30 {
             text: decoder.optional(&T30, 0)?,
             next: decoder.optional(&T30, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T30 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -3221,24 +2561,16 @@ static T29: [Element; 2] = [
     Element::new(NAMESPACE, "text", 29).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 194).occurs(0, Some(1)),
 ];
-
-impl FromXml for T29 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T29"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T29);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T29 {
+impl ComplexType for T29 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T29");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T29 {
             text: decoder.optional(&T29, 0)?,
             next: decoder.optional(&T29, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T29 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -3257,24 +2589,16 @@ static T28: [Element; 2] = [
     Element::new(NAMESPACE, "text", 28).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 195).occurs(0, Some(1)),
 ];
-
-impl FromXml for T28 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T28"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T28);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T28 {
+impl ComplexType for T28 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T28");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T28 {
             text: decoder.optional(&T28, 0)?,
             next: decoder.optional(&T28, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T28 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -3293,24 +2617,16 @@ static T27: [Element; 2] = [
     Element::new(NAMESPACE, "text", 27).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 196).occurs(0, Some(1)),
 ];
-
-impl FromXml for T27 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T27"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T27);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T27 {
+impl ComplexType for T27 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T27");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T27 {
             text: decoder.optional(&T27, 0)?,
             next: decoder.optional(&T27, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T27 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -3329,24 +2645,16 @@ static T26: [Element; 2] = [
     Element::new(NAMESPACE, "text", 26).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 197).occurs(0, Some(1)),
 ];
-
-impl FromXml for T26 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T26"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T26);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T26 {
+impl ComplexType for T26 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T26");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T26 {
             text: decoder.optional(&T26, 0)?,
             next: decoder.optional(&T26, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T26 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -3365,24 +2673,16 @@ static T25: [Element; 2] = [
     Element::new(NAMESPACE, "text", 25).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 198).occurs(0, None),
 ];
-
-impl FromXml for T25 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T25"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T25);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T25 {
+impl ComplexType for T25 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T25");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T25 {
             text: decoder.optional(&T25, 0)?,
             next: decoder.repeated(&T25, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T25 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.repeated("<next>", &self.next, "</next>");
     }
@@ -3401,24 +2701,16 @@ static T24: [Element; 2] = [
     Element::new(NAMESPACE, "text", 24).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 199).occurs(0, Some(1)),
 ];
-
-impl FromXml for T24 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T24"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T24);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T24 {
+impl ComplexType for T24 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T24");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T24 {
             text: decoder.optional(&T24, 0)?,
             next: decoder.optional(&T24, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T24 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -3437,24 +2729,16 @@ static T23: [Element; 2] = [
     Element::new(NAMESPACE, "text", 23).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 200).occurs(0, Some(1)),
 ];
-
-impl FromXml for T23 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T23"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T23);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T23 {
+impl ComplexType for T23 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T23");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T23 {
             text: decoder.optional(&T23, 0)?,
             next: decoder.optional(&T23, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T23 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -3471,10 +2755,8 @@ pub enum T22Choice {
 }
 
 static T22_CHOICE: [Element; 2] = [Element::new(NAMESPACE, "next", 201), Element::new(NAMESPACE, "end", 202)];
-
 impl ::castile::codegen::Group for T22Choice {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(&T22_CHOICE)];
-
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         let Some(index) = decoder.next_of(&T22_CHOICE)? else { return Ok(None) };
         let choice = match index {
@@ -3502,26 +2784,16 @@ pub struct T22 {
 }
 
 static T22: [Element; 1] = [Element::new(NAMESPACE, "text", 22).occurs(0, Some(1))];
-
-impl FromXml for T22 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T22"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(
-        &[xs::First::Elements(&T22), xs::First::Group(<T22Choice as ::castile::codegen::Group>::ALL)],
-    );
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T22 {
+impl ComplexType for T22 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T22");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T22 {
             text: decoder.optional(&T22, 0)?,
             choice: decoder.optional_group()?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T22 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional_group(&self.choice);
     }
@@ -3540,24 +2812,16 @@ static T21: [Element; 2] = [
     Element::new(NAMESPACE, "text", 21).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 203).occurs(0, Some(1)),
 ];
-
-impl FromXml for T21 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T21"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T21);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T21 {
+impl ComplexType for T21 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T21");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T21 {
             text: decoder.optional(&T21, 0)?,
             next: decoder.optional(&T21, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T21 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -3576,24 +2840,16 @@ static T20: [Element; 2] = [
     Element::new(NAMESPACE, "text", 20).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 204).occurs(0, Some(1)),
 ];
-
-impl FromXml for T20 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T20"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T20);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T20 {
+impl ComplexType for T20 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T20");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T20 {
             text: decoder.optional(&T20, 0)?,
             next: decoder.optional(&T20, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T20 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -3612,24 +2868,16 @@ static T19: [Element; 2] = [
     Element::new(NAMESPACE, "text", 19).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 205).occurs(0, Some(1)),
 ];
-
-impl FromXml for T19 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T19"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T19);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T19 {
+impl ComplexType for T19 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T19");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T19 {
             text: decoder.optional(&T19, 0)?,
             next: decoder.optional(&T19, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T19 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -3648,24 +2896,16 @@ static T18: [Element; 2] = [
     Element::new(NAMESPACE, "text", 18).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 206).occurs(0, Some(1)),
 ];
-
-impl FromXml for T18 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T18"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T18);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T18 {
+impl ComplexType for T18 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T18");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T18 {
             text: decoder.optional(&T18, 0)?,
             next: decoder.optional(&T18, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T18 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -3684,24 +2924,16 @@ static T17: [Element; 2] = [
     Element::new(NAMESPACE, "text", 17).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 207).occurs(0, Some(1)),
 ];
-
-impl FromXml for T17 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T17"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T17);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T17 {
+impl ComplexType for T17 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T17");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T17 {
             text: decoder.optional(&T17, 0)?,
             next: decoder.optional(&T17, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T17 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -3720,24 +2952,16 @@ static T16: [Element; 2] = [
     Element::new(NAMESPACE, "text", 16).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 208).occurs(0, None),
 ];
-
-impl FromXml for T16 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T16"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T16);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T16 {
+impl ComplexType for T16 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T16");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T16 {
             text: decoder.optional(&T16, 0)?,
             next: decoder.repeated(&T16, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T16 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.repeated("<next>", &self.next, "</next>");
     }
@@ -3756,24 +2980,16 @@ static T15: [Element; 2] = [
     Element::new(NAMESPACE, "text", 15).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 209).occurs(0, Some(1)),
 ];
-
-impl FromXml for T15 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T15"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T15);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T15 {
+impl ComplexType for T15 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T15");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T15 {
             text: decoder.optional(&T15, 0)?,
             next: decoder.optional(&T15, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T15 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -3792,24 +3008,16 @@ static T14: [Element; 2] = [
     Element::new(NAMESPACE, "text", 14).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 210).occurs(0, Some(1)),
 ];
-
-impl FromXml for T14 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T14"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T14);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T14 {
+impl ComplexType for T14 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T14");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T14 {
             text: decoder.optional(&T14, 0)?,
             next: decoder.optional(&T14, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T14 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -3826,10 +3034,8 @@ pub enum T13Choice {
 }
 
 static T13_CHOICE: [Element; 2] = [Element::new(NAMESPACE, "next", 211), Element::new(NAMESPACE, "end", 212)];
-
 impl ::castile::codegen::Group for T13Choice {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(&T13_CHOICE)];
-
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         let Some(index) = decoder.next_of(&T13_CHOICE)? else { return Ok(None) };
         let choice = match index {
@@ -3857,26 +3063,16 @@ pub struct T13 {
 }
 
 static T13: [Element; 1] = [Element::new(NAMESPACE, "text", 13).occurs(0, Some(1))];
-
-impl FromXml for T13 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T13"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(
-        &[xs::First::Elements(&T13), xs::First::Group(<T13Choice as ::castile::codegen::Group>::ALL)],
-    );
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T13 {
+impl ComplexType for T13 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T13");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T13 {
             text: decoder.optional(&T13, 0)?,
             choice: decoder.optional_group()?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T13 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional_group(&self.choice);
     }
@@ -3895,24 +3091,16 @@ static T12: [Element; 2] = [
     Element::new(NAMESPACE, "text", 12).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 213).occurs(0, Some(1)),
 ];
-
-impl FromXml for T12 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T12"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T12);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T12 {
+impl ComplexType for T12 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T12");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T12 {
             text: decoder.optional(&T12, 0)?,
             next: decoder.optional(&T12, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T12 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -3931,24 +3119,16 @@ static T11: [Element; 2] = [
     Element::new(NAMESPACE, "text", 11).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 214).occurs(0, Some(1)),
 ];
-
-impl FromXml for T11 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T11"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T11);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T11 {
+impl ComplexType for T11 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T11");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T11 {
             text: decoder.optional(&T11, 0)?,
             next: decoder.optional(&T11, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T11 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -3967,24 +3147,16 @@ static T10: [Element; 2] = [
     Element::new(NAMESPACE, "text", 10).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 215).occurs(0, Some(1)),
 ];
-
-impl FromXml for T10 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T10"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T10);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T10 {
+impl ComplexType for T10 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T10");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T10 {
             text: decoder.optional(&T10, 0)?,
             next: decoder.optional(&T10, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T10 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -4003,24 +3175,16 @@ static T9: [Element; 2] = [
     Element::new(NAMESPACE, "text", 9).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 216).occurs(0, Some(1)),
 ];
-
-impl FromXml for T9 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T9"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T9);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T9 {
+impl ComplexType for T9 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T9");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T9 {
             text: decoder.optional(&T9, 0)?,
             next: decoder.optional(&T9, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T9 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -4039,24 +3203,16 @@ static T8: [Element; 2] = [
     Element::new(NAMESPACE, "text", 8).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 217).occurs(0, Some(1)),
 ];
-
-impl FromXml for T8 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T8"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T8);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T8 {
+impl ComplexType for T8 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T8");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T8 {
             text: decoder.optional(&T8, 0)?,
             next: decoder.optional(&T8, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T8 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -4075,24 +3231,16 @@ static T7: [Element; 2] = [
     Element::new(NAMESPACE, "text", 7).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 218).occurs(0, None),
 ];
-
-impl FromXml for T7 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T7"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T7);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T7 {
+impl ComplexType for T7 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T7");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T7 {
             text: decoder.optional(&T7, 0)?,
             next: decoder.repeated(&T7, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T7 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.repeated("<next>", &self.next, "</next>");
     }
@@ -4111,24 +3259,16 @@ static T6: [Element; 2] = [
     Element::new(NAMESPACE, "text", 6).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 219).occurs(0, Some(1)),
 ];
-
-impl FromXml for T6 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T6"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T6);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T6 {
+impl ComplexType for T6 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T6");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T6 {
             text: decoder.optional(&T6, 0)?,
             next: decoder.optional(&T6, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T6 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -4147,24 +3287,16 @@ static T5: [Element; 2] = [
     Element::new(NAMESPACE, "text", 5).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 220).occurs(0, Some(1)),
 ];
-
-impl FromXml for T5 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T5"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T5);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T5 {
+impl ComplexType for T5 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T5");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T5 {
             text: decoder.optional(&T5, 0)?,
             next: decoder.optional(&T5, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T5 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -4181,10 +3313,8 @@ pub enum T4Choice {
 }
 
 static T4_CHOICE: [Element; 2] = [Element::new(NAMESPACE, "next", 221), Element::new(NAMESPACE, "end", 222)];
-
 impl ::castile::codegen::Group for T4Choice {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(&T4_CHOICE)];
-
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         let Some(index) = decoder.next_of(&T4_CHOICE)? else { return Ok(None) };
         let choice = match index {
@@ -4212,26 +3342,16 @@ pub struct T4 {
 }
 
 static T4: [Element; 1] = [Element::new(NAMESPACE, "text", 4).occurs(0, Some(1))];
-
-impl FromXml for T4 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T4"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(
-        &[xs::First::Elements(&T4), xs::First::Group(<T4Choice as ::castile::codegen::Group>::ALL)],
-    );
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T4 {
+impl ComplexType for T4 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T4");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T4 {
             text: decoder.optional(&T4, 0)?,
             choice: decoder.optional_group()?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T4 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional_group(&self.choice);
     }
@@ -4250,24 +3370,16 @@ static T3: [Element; 2] = [
     Element::new(NAMESPACE, "text", 3).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 223).occurs(0, Some(1)),
 ];
-
-impl FromXml for T3 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T3"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T3);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T3 {
+impl ComplexType for T3 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T3");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T3 {
             text: decoder.optional(&T3, 0)?,
             next: decoder.optional(&T3, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T3 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -4286,24 +3398,16 @@ static T2: [Element; 2] = [
     Element::new(NAMESPACE, "text", 2).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 224).occurs(0, Some(1)),
 ];
-
-impl FromXml for T2 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T2"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T2);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T2 {
+impl ComplexType for T2 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T2");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T2 {
             text: decoder.optional(&T2, 0)?,
             next: decoder.optional(&T2, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T2 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -4322,24 +3426,16 @@ static T1: [Element; 2] = [
     Element::new(NAMESPACE, "text", 1).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 225).occurs(0, Some(1)),
 ];
-
-impl FromXml for T1 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T1"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T1);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T1 {
+impl ComplexType for T1 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T1");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T1 {
             text: decoder.optional(&T1, 0)?,
             next: decoder.optional(&T1, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T1 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -4358,24 +3454,16 @@ static T0: [Element; 2] = [
     Element::new(NAMESPACE, "text", 0).occurs(0, Some(1)),
     Element::new(NAMESPACE, "next", 226).occurs(0, Some(1)),
 ];
-
-impl FromXml for T0 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "T0"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&T0);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = T0 {
+impl ComplexType for T0 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T0");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(T0 {
             text: decoder.optional(&T0, 0)?,
             next: decoder.optional(&T0, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for T0 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -4389,23 +3477,15 @@ pub struct Value {
 }
 
 static VALUE: [Element; 1] = [Element::new(NAMESPACE, "next", 227).occurs(0, Some(1))];
-
-impl FromXml for Value {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Value {
+impl ComplexType for Value {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Value {
             next: decoder.optional(&VALUE, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Value {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<next>", &self.next, "</next>");
     }
 }

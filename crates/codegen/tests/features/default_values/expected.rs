@@ -147,26 +147,18 @@ static VALUE: [Element; 4] = [
     Element::new(NAMESPACE, "fixed", 2).fixed("1.50").occurs(0, Some(1)),
     Element::new(NAMESPACE, "nil", 3).default("1").occurs(0, Some(1)),
 ];
-
-impl FromXml for Value {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Value {
+impl ComplexType for Value {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Value {
             number: decoder.required(&VALUE, 0)?,
             text: decoder.optional(&VALUE, 1)?,
             fixed: decoder.optional(&VALUE, 2)?,
             nil: decoder.optional(&VALUE, 3)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Value {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<number>", &self.number, "</number>");
         out.optional("<text>", &self.text, "</text>");
         out.optional("<fixed>", &self.fixed, "</fixed>");

@@ -141,34 +141,23 @@ pub struct Circle {
 
 static CIRCLE: [Element; 2] = [Element::new(NAMESPACE, "name", 0), Element::new(NAMESPACE, "radius", 1)];
 
-impl FromXml for Circle {
-    const ATTRIBUTES: &'static xs::Attributes = {
-        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "unit")]);
-        &ATTRIBUTES
-    };
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Circle"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&CIRCLE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Circle {
-            unit: decoder.attribute(Self::ATTRIBUTES, 0)?,
+static CIRCLE_ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "unit")]);
+impl ComplexType for Circle {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Circle").attributes(&CIRCLE_ATTRIBUTES);
+    const WRITES_ATTRIBUTES: bool = true;
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Circle {
+            unit: decoder.attribute(&CIRCLE_ATTRIBUTES, 0)?,
             name: decoder.required(&CIRCLE, 0)?,
             radius: decoder.required(&CIRCLE, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Circle {
-    const HAS_ATTRIBUTES: bool = true;
-
-    fn attributes(&self, out: &mut Encoder) {
+    fn write_attributes(&self, out: &mut Encoder) {
         out.optional_attribute("unit", &self.unit);
     }
 
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<name>", &self.name, "</name>");
         out.element("<radius>", &self.radius, "</radius>");
     }
@@ -184,24 +173,16 @@ pub struct Group {
 }
 
 static GROUP: [Element; 2] = [Element::new(NAMESPACE, "name", 2), Element::new(NAMESPACE, "shape", 3).occurs(0, None)];
-
-impl FromXml for Group {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Group"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&GROUP);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Group {
+impl ComplexType for Group {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Group");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Group {
             name: decoder.required(&GROUP, 0)?,
             shape: decoder.repeated(&GROUP, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Group {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<name>", &self.name, "</name>");
         out.repeated("<shape>", &self.shape, "</shape>");
     }
@@ -220,10 +201,8 @@ pub enum Shape {
 }
 
 static SHAPE_TYPES: [xs::TypeName; 2] = [xs::TypeName::new(NAMESPACE, "Circle"), xs::TypeName::new(NAMESPACE, "Group")];
-
 impl FromXml for Shape {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         match decoder.concrete_type_of(element, &SHAPE_TYPES)? {
             0 => decoder.derived(element).map(Self::Circle),
@@ -235,7 +214,6 @@ impl FromXml for Shape {
 
 impl ToXml for Shape {
     const HAS_ATTRIBUTES: bool = true;
-
     fn attributes(&self, out: &mut Encoder) {
         match self {
             Self::Circle(value) => {
@@ -273,23 +251,15 @@ pub struct Base {
 }
 
 static BASE: [Element; 1] = [Element::new(NAMESPACE, "a", 5)];
-
-impl FromXml for Base {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Base"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&BASE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Base {
+impl ComplexType for Base {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Base");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Base {
             a: decoder.required(&BASE, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Base {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<a>", &self.a, "</a>");
     }
 }
@@ -304,24 +274,16 @@ pub struct Derived {
 }
 
 static DERIVED: [Element; 2] = [Element::new(NAMESPACE, "a", 6), Element::new(NAMESPACE, "b", 7)];
-
-impl FromXml for Derived {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Derived"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&DERIVED);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Derived {
+impl ComplexType for Derived {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Derived");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Derived {
             a: decoder.required(&DERIVED, 0)?,
             b: decoder.required(&DERIVED, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Derived {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<a>", &self.a, "</a>");
         out.element("<b>", &self.b, "</b>");
     }
@@ -340,34 +302,23 @@ pub struct Further {
 
 static FURTHER: [Element; 2] = [Element::new(NAMESPACE, "a", 8), Element::new(NAMESPACE, "b", 9)];
 
-impl FromXml for Further {
-    const ATTRIBUTES: &'static xs::Attributes = {
-        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "c")]);
-        &ATTRIBUTES
-    };
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Further"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&FURTHER);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Further {
-            c: decoder.required_attribute(Self::ATTRIBUTES, 0)?,
+static FURTHER_ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "c")]);
+impl ComplexType for Further {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Further").attributes(&FURTHER_ATTRIBUTES);
+    const WRITES_ATTRIBUTES: bool = true;
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Further {
+            c: decoder.required_attribute(&FURTHER_ATTRIBUTES, 0)?,
             a: decoder.required(&FURTHER, 0)?,
             b: decoder.required(&FURTHER, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Further {
-    const HAS_ATTRIBUTES: bool = true;
-
-    fn attributes(&self, out: &mut Encoder) {
+    fn write_attributes(&self, out: &mut Encoder) {
         out.attribute("c", &self.c);
     }
 
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<a>", &self.a, "</a>");
         out.element("<b>", &self.b, "</b>");
     }
@@ -392,10 +343,8 @@ static BASE_OR_DERIVED_TYPES: [xs::TypeName; 3] = [
     xs::TypeName::new(NAMESPACE, "Derived"),
     xs::TypeName::new(NAMESPACE, "Further"),
 ];
-
 impl FromXml for BaseOrDerived {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         match decoder.type_of(&BASE_OR_DERIVED_TYPES)? {
             0 => decoder.derived(element).map(Self::Base),
@@ -408,7 +357,6 @@ impl FromXml for BaseOrDerived {
 
 impl ToXml for BaseOrDerived {
     const HAS_ATTRIBUTES: bool = true;
-
     fn attributes(&self, out: &mut Encoder) {
         match self {
             Self::Base(value) => value.attributes(out),
@@ -457,10 +405,8 @@ static DERIVED_OR_DERIVED_TYPES: [xs::TypeName; 2] = [
     xs::TypeName::new(NAMESPACE, "Derived"),
     xs::TypeName::new(NAMESPACE, "Further"),
 ];
-
 impl FromXml for DerivedOrDerived {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         match decoder.type_of(&DERIVED_OR_DERIVED_TYPES)? {
             0 => decoder.derived(element).map(Self::Derived),
@@ -472,7 +418,6 @@ impl FromXml for DerivedOrDerived {
 
 impl ToXml for DerivedOrDerived {
     const HAS_ATTRIBUTES: bool = true;
-
     fn attributes(&self, out: &mut Encoder) {
         match self {
             Self::Derived(value) => value.attributes(out),
@@ -508,10 +453,8 @@ pub enum Nothing {
 }
 
 static NOTHING_TYPES: [xs::TypeName; 0] = [];
-
 impl FromXml for Nothing {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         decoder.concrete_type_of(element, &NOTHING_TYPES)?;
         decoder.derived(element).map(Self::Other)
@@ -520,7 +463,6 @@ impl FromXml for Nothing {
 
 impl ToXml for Nothing {
     const HAS_ATTRIBUTES: bool = true;
-
     fn attributes(&self, out: &mut Encoder) {
         match self {
             Self::Other(value) => value.attributes(out),
@@ -542,23 +484,15 @@ pub struct Closed {
 }
 
 static CLOSED: [Element; 1] = [Element::new(NAMESPACE, "a", 15).occurs(0, Some(1))];
-
-impl FromXml for Closed {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Closed"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&CLOSED);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Closed {
+impl ComplexType for Closed {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Closed");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Closed {
             a: decoder.optional(&CLOSED, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Closed {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<a>", &self.a, "</a>");
     }
 }
@@ -571,23 +505,15 @@ pub struct Restricted {
 }
 
 static RESTRICTED: [Element; 1] = [Element::new(NAMESPACE, "a", 16)];
-
-impl FromXml for Restricted {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Restricted"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&RESTRICTED);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Restricted {
+impl ComplexType for Restricted {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Restricted");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Restricted {
             a: decoder.required(&RESTRICTED, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Restricted {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<a>", &self.a, "</a>");
     }
 }
@@ -608,10 +534,8 @@ static CLOSED_OR_DERIVED_TYPES: [xs::TypeName; 2] = [
     xs::TypeName::new(NAMESPACE, "Closed"),
     xs::TypeName::new(NAMESPACE, "Restricted"),
 ];
-
 impl FromXml for ClosedOrDerived {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         match decoder.type_of(&CLOSED_OR_DERIVED_TYPES)? {
             0 => decoder.derived(element).map(Self::Closed),
@@ -623,7 +547,6 @@ impl FromXml for ClosedOrDerived {
 
 impl ToXml for ClosedOrDerived {
     const HAS_ATTRIBUTES: bool = true;
-
     fn attributes(&self, out: &mut Encoder) {
         match self {
             Self::Closed(value) => value.attributes(out),
@@ -678,14 +601,10 @@ static VALUE: [Element; 7] = [
     Element::new(NAMESPACE, "itself", 14).occurs(0, Some(1)),
     Element::new(NAMESPACE, "closed", 17).occurs(0, Some(1)),
 ];
-
-impl FromXml for Value {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Value {
+impl ComplexType for Value {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Value {
             shape: decoder.repeated(&VALUE, 0)?,
             base: decoder.repeated(&VALUE, 1)?,
             derived: decoder.optional(&VALUE, 2)?,
@@ -693,14 +612,10 @@ impl FromXml for Value {
             nothing: decoder.optional(&VALUE, 4)?,
             itself: decoder.optional(&VALUE, 5)?,
             closed: decoder.optional(&VALUE, 6)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Value {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.repeated("<shape>", &self.shape, "</shape>");
         out.repeated("<base>", &self.base, "</base>");
         out.optional("<derived>", &self.derived, "</derived>");

@@ -188,27 +188,19 @@ static VALUE: [Element; 5] = [
     Element::new(NAMESPACE, "twice", 3),
     Element::new(NAMESPACE, "reserved", 4),
 ];
-
-impl FromXml for Value {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Value {
+impl ComplexType for Value {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Value {
             marked: decoder.required(&VALUE, 0)?,
             empty: decoder.required(&VALUE, 1)?,
             html: decoder.required(&VALUE, 2)?,
             twice: decoder.required(&VALUE, 3)?,
             reserved: decoder.required(&VALUE, 4)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Value {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<marked>", &self.marked, "</marked>");
         out.element("<empty>", &self.empty, "</empty>");
         out.element("<html>", &self.html, "</html>");

@@ -226,12 +226,10 @@ static POINT: [Element; 3] = [
     Element::new("", "y", 1),
     Element::new("", "label", 2).types(&STRING_TYPES),
 ];
-
 impl FromXml for Point {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "Point"));
     const TYPE_IS_FIXED: bool = true;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut x = decoder.in_order(&POINT, 0)?;
@@ -288,10 +286,8 @@ pub struct EchoRequest {
 }
 
 static ECHO_REQUEST: [Element; 2] = [Element::new("", "point", 3), Element::new("", "size", 4).types(&SIZE_TYPES)];
-
 impl FromXml for EchoRequest {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut point = None;
@@ -326,10 +322,8 @@ pub struct EchoResponse {
 }
 
 static ECHO_RESPONSE: [Element; 2] = [Element::new("", "point", 6), Element::new("", "size", 7).types(&SIZE_TYPES)];
-
 impl FromXml for EchoResponse {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut point = None;
@@ -364,10 +358,8 @@ static INTS: xs::ArrayType = xs::ArrayType {
     ranks: "",
     rank: 1,
 };
-
 impl FromXml for Ints {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         decoder.items(element, &INTS).map(Self)
     }
@@ -375,7 +367,6 @@ impl FromXml for Ints {
 
 impl ToXml for Ints {
     const HAS_ATTRIBUTES: bool = true;
-
     fn attributes(&self, out: &mut Encoder) {
         out.array_type("xsd:int", "", 1, &[self.0.len()]);
     }
@@ -399,10 +390,8 @@ static POINTS: xs::ArrayType = xs::ArrayType {
     ranks: "",
     rank: 1,
 };
-
 impl FromXml for Points {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         decoder.items(element, &POINTS).map(Self)
     }
@@ -410,7 +399,6 @@ impl FromXml for Points {
 
 impl ToXml for Points {
     const HAS_ATTRIBUTES: bool = true;
-
     fn attributes(&self, out: &mut Encoder) {
         out.array_type("ns1:Point", "", 1, &[self.0.len()]);
     }
@@ -434,10 +422,8 @@ static MATRIX: xs::ArrayType = xs::ArrayType {
     ranks: "",
     rank: 2,
 };
-
 impl FromXml for Matrix {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         decoder.array(element, &MATRIX).map(Self)
     }
@@ -445,7 +431,6 @@ impl FromXml for Matrix {
 
 impl ToXml for Matrix {
     const HAS_ATTRIBUTES: bool = true;
-
     fn attributes(&self, out: &mut Encoder) {
         out.array_type("xsd:string", "", 2, self.0.dimensions());
     }
@@ -465,10 +450,8 @@ static ROWS_ITEM: xs::ArrayType = xs::ArrayType {
     ranks: "",
     rank: 1,
 };
-
 impl FromXml for RowsItem {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         decoder.items(element, &ROWS_ITEM).map(Self)
     }
@@ -476,7 +459,6 @@ impl FromXml for RowsItem {
 
 impl ToXml for RowsItem {
     const HAS_ATTRIBUTES: bool = true;
-
     fn attributes(&self, out: &mut Encoder) {
         out.array_type("xsd:int", "", 1, &[self.0.len()]);
     }
@@ -500,10 +482,8 @@ static ROWS: xs::ArrayType = xs::ArrayType {
     ranks: "[]",
     rank: 1,
 };
-
 impl FromXml for Rows {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         decoder.items(element, &ROWS).map(Self)
     }
@@ -511,7 +491,6 @@ impl FromXml for Rows {
 
 impl ToXml for Rows {
     const HAS_ATTRIBUTES: bool = true;
-
     fn attributes(&self, out: &mut Encoder) {
         out.array_type("xsd:int", "[]", 1, &[self.0.len()]);
     }
@@ -535,10 +514,8 @@ static ARRAY_OF_INTS: xs::ArrayType = xs::ArrayType {
     ranks: "",
     rank: 1,
 };
-
 impl FromXml for ArrayOfInts {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         decoder.items(element, &ARRAY_OF_INTS).map(Self)
     }
@@ -546,7 +523,6 @@ impl FromXml for ArrayOfInts {
 
 impl ToXml for ArrayOfInts {
     const HAS_ATTRIBUTES: bool = true;
-
     fn attributes(&self, out: &mut Encoder) {
         out.array_type("ns1:Ints", "", 1, &[self.0.len()]);
     }
@@ -570,10 +546,8 @@ static NAMES: xs::ArrayType = xs::ArrayType {
     ranks: "",
     rank: 1,
 };
-
 impl FromXml for Names {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         decoder.items(element, &NAMES).map(Self)
     }
@@ -581,7 +555,6 @@ impl FromXml for Names {
 
 impl ToXml for Names {
     const HAS_ATTRIBUTES: bool = true;
-
     fn attributes(&self, out: &mut Encoder) {
         out.array_type("xsd:string", "", 1, &[self.0.len()]);
     }
@@ -620,10 +593,8 @@ static ARRAYS_REQUEST: [Element; 6] = [
     Element::new("", "nested", 19),
     Element::new("", "names", 21),
 ];
-
 impl FromXml for ArraysRequest {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut ints = None;
@@ -692,10 +663,8 @@ static ARRAYS_RESPONSE: [Element; 6] = [
     Element::new("", "nested", 27),
     Element::new("", "names", 28),
 ];
-
 impl FromXml for ArraysResponse {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut ints = None;
@@ -749,10 +718,8 @@ static NODES: xs::ArrayType = xs::ArrayType {
     ranks: "",
     rank: 1,
 };
-
 impl FromXml for Nodes {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         decoder.items(element, &NODES).map(Self)
     }
@@ -760,7 +727,6 @@ impl FromXml for Nodes {
 
 impl ToXml for Nodes {
     const HAS_ATTRIBUTES: bool = true;
-
     fn attributes(&self, out: &mut Encoder) {
         out.array_type("ns1:Node", "", 1, &[self.0.len()]);
     }
@@ -790,12 +756,10 @@ static NODE: [Element; 3] = [
     Element::new("", "next", 31),
     Element::new("", "children", 33),
 ];
-
 impl FromXml for Node {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "Node"));
     const TYPE_IS_FIXED: bool = true;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut name = decoder.in_order(&NODE, 0)?;
@@ -832,10 +796,8 @@ pub struct GraphRequest {
 }
 
 static GRAPH_REQUEST: [Element; 2] = [Element::new("", "one", 34), Element::new("", "two", 35)];
-
 impl FromXml for GraphRequest {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut one = None;
@@ -870,10 +832,8 @@ pub struct GraphResponse {
 }
 
 static GRAPH_RESPONSE: [Element; 2] = [Element::new("", "one", 37), Element::new("", "two", 38)];
-
 impl FromXml for GraphResponse {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut one = None;
@@ -906,12 +866,10 @@ pub struct Animal {
 }
 
 static ANIMAL: [Element; 1] = [Element::new("", "name", 40).types(&STRING_TYPES)];
-
 impl FromXml for Animal {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "Animal"));
     const TYPE_IS_FIXED: bool = true;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut name = decoder.in_order(&ANIMAL, 0)?;
@@ -940,12 +898,10 @@ pub struct Cat {
 }
 
 static CAT: [Element; 2] = [Element::new("", "name", 41).types(&STRING_TYPES), Element::new("", "lives", 42)];
-
 impl FromXml for Cat {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "Cat"));
     const TYPE_IS_FIXED: bool = true;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut name = decoder.in_order(&CAT, 0)?;
@@ -985,10 +941,8 @@ static ANIMAL_OR_DERIVED_TYPES: [xs::TypeName; 2] = [
     xs::TypeName::new(NAMESPACE_2, "Animal"),
     xs::TypeName::new(NAMESPACE_2, "Cat"),
 ];
-
 impl FromXml for AnimalOrDerived {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         match decoder.type_of(&ANIMAL_OR_DERIVED_TYPES)? {
             0 => decoder.derived(element).map(Self::Animal),
@@ -1000,7 +954,6 @@ impl FromXml for AnimalOrDerived {
 
 impl ToXml for AnimalOrDerived {
     const HAS_ATTRIBUTES: bool = true;
-
     fn attributes(&self, out: &mut Encoder) {
         match self {
             Self::Animal(value) => {
@@ -1040,10 +993,8 @@ static ANIMALS: xs::ArrayType = xs::ArrayType {
     ranks: "",
     rank: 1,
 };
-
 impl FromXml for Animals {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         decoder.items(element, &ANIMALS).map(Self)
     }
@@ -1051,7 +1002,6 @@ impl FromXml for Animals {
 
 impl ToXml for Animals {
     const HAS_ATTRIBUTES: bool = true;
-
     fn attributes(&self, out: &mut Encoder) {
         out.array_type("ns1:Animal", "", 1, &[self.0.len()]);
     }
@@ -1075,10 +1025,8 @@ pub struct AnimalsRequest {
 }
 
 static ANIMALS_REQUEST: [Element; 2] = [Element::new("", "one", 43), Element::new("", "many", 45)];
-
 impl FromXml for AnimalsRequest {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut one = None;
@@ -1113,10 +1061,8 @@ pub struct AnimalsResponse {
 }
 
 static ANIMALS_RESPONSE: [Element; 2] = [Element::new("", "one", 47), Element::new("", "many", 48)];
-
 impl FromXml for AnimalsResponse {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut one = None;
@@ -1152,10 +1098,8 @@ pub enum ChoiceChoice {
 }
 
 static CHOICE_CHOICE: [Element; 2] = [Element::new("", "a", 54), Element::new("", "b", 55)];
-
 impl ::castile::codegen::Group for ChoiceChoice {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(&CHOICE_CHOICE)];
-
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         let Some(index) = decoder.next_of(&CHOICE_CHOICE)? else { return Ok(None) };
         let choice = match index {
@@ -1180,21 +1124,12 @@ pub struct Choice {
     pub choice: ChoiceChoice,
 }
 
-impl FromXml for Choice {
-    const CONTENT: &'static xs::Content = &xs::Content::Among(
-        &[xs::First::Group(<ChoiceChoice as ::castile::codegen::Group>::ALL)],
-    );
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Choice { choice: decoder.group()? };
-        decoder.leave(element, outer)?;
-        Ok(value)
+impl ComplexType for Choice {
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Choice { choice: decoder.group()? })
     }
-}
 
-impl ToXml for Choice {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.group(&self.choice);
     }
 }
@@ -1218,12 +1153,10 @@ static OPEN: [Element; 4] = [
     Element::new("", "many", 53).types(&STRING_TYPES),
     Element::new("", "choice", 56),
 ];
-
 impl FromXml for Open {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "Open"));
     const TYPE_IS_FIXED: bool = true;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut any = decoder.in_order(&OPEN, 0)?;
@@ -1261,10 +1194,8 @@ pub struct OpenRequest {
 }
 
 static OPEN_REQUEST: [Element; 1] = [Element::new("", "open", 57)];
-
 impl FromXml for OpenRequest {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut open = None;
@@ -1292,10 +1223,8 @@ pub struct OpenResponse {
 }
 
 static OPEN_RESPONSE: [Element; 1] = [Element::new("", "open", 59)];
-
 impl FromXml for OpenResponse {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut open = None;
@@ -1321,10 +1250,8 @@ impl ToXml for OpenResponse {
 pub struct PingRequest {}
 
 static PING_REQUEST: [Element; 0] = [];
-
 impl FromXml for PingRequest {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut parts = Default::default();
@@ -1344,10 +1271,8 @@ impl ToXml for PingRequest {
 pub struct PingResponse {}
 
 static PING_RESPONSE: [Element; 0] = [];
-
 impl FromXml for PingResponse {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut parts = Default::default();
@@ -1372,10 +1297,8 @@ pub struct AddRequest {
 }
 
 static ADD_REQUEST: [Element; 2] = [Element::new("", "a", 63), Element::new("", "b", 64)];
-
 impl FromXml for AddRequest {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut a = None;
@@ -1410,10 +1333,8 @@ pub struct AddResponse {
 }
 
 static ADD_RESPONSE: [Element; 2] = [Element::new("", "sum", 66), Element::new("", "a", 67)];
-
 impl FromXml for AddResponse {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut sum = None;
@@ -1447,10 +1368,8 @@ pub struct OutcomeRequest {
 }
 
 static OUTCOME_REQUEST: [Element; 1] = [Element::new("", "result", 69)];
-
 impl FromXml for OutcomeRequest {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut result = None;
@@ -1478,10 +1397,8 @@ pub struct OutcomeResponse {
 }
 
 static OUTCOME_RESPONSE: [Element; 1] = [Element::new("", "result", 72)];
-
 impl FromXml for OutcomeResponse {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut result = None;
@@ -1513,7 +1430,6 @@ pub struct FeatureHeader {
 
 impl ::castile::codegen::Header for FeatureHeader {
     const ELEMENTS: &'static [Element] = &[Element::new(NAMESPACE_5, "ticket", 71)];
-
     fn read(&mut self, decoder: &mut Decoder<'_>, index: usize) -> Result<(), Error> {
         let element = &Self::ELEMENTS[index];
         self.ticket = decoder.independent(element)?;
@@ -1550,7 +1466,6 @@ pub enum OutcomeFault {
 
 impl FaultDetail for OutcomeFault {
     const ELEMENTS: &'static [Element] = &[Element::new(NAMESPACE_6, "trouble", 74)];
-
     fn read(decoder: &mut Decoder<'_>, index: usize) -> Result<Self, Error> {
         let element = &Self::ELEMENTS[index];
         decoder.independent_value(element).map(Self::Trouble)
@@ -1787,10 +1702,8 @@ pub mod encoding {
         ranks: "",
         rank: 1,
     };
-
     impl FromXml for Array {
         const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
         fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
             decoder.items(element, &ARRAY).map(Self)
         }
@@ -1798,7 +1711,6 @@ pub mod encoding {
 
     impl ToXml for Array {
         const HAS_ATTRIBUTES: bool = true;
-
         fn attributes(&self, out: &mut Encoder) {
             out.array_type("xsd:anyType", "", 1, &[self.0.len()]);
         }

@@ -136,10 +136,8 @@ pub struct OpenRequest {
 }
 
 static OPEN_REQUEST: [Element; 1] = [Element::new("", "door", 0)];
-
 impl FromXml for OpenRequest {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut door = None;
@@ -167,10 +165,8 @@ pub struct OpenResponse {
 }
 
 static OPEN_RESPONSE: [Element; 1] = [Element::new("", "isOpen", 2)];
-
 impl FromXml for OpenResponse {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut is_open = None;
@@ -199,12 +195,10 @@ pub struct Locked {
 }
 
 static LOCKED: [Element; 1] = [Element::new("", "by", 4)];
-
 impl FromXml for Locked {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "Locked"));
     const TYPE_IS_FIXED: bool = true;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut by = decoder.in_order(&LOCKED, 0)?;
@@ -231,12 +225,10 @@ pub struct Lost {
 }
 
 static LOST: [Element; 1] = [Element::new("", "since", 6)];
-
 impl FromXml for Lost {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "Lost"));
     const TYPE_IS_FIXED: bool = true;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut since = decoder.in_order(&LOST, 0)?;

@@ -171,12 +171,10 @@ static LARGE: [Element; 12] = [
     Element::new("", "k", 10),
     Element::new("", "l", 11),
 ];
-
 impl FromXml for Large {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "Large"));
     const TYPE_IS_FIXED: bool = true;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut a = decoder.in_order(&LARGE, 0)?;
@@ -262,12 +260,10 @@ static LARGER: [Element; 4] = [
     Element::new("", "c", 16),
     Element::new("", "d", 17),
 ];
-
 impl FromXml for Larger {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "Larger"));
     const TYPE_IS_FIXED: bool = true;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut a = decoder.in_order(&LARGER, 0)?;
@@ -310,12 +306,10 @@ pub struct E19 {
 }
 
 static E19: [Element; 1] = [Element::new("", "text", 40)];
-
 impl FromXml for E19 {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "E19"));
     const TYPE_IS_FIXED: bool = true;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut text = decoder.in_order(&E19, 0)?;
@@ -344,12 +338,10 @@ pub struct E18 {
 }
 
 static E18: [Element; 2] = [Element::new("", "text", 39), Element::new("", "next", 41)];
-
 impl FromXml for E18 {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "E18"));
     const TYPE_IS_FIXED: bool = true;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut text = decoder.in_order(&E18, 0)?;
@@ -383,12 +375,10 @@ pub struct E17 {
 }
 
 static E17: [Element; 2] = [Element::new("", "text", 38), Element::new("", "next", 42)];
-
 impl FromXml for E17 {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "E17"));
     const TYPE_IS_FIXED: bool = true;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut text = decoder.in_order(&E17, 0)?;
@@ -422,12 +412,10 @@ pub struct E16 {
 }
 
 static E16: [Element; 2] = [Element::new("", "text", 37), Element::new("", "next", 43)];
-
 impl FromXml for E16 {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "E16"));
     const TYPE_IS_FIXED: bool = true;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut text = decoder.in_order(&E16, 0)?;
@@ -461,12 +449,10 @@ pub struct E15 {
 }
 
 static E15: [Element; 2] = [Element::new("", "text", 36), Element::new("", "next", 44)];
-
 impl FromXml for E15 {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "E15"));
     const TYPE_IS_FIXED: bool = true;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut text = decoder.in_order(&E15, 0)?;
@@ -500,12 +486,10 @@ pub struct E14 {
 }
 
 static E14: [Element; 2] = [Element::new("", "text", 35), Element::new("", "next", 45)];
-
 impl FromXml for E14 {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "E14"));
     const TYPE_IS_FIXED: bool = true;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut text = decoder.in_order(&E14, 0)?;
@@ -539,12 +523,10 @@ pub struct E13 {
 }
 
 static E13: [Element; 2] = [Element::new("", "text", 34), Element::new("", "next", 46)];
-
 impl FromXml for E13 {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "E13"));
     const TYPE_IS_FIXED: bool = true;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut text = decoder.in_order(&E13, 0)?;
@@ -578,12 +560,10 @@ pub struct E12 {
 }
 
 static E12: [Element; 2] = [Element::new("", "text", 33), Element::new("", "next", 47)];
-
 impl FromXml for E12 {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "E12"));
     const TYPE_IS_FIXED: bool = true;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut text = decoder.in_order(&E12, 0)?;
@@ -617,12 +597,10 @@ pub struct E11 {
 }
 
 static E11: [Element; 2] = [Element::new("", "text", 32), Element::new("", "next", 48)];
-
 impl FromXml for E11 {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "E11"));
     const TYPE_IS_FIXED: bool = true;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut text = decoder.in_order(&E11, 0)?;
@@ -656,12 +634,10 @@ pub struct E10 {
 }
 
 static E10: [Element; 2] = [Element::new("", "text", 31), Element::new("", "next", 49)];
-
 impl FromXml for E10 {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "E10"));
     const TYPE_IS_FIXED: bool = true;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut text = decoder.in_order(&E10, 0)?;
@@ -695,12 +671,10 @@ pub struct E9 {
 }
 
 static E9: [Element; 2] = [Element::new("", "text", 30), Element::new("", "next", 50)];
-
 impl FromXml for E9 {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "E9"));
     const TYPE_IS_FIXED: bool = true;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut text = decoder.in_order(&E9, 0)?;
@@ -734,12 +708,10 @@ pub struct E8 {
 }
 
 static E8: [Element; 2] = [Element::new("", "text", 29), Element::new("", "next", 51)];
-
 impl FromXml for E8 {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "E8"));
     const TYPE_IS_FIXED: bool = true;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut text = decoder.in_order(&E8, 0)?;
@@ -773,12 +745,10 @@ pub struct E7 {
 }
 
 static E7: [Element; 2] = [Element::new("", "text", 28), Element::new("", "next", 52)];
-
 impl FromXml for E7 {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "E7"));
     const TYPE_IS_FIXED: bool = true;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut text = decoder.in_order(&E7, 0)?;
@@ -812,12 +782,10 @@ pub struct E6 {
 }
 
 static E6: [Element; 2] = [Element::new("", "text", 27), Element::new("", "next", 53)];
-
 impl FromXml for E6 {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "E6"));
     const TYPE_IS_FIXED: bool = true;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut text = decoder.in_order(&E6, 0)?;
@@ -851,12 +819,10 @@ pub struct E5 {
 }
 
 static E5: [Element; 2] = [Element::new("", "text", 26), Element::new("", "next", 54)];
-
 impl FromXml for E5 {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "E5"));
     const TYPE_IS_FIXED: bool = true;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut text = decoder.in_order(&E5, 0)?;
@@ -890,12 +856,10 @@ pub struct E4 {
 }
 
 static E4: [Element; 2] = [Element::new("", "text", 25), Element::new("", "next", 55)];
-
 impl FromXml for E4 {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "E4"));
     const TYPE_IS_FIXED: bool = true;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut text = decoder.in_order(&E4, 0)?;
@@ -929,12 +893,10 @@ pub struct E3 {
 }
 
 static E3: [Element; 2] = [Element::new("", "text", 24), Element::new("", "next", 56)];
-
 impl FromXml for E3 {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "E3"));
     const TYPE_IS_FIXED: bool = true;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut text = decoder.in_order(&E3, 0)?;
@@ -968,12 +930,10 @@ pub struct E2 {
 }
 
 static E2: [Element; 2] = [Element::new("", "text", 23), Element::new("", "next", 57)];
-
 impl FromXml for E2 {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "E2"));
     const TYPE_IS_FIXED: bool = true;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut text = decoder.in_order(&E2, 0)?;
@@ -1007,12 +967,10 @@ pub struct E1 {
 }
 
 static E1: [Element; 2] = [Element::new("", "text", 22), Element::new("", "next", 58)];
-
 impl FromXml for E1 {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "E1"));
     const TYPE_IS_FIXED: bool = true;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut text = decoder.in_order(&E1, 0)?;
@@ -1046,12 +1004,10 @@ pub struct E0 {
 }
 
 static E0: [Element; 2] = [Element::new("", "text", 21), Element::new("", "next", 59)];
-
 impl FromXml for E0 {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "E0"));
     const TYPE_IS_FIXED: bool = true;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut text = decoder.in_order(&E0, 0)?;
@@ -1085,12 +1041,10 @@ pub struct Node {
 }
 
 static NODE: [Element; 2] = [Element::new("", "value", 61), Element::new("", "next", 62)];
-
 impl FromXml for Node {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "Node"));
     const TYPE_IS_FIXED: bool = true;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut value = decoder.in_order(&NODE, 0)?;
@@ -1124,10 +1078,8 @@ static LARGES: xs::ArrayType = xs::ArrayType {
     ranks: "",
     rank: 1,
 };
-
 impl FromXml for Larges {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         decoder.items(element, &LARGES).map(Self)
     }
@@ -1135,7 +1087,6 @@ impl FromXml for Larges {
 
 impl ToXml for Larges {
     const HAS_ATTRIBUTES: bool = true;
-
     fn attributes(&self, out: &mut Encoder) {
         out.array_type("ns1:Larger", "", 1, &[self.0.len()]);
     }
@@ -1180,10 +1131,8 @@ static ECHO_REQUEST: [Element; 8] = [
     Element::new("", "node", 63),
     Element::new("", "list", 65),
 ];
-
 impl FromXml for EchoRequest {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut one = None;
@@ -1266,10 +1215,8 @@ static ECHO_RESPONSE: [Element; 8] = [
     Element::new("", "node", 73),
     Element::new("", "list", 74),
 ];
-
 impl FromXml for EchoResponse {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         let mut one = None;

@@ -220,10 +220,11 @@ pub enum SizeOrNumber {
     Date(::castile::datatypes::Date),
 }
 
+::castile::codegen::simple_type!(SizeOrNumber);
+
 impl SimpleType for SizeOrNumber {
     const NAME: &'static str = "SizeOrNumber";
     const IS_OF_CONTRACT: bool = true;
-
     fn parse(text: &str) -> Result<Self, Option<String>> {
         if let Ok(value) = <Size as SimpleType>::parse(text)
             && !matches!(value, Size::Other(_))
@@ -315,38 +316,27 @@ static VALUE: [Element; 6] = [
     Element::new(NAMESPACE, "numbers", 5).types(&NUMBERS_TYPES).occurs(0, Some(1)),
 ];
 
-impl FromXml for Value {
-    const ATTRIBUTES: &'static xs::Attributes = {
-        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "size")]);
-        &ATTRIBUTES
-    };
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Value {
-            size: decoder.attribute(Self::ATTRIBUTES, 0)?,
+static VALUE_ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "size")]);
+impl ComplexType for Value {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value").attributes(&VALUE_ATTRIBUTES);
+    const WRITES_ATTRIBUTES: bool = true;
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Value {
+            size: decoder.attribute(&VALUE_ATTRIBUTES, 0)?,
             color: decoder.repeated(&VALUE, 0)?,
             small: decoder.optional(&VALUE, 1)?,
             sizes: decoder.optional(&VALUE, 2)?,
             either: decoder.repeated(&VALUE, 3)?,
             kind: decoder.optional(&VALUE, 4)?,
             numbers: decoder.optional(&VALUE, 5)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Value {
-    const HAS_ATTRIBUTES: bool = true;
-
-    fn attributes(&self, out: &mut Encoder) {
+    fn write_attributes(&self, out: &mut Encoder) {
         out.optional_attribute("size", &self.size);
     }
 
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.repeated("<color>", &self.color, "</color>");
         out.optional("<small>", &self.small, "</small>");
         out.optional("<sizes>", &self.sizes, "</sizes>");

@@ -136,23 +136,15 @@ pub struct FromNothing {
 }
 
 static FROM_NOTHING: [Element; 1] = [Element::new(NAMESPACE, "c", 2)];
-
-impl FromXml for FromNothing {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "FromNothing"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&FROM_NOTHING);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = FromNothing {
+impl ComplexType for FromNothing {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "FromNothing");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(FromNothing {
             c: decoder.required(&FROM_NOTHING, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for FromNothing {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<c>", &self.c, "</c>");
     }
 }
@@ -165,23 +157,15 @@ pub struct Unchanged {
 }
 
 static UNCHANGED: [Element; 1] = [Element::new(NAMESPACE, "a", 4)];
-
-impl FromXml for Unchanged {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Unchanged"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&UNCHANGED);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Unchanged {
+impl ComplexType for Unchanged {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Unchanged");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Unchanged {
             a: decoder.required(&UNCHANGED, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Unchanged {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<a>", &self.a, "</a>");
     }
 }
@@ -194,23 +178,15 @@ pub struct Base {
 }
 
 static BASE: [Element; 1] = [Element::new(NAMESPACE, "a", 6)];
-
-impl FromXml for Base {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Base"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&BASE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Base {
+impl ComplexType for Base {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Base");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Base {
             a: decoder.required(&BASE, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Base {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<a>", &self.a, "</a>");
     }
 }
@@ -225,24 +201,16 @@ pub struct Extended {
 }
 
 static EXTENDED: [Element; 2] = [Element::new(NAMESPACE, "a", 7), Element::new(NAMESPACE, "b", 8).occurs(0, Some(1))];
-
-impl FromXml for Extended {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Extended"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&EXTENDED);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Extended {
+impl ComplexType for Extended {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Extended");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Extended {
             a: decoder.required(&EXTENDED, 0)?,
             b: decoder.optional(&EXTENDED, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Extended {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<a>", &self.a, "</a>");
         out.optional("<b>", &self.b, "</b>");
     }
@@ -270,10 +238,8 @@ static BASE_OR_DERIVED_TYPES: [xs::TypeName; 4] = [
     xs::TypeName::new(NAMESPACE, "Unchanged"),
     xs::TypeName::new(NAMESPACE, "Value"),
 ];
-
 impl FromXml for BaseOrDerived {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         match decoder.type_of(&BASE_OR_DERIVED_TYPES)? {
             0 => decoder.derived(element).map(Self::Base),
@@ -287,7 +253,6 @@ impl FromXml for BaseOrDerived {
 
 impl ToXml for BaseOrDerived {
     const HAS_ATTRIBUTES: bool = true;
-
     fn attributes(&self, out: &mut Encoder) {
         match self {
             Self::Base(value) => value.attributes(out),
@@ -348,27 +313,19 @@ static VALUE: [Element; 5] = [
     Element::new(NAMESPACE, "unchanged", 5),
     Element::new(NAMESPACE, "base", 9),
 ];
-
-impl FromXml for Value {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Value {
+impl ComplexType for Value {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Value {
             a: decoder.required(&VALUE, 0)?,
             b: decoder.optional(&VALUE, 1)?,
             from_nothing: decoder.required(&VALUE, 2)?,
             unchanged: decoder.required(&VALUE, 3)?,
             base: decoder.required(&VALUE, 4)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Value {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<a>", &self.a, "</a>");
         out.optional("<b>", &self.b, "</b>");
         out.element("<fromNothing>", &self.from_nothing, "</fromNothing>");

@@ -337,10 +337,11 @@ pub enum Size {
     Date(::castile::datatypes::Date),
 }
 
+::castile::codegen::simple_type!(Size);
+
 impl SimpleType for Size {
     const NAME: &'static str = "Size";
     const IS_OF_CONTRACT: bool = true;
-
     fn parse(text: &str) -> Result<Self, Option<String>> {
         if let Ok(value) = <i32 as SimpleType>::parse(text)
             && xs::Check::check(&PERCENT_FACETS, text, &value).is_ok()
@@ -406,10 +407,11 @@ pub enum SomeSize {
     Date(::castile::datatypes::Date),
 }
 
+::castile::codegen::simple_type!(SomeSize);
+
 impl SimpleType for SomeSize {
     const NAME: &'static str = "SomeSize";
     const IS_OF_CONTRACT: bool = true;
-
     fn parse(text: &str) -> Result<Self, Option<String>> {
         if let Ok(value) = <i32 as SimpleType>::parse(text)
             && xs::Check::check(&PERCENT_FACETS, text, &value).is_ok()
@@ -523,18 +525,15 @@ pub struct Amount {
     pub percent: Option<i32>,
 }
 
+static AMOUNT_ATTRIBUTES: xs::Attributes = xs::Attributes::new(
+    &[xs::Attribute::new("", "percent").facets(&PERCENT_FACETS)],
+);
 impl FromXml for Amount {
-    const ATTRIBUTES: &'static xs::Attributes = {
-        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(
-            &[xs::Attribute::new("", "percent").facets(&PERCENT_FACETS)],
-        );
-        &ATTRIBUTES
-    };
+    const ATTRIBUTES: &'static xs::Attributes = &AMOUNT_ATTRIBUTES;
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Amount"));
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         Ok(Amount {
-            percent: decoder.attribute(Self::ATTRIBUTES, 0)?,
+            percent: decoder.attribute(&AMOUNT_ATTRIBUTES, 0)?,
             value: decoder.restricted(element, &PRICE_FACETS)?,
         })
     }
@@ -542,7 +541,6 @@ impl FromXml for Amount {
 
 impl ToXml for Amount {
     const HAS_ATTRIBUTES: bool = true;
-
     fn attributes(&self, out: &mut Encoder) {
         out.optional_attribute("percent", &self.percent);
     }
@@ -563,43 +561,32 @@ pub struct Marks {
     pub color: Option<Color>,
 }
 
-impl FromXml for Marks {
-    const ATTRIBUTES: &'static xs::Attributes = {
-        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(
-            &[
-                xs::Attribute::new("", "code").facets(&CODE_FACETS),
-                xs::Attribute::new("", "grade").default("2").facets(&GRADE_FACETS),
-                xs::Attribute::new("", "color"),
-            ],
-        );
-        &ATTRIBUTES
-    };
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Marks"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&[]);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Marks {
-            code: decoder.required_attribute(Self::ATTRIBUTES, 0)?,
-            grade: decoder.attribute_or_default(Self::ATTRIBUTES, 1)?,
-            color: decoder.attribute(Self::ATTRIBUTES, 2)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+static MARKS_ATTRIBUTES: xs::Attributes = xs::Attributes::new(
+    &[
+        xs::Attribute::new("", "code").facets(&CODE_FACETS),
+        xs::Attribute::new("", "grade").default("2").facets(&GRADE_FACETS),
+        xs::Attribute::new("", "color"),
+    ],
+);
+impl ComplexType for Marks {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Marks").attributes(&MARKS_ATTRIBUTES);
+    const WRITES_ATTRIBUTES: bool = true;
+    const WRITES_CHILDREN: bool = false;
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Marks {
+            code: decoder.required_attribute(&MARKS_ATTRIBUTES, 0)?,
+            grade: decoder.attribute_or_default(&MARKS_ATTRIBUTES, 1)?,
+            color: decoder.attribute(&MARKS_ATTRIBUTES, 2)?,
+        })
     }
-}
 
-impl ToXml for Marks {
-    const HAS_CONTENT: bool = false;
-    const HAS_ATTRIBUTES: bool = true;
-
-    fn attributes(&self, out: &mut Encoder) {
+    fn write_attributes(&self, out: &mut Encoder) {
         out.attribute("code", &self.code);
         out.attribute("grade", &self.grade);
         out.optional_attribute("color", &self.color);
     }
 
-    fn content(&self, _: &mut Encoder) {}
+    fn write(&self, _: &mut Encoder) {}
 }
 
 static SHORT_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("Short", "", &[(NAMESPACE_2, "Short")]);
@@ -644,10 +631,11 @@ pub enum SizeOrCode {
     Code(String),
 }
 
+::castile::codegen::simple_type!(SizeOrCode);
+
 impl SimpleType for SizeOrCode {
     const NAME: &'static str = "SizeOrCode";
     const IS_OF_CONTRACT: bool = true;
-
     fn parse(text: &str) -> Result<Self, Option<String>> {
         if let Ok(value) = <SomeSize as SimpleType>::parse(text)
             && xs::Check::check(&SOME_SIZE_FACETS, text, &value).is_ok()
@@ -708,10 +696,8 @@ static VALUE_CHOICE: [Element; 2] = [
     Element::new(NAMESPACE, "north", 27).facets(&PERCENT_FACETS).types(&PERCENT_TYPES),
     Element::new(NAMESPACE, "south", 28).facets(&FROST_FACETS).types(&FROST_TYPES),
 ];
-
 impl ::castile::codegen::Group for ValueChoice {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(&VALUE_CHOICE)];
-
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         let Some(index) = decoder.next_of(&VALUE_CHOICE)? else { return Ok(None) };
         let choice = match index {
@@ -739,11 +725,12 @@ pub enum PercentOrKind {
     Kind(::castile::datatypes::QName),
 }
 
+::castile::codegen::simple_type!(PercentOrKind);
+
 impl SimpleType for PercentOrKind {
     const NAME: &'static str = "PercentOrKind";
     const IS_OF_CONTRACT: bool = true;
     const HAS_NAMES: bool = true;
-
     fn parse(text: &str) -> Result<Self, Option<String>> {
         Self::parse_in(text, &::castile::datatypes::Unscoped)
     }
@@ -814,11 +801,12 @@ pub enum ShortKind {
     Kind(::castile::datatypes::QName),
 }
 
+::castile::codegen::simple_type!(ShortKind);
+
 impl SimpleType for ShortKind {
     const NAME: &'static str = "ShortKind";
     const IS_OF_CONTRACT: bool = true;
     const HAS_NAMES: bool = true;
-
     fn parse(text: &str) -> Result<Self, Option<String>> {
         Self::parse_in(text, &::castile::datatypes::Unscoped)
     }
@@ -922,11 +910,12 @@ pub enum FirstOrSeven {
     Kind(::castile::datatypes::QName),
 }
 
+::castile::codegen::simple_type!(FirstOrSeven);
+
 impl SimpleType for FirstOrSeven {
     const NAME: &'static str = "FirstOrSeven";
     const IS_OF_CONTRACT: bool = true;
     const HAS_NAMES: bool = true;
-
     fn parse(text: &str) -> Result<Self, Option<String>> {
         Self::parse_in(text, &::castile::datatypes::Unscoped)
     }
@@ -1103,16 +1092,10 @@ static VALUE: [Element; 30] = [
         .types(&FIRST_OR_SEVEN_TYPES)
         .occurs(0, None),
 ];
-
-impl FromXml for Value {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(
-        &[xs::First::Elements(&VALUE), xs::First::Group(<ValueChoice as ::castile::codegen::Group>::ALL)],
-    );
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Value {
+impl ComplexType for Value {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Value {
             code: decoder.repeated(&VALUE, 0)?,
             digit_code: decoder.optional(&VALUE, 1)?,
             percent: decoder.repeated(&VALUE, 2)?,
@@ -1144,14 +1127,10 @@ impl FromXml for Value {
             short_kind: decoder.repeated(&VALUE, 27)?,
             some_kinds: decoder.repeated(&VALUE, 28)?,
             first_or_seven: decoder.repeated(&VALUE, 29)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Value {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.repeated("<ns1:code>", &self.code, "</ns1:code>");
         out.optional("<ns1:digitCode>", &self.digit_code, "</ns1:digitCode>");
         out.repeated("<ns1:percent>", &self.percent, "</ns1:percent>");
@@ -1265,35 +1244,24 @@ pub mod other {
         Element::new(super::NAMESPACE_2, "short", 19).facets(&SHORT_FACETS).types(&super::SHORT_TYPES),
     ];
 
-    impl FromXml for Part {
-        const ATTRIBUTES: &'static xs::Attributes = {
-            static ATTRIBUTES: xs::Attributes = xs::Attributes::new(
-                &[xs::Attribute::new("", "code").facets(&super::CODE_FACETS)],
-            );
-            &ATTRIBUTES
-        };
-        const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(super::NAMESPACE_2, "Part"));
-        const CONTENT: &'static xs::Content = &xs::Content::Sequence(&PART);
-
-        fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-            let outer = decoder.enter(element);
-            let value = Part {
-                code: decoder.attribute(Self::ATTRIBUTES, 0)?,
+    static PART_ATTRIBUTES: xs::Attributes = xs::Attributes::new(
+        &[xs::Attribute::new("", "code").facets(&super::CODE_FACETS)],
+    );
+    impl ComplexType for Part {
+        const MODEL: xs::Model = xs::Model::named(super::NAMESPACE_2, "Part").attributes(&PART_ATTRIBUTES);
+        const WRITES_ATTRIBUTES: bool = true;
+        fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+            Ok(Part {
+                code: decoder.attribute(&PART_ATTRIBUTES, 0)?,
                 short: decoder.required(&PART, 0)?,
-            };
-            decoder.leave(element, outer)?;
-            Ok(value)
+            })
         }
-    }
 
-    impl ToXml for Part {
-        const HAS_ATTRIBUTES: bool = true;
-
-        fn attributes(&self, out: &mut Encoder) {
+        fn write_attributes(&self, out: &mut Encoder) {
             out.optional_attribute("code", &self.code);
         }
 
-        fn content(&self, out: &mut Encoder) {
+        fn write(&self, out: &mut Encoder) {
             out.element("<ns2:short>", &self.short, "</ns2:short>");
         }
     }

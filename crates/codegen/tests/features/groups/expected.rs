@@ -138,11 +138,8 @@ pub struct ValueSequenceSequence {
 }
 
 static VALUE_SEQUENCE_SEQUENCE: [Element; 2] = [Element::new(NAMESPACE, "b", 3), Element::new(NAMESPACE, "c", 4)];
-
 impl ::castile::codegen::Group for ValueSequenceSequence {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(VALUE_SEQUENCE_SEQUENCE.split_at(1).0)];
-    const ALL: &'static [xs::First] = &[xs::First::Elements(&VALUE_SEQUENCE_SEQUENCE)];
-
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         if !decoder.begins(Self::FIRST)? {
             return Ok(None);
@@ -175,15 +172,10 @@ static VALUE_SEQUENCE: [Element; 2] = [
     Element::new(NAMESPACE, "a", 2).occurs(0, Some(1)),
     Element::new(NAMESPACE, "d", 5),
 ];
-
 impl ::castile::codegen::Group for ValueSequence {
     const FIRST: &'static [xs::First] = &[
         xs::First::Elements(&VALUE_SEQUENCE),
         xs::First::Group(<ValueSequenceSequence as ::castile::codegen::Group>::FIRST),
-    ];
-    const ALL: &'static [xs::First] = &[
-        xs::First::Elements(&VALUE_SEQUENCE),
-        xs::First::Group(<ValueSequenceSequence as ::castile::codegen::Group>::ALL),
     ];
 
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
@@ -215,11 +207,8 @@ pub struct AllAll {
 }
 
 static ALL_ALL: [Element; 2] = [Element::new(NAMESPACE, "x", 8), Element::new(NAMESPACE, "y", 9)];
-
 impl ::castile::codegen::Group for AllAll {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(ALL_ALL.split_at(1).0)];
-    const ALL: &'static [xs::First] = &[xs::First::Elements(&ALL_ALL)];
-
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         if !decoder.begins(Self::FIRST)? {
             return Ok(None);
@@ -252,24 +241,15 @@ pub struct All {
     pub all: Option<AllAll>,
 }
 
-impl FromXml for All {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "All"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(
-        &[xs::First::Group(<AllAll as ::castile::codegen::Group>::ALL)],
-    );
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = All {
+impl ComplexType for All {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "All");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(All {
             all: decoder.optional_group()?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for All {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional_group(&self.all);
     }
 }
@@ -287,11 +267,8 @@ static PAIRS_SEQUENCE: [Element; 2] = [
     Element::new(NAMESPACE, "key", 11),
     Element::new(NAMESPACE, "value", 12).occurs(2, Some(2)),
 ];
-
 impl ::castile::codegen::Group for PairsSequence {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(PAIRS_SEQUENCE.split_at(1).0)];
-    const ALL: &'static [xs::First] = &[xs::First::Elements(&PAIRS_SEQUENCE)];
-
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         if !decoder.begins(Self::FIRST)? {
             return Ok(None);
@@ -316,24 +293,15 @@ pub struct Pairs {
     pub sequence: Vec<PairsSequence>,
 }
 
-impl FromXml for Pairs {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Pairs"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(
-        &[xs::First::Group(<PairsSequence as ::castile::codegen::Group>::ALL)],
-    );
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Pairs {
+impl ComplexType for Pairs {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Pairs");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Pairs {
             sequence: decoder.repeated_group(1, None)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Pairs {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.groups(&self.sequence);
     }
 }
@@ -351,11 +319,8 @@ static CHILDREN: [Element; 2] = [
     Element::new(NAMESPACE, "left", 14),
     Element::new(NAMESPACE, "right", 15).occurs(0, Some(1)),
 ];
-
 impl ::castile::codegen::Group for Children {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(CHILDREN.split_at(1).0)];
-    const ALL: &'static [xs::First] = &[xs::First::Elements(&CHILDREN)];
-
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         if !decoder.begins(Self::FIRST)? {
             return Ok(None);
@@ -380,24 +345,15 @@ pub struct Node {
     pub children: Vec<Children>,
 }
 
-impl FromXml for Node {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Node"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(
-        &[xs::First::Group(<Children as ::castile::codegen::Group>::ALL)],
-    );
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Node {
+impl ComplexType for Node {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Node");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Node {
             children: decoder.repeated_group(0, None)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Node {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.groups(&self.children);
     }
 }
@@ -415,10 +371,8 @@ static NAME: [Element; 2] = [
     Element::new(NAMESPACE, "first", 18).occurs(0, Some(1)),
     Element::new(NAMESPACE, "last", 19),
 ];
-
 impl ::castile::codegen::Group for Name {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(&NAME)];
-
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         if !decoder.begins(Self::FIRST)? {
             return Ok(None);
@@ -446,14 +400,8 @@ pub struct ValueSequence2 {
 }
 
 static VALUE_SEQUENCE2: [Element; 1] = [Element::new(NAMESPACE, "people", 17)];
-
 impl ::castile::codegen::Group for ValueSequence2 {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(&VALUE_SEQUENCE2)];
-    const ALL: &'static [xs::First] = &[
-        xs::First::Elements(&VALUE_SEQUENCE2),
-        xs::First::Group(<Name as ::castile::codegen::Group>::ALL),
-    ];
-
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         if !decoder.begins(Self::FIRST)? {
             return Ok(None);
@@ -503,20 +451,10 @@ static VALUE: [Element; 7] = [
     Element::new(NAMESPACE, "pairs", 13).occurs(0, Some(1)),
     Element::new(NAMESPACE, "node", 16).occurs(0, Some(1)),
 ];
-
-impl FromXml for Value {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(
-        &[
-            xs::First::Elements(&VALUE),
-            xs::First::Group(<ValueSequence as ::castile::codegen::Group>::ALL),
-            xs::First::Group(<ValueSequence2 as ::castile::codegen::Group>::ALL),
-        ],
-    );
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Value {
+impl ComplexType for Value {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Value {
             first: decoder.optional(&VALUE, 0)?,
             last: decoder.required(&VALUE, 1)?,
             sequence: decoder.optional_group()?,
@@ -526,14 +464,10 @@ impl FromXml for Value {
             pairs: decoder.optional(&VALUE, 5)?,
             node: decoder.optional(&VALUE, 6)?,
             sequence2: decoder.optional_group()?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Value {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<first>", &self.first, "</first>");
         out.element("<last>", &self.last, "</last>");
         out.optional_group(&self.sequence);

@@ -176,23 +176,15 @@ pub struct Value {
 }
 
 static VALUE: [Element; 1] = [Element::new(NAMESPACE, "text", 0)];
-
-impl FromXml for Value {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Value {
+impl ComplexType for Value {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value").content(xs::Content::Sequence(&VALUE));
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Value {
             text: decoder.required(&VALUE, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Value {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<text>", &self.text, "</text>");
     }
 }
@@ -208,32 +200,24 @@ pub struct Session {
 
 static SESSION: [Element; 1] = [Element::new(NAMESPACE, "user", 2)];
 
-impl FromXml for Session {
-    const ATTRIBUTES: &'static xs::Attributes = {
-        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "id")]);
-        &ATTRIBUTES
-    };
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&SESSION);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Session {
-            id: decoder.required_attribute(Self::ATTRIBUTES, 0)?,
+static SESSION_ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "id")]);
+impl ComplexType for Session {
+    const MODEL: xs::Model = xs::Model::UNNAMED
+        .attributes(&SESSION_ATTRIBUTES)
+        .content(xs::Content::Sequence(&SESSION));
+    const WRITES_ATTRIBUTES: bool = true;
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Session {
+            id: decoder.required_attribute(&SESSION_ATTRIBUTES, 0)?,
             user: decoder.required(&SESSION, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Session {
-    const HAS_ATTRIBUTES: bool = true;
-
-    fn attributes(&self, out: &mut Encoder) {
+    fn write_attributes(&self, out: &mut Encoder) {
         out.attribute("id", &self.id);
     }
 
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<user>", &self.user, "</user>");
     }
 }
@@ -251,7 +235,6 @@ pub struct EchoRequestHeader {
 
 impl ::castile::codegen::Header for EchoRequestHeader {
     const ELEMENTS: &'static [Element] = &[Element::new(NAMESPACE, "session", 3), Element::new(NAMESPACE, "others", 4)];
-
     fn read(&mut self, decoder: &mut Decoder<'_>, index: usize) -> Result<(), Error> {
         let element = &Self::ELEMENTS[index];
         match index {
@@ -290,7 +273,6 @@ pub struct EchoResponseHeader {
 
 impl ::castile::codegen::Header for EchoResponseHeader {
     const ELEMENTS: &'static [Element] = &[Element::new(NAMESPACE, "left", 6)];
-
     fn read(&mut self, decoder: &mut Decoder<'_>, index: usize) -> Result<(), Error> {
         let element = &Self::ELEMENTS[index];
         self.left = Some(decoder.root(element)?);
@@ -325,7 +307,6 @@ pub struct FeatureHeader {
 
 impl ::castile::codegen::Header for FeatureHeader {
     const ELEMENTS: &'static [Element] = &[Element::new(NAMESPACE, "session", 9)];
-
     fn read(&mut self, decoder: &mut Decoder<'_>, index: usize) -> Result<(), Error> {
         let element = &Self::ELEMENTS[index];
         self.session = Some(decoder.root(element)?);
@@ -364,7 +345,6 @@ impl FaultDetail for EchoFault {
         Element::new(NAMESPACE, "sessionOver", 8),
     ];
     const HEADER_BLOCKS: usize = 1;
-
     fn read(decoder: &mut Decoder<'_>, index: usize) -> Result<Self, Error> {
         let element = &Self::ELEMENTS[index];
         match index {

@@ -181,14 +181,10 @@ static LEVEL3: [Element; 12] = [
     Element::new(NAMESPACE, "k", 10).occurs(0, Some(1)),
     Element::new(NAMESPACE, "l", 11).occurs(0, Some(1)),
 ];
-
-impl FromXml for Level3 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Level3"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&LEVEL3);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Level3 {
+impl ComplexType for Level3 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Level3");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Level3 {
             a: decoder.optional(&LEVEL3, 0)?,
             b: decoder.optional(&LEVEL3, 1)?,
             c: decoder.optional(&LEVEL3, 2)?,
@@ -201,14 +197,10 @@ impl FromXml for Level3 {
             j: decoder.optional(&LEVEL3, 9)?,
             k: decoder.optional(&LEVEL3, 10)?,
             l: decoder.optional(&LEVEL3, 11)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Level3 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<a>", &self.a, "</a>");
         out.optional("<b>", &self.b, "</b>");
         out.optional("<c>", &self.c, "</c>");
@@ -267,14 +259,10 @@ static LEVEL2: [Element; 12] = [
     Element::new(NAMESPACE, "k", 22).occurs(0, Some(1)),
     Element::new(NAMESPACE, "l", 23).occurs(0, Some(1)),
 ];
-
-impl FromXml for Level2 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Level2"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&LEVEL2);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Level2 {
+impl ComplexType for Level2 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Level2");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Level2 {
             a: ::castile::codegen::Boxed::optional(decoder.optional(&LEVEL2, 0)?),
             b: ::castile::codegen::Boxed::optional(decoder.optional(&LEVEL2, 1)?),
             c: ::castile::codegen::Boxed::optional(decoder.optional(&LEVEL2, 2)?),
@@ -287,14 +275,10 @@ impl FromXml for Level2 {
             j: ::castile::codegen::Boxed::optional(decoder.optional(&LEVEL2, 9)?),
             k: ::castile::codegen::Boxed::optional(decoder.optional(&LEVEL2, 10)?),
             l: ::castile::codegen::Boxed::optional(decoder.optional(&LEVEL2, 11)?),
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Level2 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional_boxed("<a>", &self.a, "</a>");
         out.optional_boxed("<b>", &self.b, "</b>");
         out.optional_boxed("<c>", &self.c, "</c>");
@@ -353,14 +337,10 @@ static LEVEL1: [Element; 12] = [
     Element::new(NAMESPACE, "k", 34).occurs(0, Some(1)),
     Element::new(NAMESPACE, "l", 35).occurs(0, Some(1)),
 ];
-
-impl FromXml for Level1 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Level1"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&LEVEL1);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Level1 {
+impl ComplexType for Level1 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Level1");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Level1 {
             a: ::castile::codegen::Boxed::optional(decoder.optional(&LEVEL1, 0)?),
             b: ::castile::codegen::Boxed::optional(decoder.optional(&LEVEL1, 1)?),
             c: ::castile::codegen::Boxed::optional(decoder.optional(&LEVEL1, 2)?),
@@ -373,14 +353,10 @@ impl FromXml for Level1 {
             j: ::castile::codegen::Boxed::optional(decoder.optional(&LEVEL1, 9)?),
             k: ::castile::codegen::Boxed::optional(decoder.optional(&LEVEL1, 10)?),
             l: ::castile::codegen::Boxed::optional(decoder.optional(&LEVEL1, 11)?),
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Level1 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional_boxed("<a>", &self.a, "</a>");
         out.optional_boxed("<b>", &self.b, "</b>");
         out.optional_boxed("<c>", &self.c, "</c>");
@@ -439,14 +415,10 @@ static LEVEL0: [Element; 12] = [
     Element::new(NAMESPACE, "k", 46).occurs(0, Some(1)),
     Element::new(NAMESPACE, "l", 47).occurs(0, Some(1)),
 ];
-
-impl FromXml for Level0 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Level0"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&LEVEL0);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Level0 {
+impl ComplexType for Level0 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Level0");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Level0 {
             a: ::castile::codegen::Boxed::optional(decoder.optional(&LEVEL0, 0)?),
             b: ::castile::codegen::Boxed::optional(decoder.optional(&LEVEL0, 1)?),
             c: ::castile::codegen::Boxed::optional(decoder.optional(&LEVEL0, 2)?),
@@ -459,14 +431,10 @@ impl FromXml for Level0 {
             j: ::castile::codegen::Boxed::optional(decoder.optional(&LEVEL0, 9)?),
             k: ::castile::codegen::Boxed::optional(decoder.optional(&LEVEL0, 10)?),
             l: ::castile::codegen::Boxed::optional(decoder.optional(&LEVEL0, 11)?),
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Level0 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional_boxed("<a>", &self.a, "</a>");
         out.optional_boxed("<b>", &self.b, "</b>");
         out.optional_boxed("<c>", &self.c, "</c>");
@@ -495,11 +463,8 @@ static VALUE_CHOICE_SEQUENCE: [Element; 2] = [
     Element::new(NAMESPACE, "ga", 54),
     Element::new(NAMESPACE, "gb", 55).occurs(0, Some(1)),
 ];
-
 impl ::castile::codegen::Group for ValueChoiceSequence {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(VALUE_CHOICE_SEQUENCE.split_at(1).0)];
-    const ALL: &'static [xs::First] = &[xs::First::Elements(&VALUE_CHOICE_SEQUENCE)];
-
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         if !decoder.begins(Self::FIRST)? {
             return Ok(None);
@@ -530,15 +495,10 @@ pub enum ValueChoice {
 }
 
 static VALUE_CHOICE: [Element; 2] = [Element::new(NAMESPACE, "large", 52), Element::new(NAMESPACE, "text", 53)];
-
 impl ::castile::codegen::Group for ValueChoice {
     const FIRST: &'static [xs::First] = &[
         xs::First::Elements(&VALUE_CHOICE),
         xs::First::Group(<ValueChoiceSequence as ::castile::codegen::Group>::FIRST),
-    ];
-    const ALL: &'static [xs::First] = &[
-        xs::First::Elements(&VALUE_CHOICE),
-        xs::First::Group(<ValueChoiceSequence as ::castile::codegen::Group>::ALL),
     ];
 
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
@@ -580,11 +540,8 @@ static VALUE_SEQUENCE: [Element; 3] = [
     Element::new(NAMESPACE, "hb", 57).occurs(0, Some(1)),
     Element::new(NAMESPACE, "hc", 58).occurs(0, Some(1)),
 ];
-
 impl ::castile::codegen::Group for ValueSequence {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(VALUE_SEQUENCE.split_at(1).0)];
-    const ALL: &'static [xs::First] = &[xs::First::Elements(&VALUE_SEQUENCE)];
-
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         if !decoder.begins(Self::FIRST)? {
             return Ok(None);
@@ -617,24 +574,16 @@ static SHAPE: [Element; 2] = [
     Element::new(NAMESPACE, "outline", 59).occurs(0, Some(1)),
     Element::new(NAMESPACE, "area", 60).occurs(0, Some(1)),
 ];
-
-impl FromXml for Shape {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Shape"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&SHAPE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Shape {
+impl ComplexType for Shape {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Shape");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Shape {
             outline: decoder.optional(&SHAPE, 0)?,
             area: decoder.optional(&SHAPE, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Shape {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<outline>", &self.outline, "</outline>");
         out.optional("<area>", &self.area, "</area>");
     }
@@ -659,26 +608,18 @@ static POLYGON: [Element; 4] = [
     Element::new(NAMESPACE, "corners", 63).occurs(0, Some(1)),
     Element::new(NAMESPACE, "name", 64),
 ];
-
-impl FromXml for Polygon {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Polygon"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&POLYGON);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Polygon {
+impl ComplexType for Polygon {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Polygon");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Polygon {
             outline: decoder.optional(&POLYGON, 0)?,
             area: decoder.optional(&POLYGON, 1)?,
             corners: decoder.optional(&POLYGON, 2)?,
             name: decoder.required(&POLYGON, 3)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Polygon {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<outline>", &self.outline, "</outline>");
         out.optional("<area>", &self.area, "</area>");
         out.optional("<corners>", &self.corners, "</corners>");
@@ -711,28 +652,20 @@ static RECTANGLE: [Element; 6] = [
     Element::new(NAMESPACE, "width", 69),
     Element::new(NAMESPACE, "height", 70).occurs(0, Some(1)),
 ];
-
-impl FromXml for Rectangle {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Rectangle"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&RECTANGLE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Rectangle {
+impl ComplexType for Rectangle {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Rectangle");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Rectangle {
             outline: ::castile::codegen::Boxed::optional(decoder.optional(&RECTANGLE, 0)?),
             area: ::castile::codegen::Boxed::optional(decoder.optional(&RECTANGLE, 1)?),
             corners: ::castile::codegen::Boxed::optional(decoder.optional(&RECTANGLE, 2)?),
             name: decoder.required(&RECTANGLE, 3)?,
             width: ::castile::codegen::Boxed::value(decoder.required(&RECTANGLE, 4)?),
             height: ::castile::codegen::Boxed::optional(decoder.optional(&RECTANGLE, 5)?),
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Rectangle {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional_boxed("<outline>", &self.outline, "</outline>");
         out.optional_boxed("<area>", &self.area, "</area>");
         out.optional_boxed("<corners>", &self.corners, "</corners>");
@@ -761,10 +694,8 @@ static SHAPE_OR_DERIVED_TYPES: [xs::TypeName; 3] = [
     xs::TypeName::new(NAMESPACE, "Polygon"),
     xs::TypeName::new(NAMESPACE, "Rectangle"),
 ];
-
 impl FromXml for ShapeOrDerived {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         match decoder.type_of(&SHAPE_OR_DERIVED_TYPES)? {
             0 => decoder.derived_boxed(element).map(Self::Shape),
@@ -777,7 +708,6 @@ impl FromXml for ShapeOrDerived {
 
 impl ToXml for ShapeOrDerived {
     const HAS_ATTRIBUTES: bool = true;
-
     fn attributes(&self, out: &mut Encoder) {
         match self {
             Self::Shape(value) => value.attributes(out),
@@ -826,10 +756,8 @@ static POLYGON_OR_DERIVED_TYPES: [xs::TypeName; 2] = [
     xs::TypeName::new(NAMESPACE, "Polygon"),
     xs::TypeName::new(NAMESPACE, "Rectangle"),
 ];
-
 impl FromXml for PolygonOrDerived {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         match decoder.type_of(&POLYGON_OR_DERIVED_TYPES)? {
             0 => decoder.derived_boxed(element).map(Self::Polygon),
@@ -841,7 +769,6 @@ impl FromXml for PolygonOrDerived {
 
 impl ToXml for PolygonOrDerived {
     const HAS_ATTRIBUTES: bool = true;
-
     fn attributes(&self, out: &mut Encoder) {
         match self {
             Self::Polygon(value) => value.attributes(out),
@@ -885,10 +812,8 @@ static ANIMAL_ELEMENT: [Element; 3] = [
     Element::new(NAMESPACE, "dog", 74),
     Element::new(NAMESPACE, "cat", 75),
 ];
-
 impl ::castile::codegen::Group for AnimalElement {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(&ANIMAL_ELEMENT)];
-
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         let Some(index) = decoder.next_of(&ANIMAL_ELEMENT)? else { return Ok(None) };
         let choice = match index {
@@ -930,13 +855,9 @@ static PARTS: [Element; 5] = [
     Element::new(NAMESPACE, "fourth", 79).occurs(0, Some(1)),
     Element::new(NAMESPACE, "fifth", 80),
 ];
-
-impl FromXml for Parts {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Parts"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(&[xs::First::Elements(&PARTS)]);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
+impl ComplexType for Parts {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Parts");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
         let mut first = decoder.in_order(&PARTS, 0)?;
         let mut second = decoder.in_order(&PARTS, 1)?;
         let mut third = decoder.in_order(&PARTS, 2)?;
@@ -951,20 +872,16 @@ impl FromXml for Parts {
                 _ => decoder.once(&mut fifth, &PARTS, 4)?,
             }
         }
-        let value = Parts {
+        Ok(Parts {
             first: ::castile::codegen::Boxed::value(decoder.present(first, &PARTS, 0)?),
             second: ::castile::codegen::Boxed::optional(second),
             third: ::castile::codegen::Boxed::optional(third),
             fourth: ::castile::codegen::Boxed::optional(fourth),
             fifth: ::castile::codegen::Boxed::value(decoder.present(fifth, &PARTS, 4)?),
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Parts {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<first>", &*self.first, "</first>");
         out.optional_boxed("<second>", &self.second, "</second>");
         out.optional_boxed("<third>", &self.third, "</third>");
@@ -1004,14 +921,10 @@ static SMALL: [Element; 8] = [
     Element::new(NAMESPACE, "amount", 90).occurs(0, Some(1)),
     Element::new(NAMESPACE, "bytes", 91).occurs(0, Some(1)),
 ];
-
-impl FromXml for Small {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Small"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&SMALL);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Small {
+impl ComplexType for Small {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Small");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Small {
             number: decoder.required(&SMALL, 0)?,
             flag: decoder.optional(&SMALL, 1)?,
             moment: decoder.optional(&SMALL, 2)?,
@@ -1020,14 +933,10 @@ impl FromXml for Small {
             month: decoder.optional(&SMALL, 5)?,
             amount: decoder.optional(&SMALL, 6)?,
             bytes: decoder.optional(&SMALL, 7)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Small {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<number>", &self.number, "</number>");
         out.optional("<flag>", &self.flag, "</flag>");
         out.optional("<moment>", &self.moment, "</moment>");
@@ -1088,65 +997,54 @@ static TAGGED: [Element; 3] = [
     Element::new(NAMESPACE, "small", 92).occurs(0, Some(1)),
 ];
 
-impl FromXml for Tagged {
-    const ATTRIBUTES: &'static xs::Attributes = {
-        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(
-            &[
-                xs::Attribute::new("", "pa"),
-                xs::Attribute::new("", "pb"),
-                xs::Attribute::new("", "pc"),
-                xs::Attribute::new("", "pd"),
-                xs::Attribute::new("", "pe"),
-                xs::Attribute::new("", "pf"),
-                xs::Attribute::new("", "pg"),
-                xs::Attribute::new("", "ph"),
-                xs::Attribute::new("", "qa"),
-                xs::Attribute::new("", "qb"),
-                xs::Attribute::new("", "qc"),
-                xs::Attribute::new("", "qd"),
-                xs::Attribute::new("", "qe"),
-                xs::Attribute::new("", "qf"),
-                xs::Attribute::new("", "qg"),
-                xs::Attribute::new("", "qh"),
-            ],
-        );
-        &ATTRIBUTES
-    };
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Tagged"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&TAGGED);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Tagged {
-            pa: decoder.attribute(Self::ATTRIBUTES, 0)?,
-            pb: decoder.attribute(Self::ATTRIBUTES, 1)?,
-            pc: decoder.attribute(Self::ATTRIBUTES, 2)?,
-            pd: decoder.attribute(Self::ATTRIBUTES, 3)?,
-            pe: decoder.attribute(Self::ATTRIBUTES, 4)?,
-            pf: decoder.attribute(Self::ATTRIBUTES, 5)?,
-            pg: decoder.attribute(Self::ATTRIBUTES, 6)?,
-            ph: decoder.attribute(Self::ATTRIBUTES, 7)?,
-            qa: decoder.attribute(Self::ATTRIBUTES, 8)?,
-            qb: decoder.attribute(Self::ATTRIBUTES, 9)?,
-            qc: decoder.attribute(Self::ATTRIBUTES, 10)?,
-            qd: decoder.attribute(Self::ATTRIBUTES, 11)?,
-            qe: decoder.attribute(Self::ATTRIBUTES, 12)?,
-            qf: decoder.attribute(Self::ATTRIBUTES, 13)?,
-            qg: decoder.attribute(Self::ATTRIBUTES, 14)?,
-            qh: decoder.attribute(Self::ATTRIBUTES, 15)?,
+static TAGGED_ATTRIBUTES: xs::Attributes = xs::Attributes::new(
+    &[
+        xs::Attribute::new("", "pa"),
+        xs::Attribute::new("", "pb"),
+        xs::Attribute::new("", "pc"),
+        xs::Attribute::new("", "pd"),
+        xs::Attribute::new("", "pe"),
+        xs::Attribute::new("", "pf"),
+        xs::Attribute::new("", "pg"),
+        xs::Attribute::new("", "ph"),
+        xs::Attribute::new("", "qa"),
+        xs::Attribute::new("", "qb"),
+        xs::Attribute::new("", "qc"),
+        xs::Attribute::new("", "qd"),
+        xs::Attribute::new("", "qe"),
+        xs::Attribute::new("", "qf"),
+        xs::Attribute::new("", "qg"),
+        xs::Attribute::new("", "qh"),
+    ],
+);
+impl ComplexType for Tagged {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Tagged").attributes(&TAGGED_ATTRIBUTES);
+    const WRITES_ATTRIBUTES: bool = true;
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Tagged {
+            pa: decoder.attribute(&TAGGED_ATTRIBUTES, 0)?,
+            pb: decoder.attribute(&TAGGED_ATTRIBUTES, 1)?,
+            pc: decoder.attribute(&TAGGED_ATTRIBUTES, 2)?,
+            pd: decoder.attribute(&TAGGED_ATTRIBUTES, 3)?,
+            pe: decoder.attribute(&TAGGED_ATTRIBUTES, 4)?,
+            pf: decoder.attribute(&TAGGED_ATTRIBUTES, 5)?,
+            pg: decoder.attribute(&TAGGED_ATTRIBUTES, 6)?,
+            ph: decoder.attribute(&TAGGED_ATTRIBUTES, 7)?,
+            qa: decoder.attribute(&TAGGED_ATTRIBUTES, 8)?,
+            qb: decoder.attribute(&TAGGED_ATTRIBUTES, 9)?,
+            qc: decoder.attribute(&TAGGED_ATTRIBUTES, 10)?,
+            qd: decoder.attribute(&TAGGED_ATTRIBUTES, 11)?,
+            qe: decoder.attribute(&TAGGED_ATTRIBUTES, 12)?,
+            qf: decoder.attribute(&TAGGED_ATTRIBUTES, 13)?,
+            qg: decoder.attribute(&TAGGED_ATTRIBUTES, 14)?,
+            qh: decoder.attribute(&TAGGED_ATTRIBUTES, 15)?,
             one: ::castile::codegen::Boxed::optional(decoder.optional(&TAGGED, 0)?),
             two: ::castile::codegen::Boxed::optional(decoder.optional(&TAGGED, 1)?),
             small: decoder.optional(&TAGGED, 2)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Tagged {
-    const HAS_ATTRIBUTES: bool = true;
-
-    fn attributes(&self, out: &mut Encoder) {
+    fn write_attributes(&self, out: &mut Encoder) {
         out.optional_attribute("pa", &self.pa);
         out.optional_attribute("pb", &self.pb);
         out.optional_attribute("pc", &self.pc);
@@ -1165,7 +1063,7 @@ impl ToXml for Tagged {
         out.optional_attribute("qh", &self.qh);
     }
 
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional_boxed("<one>", &self.one, "</one>");
         out.optional_boxed("<two>", &self.two, "</two>");
         out.optional("<small>", &self.small, "</small>");
@@ -1215,21 +1113,10 @@ static VALUE: [Element; 10] = [
     Element::new(NAMESPACE, "small", 94).occurs(0, Some(1)),
     Element::new(NAMESPACE, "list", 95).occurs(0, None),
 ];
-
-impl FromXml for Value {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(
-        &[
-            xs::First::Elements(&VALUE),
-            xs::First::Group(<ValueChoice as ::castile::codegen::Group>::ALL),
-            xs::First::Group(<ValueSequence as ::castile::codegen::Group>::ALL),
-            xs::First::Group(<AnimalElement as ::castile::codegen::Group>::ALL),
-        ],
-    );
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Value {
+impl ComplexType for Value {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Value {
             tree: ::castile::codegen::Boxed::optional(decoder.optional(&VALUE, 0)?),
             needed: ::castile::codegen::Boxed::value(decoder.required(&VALUE, 1)?),
             nil: ::castile::codegen::Boxed::optional(decoder.optional(&VALUE, 2)?),
@@ -1243,14 +1130,10 @@ impl FromXml for Value {
             tagged: ::castile::codegen::Boxed::optional(decoder.optional(&VALUE, 7)?),
             small: decoder.optional(&VALUE, 8)?,
             list: decoder.repeated(&VALUE, 9)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Value {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional_boxed("<tree>", &self.tree, "</tree>");
         out.element("<needed>", &*self.needed, "</needed>");
         out.optional_boxed("<nil>", &self.nil, "</nil>");

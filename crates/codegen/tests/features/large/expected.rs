@@ -162,14 +162,10 @@ static LARGE: [Element; 9] = [
     Element::new(NAMESPACE, "h", 7).occurs(0, Some(1)),
     Element::new(NAMESPACE, "i", 8).occurs(0, Some(1)),
 ];
-
-impl FromXml for Large {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Large"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&LARGE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Large {
+impl ComplexType for Large {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Large");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Large {
             a: decoder.optional(&LARGE, 0)?,
             b: decoder.optional(&LARGE, 1)?,
             c: decoder.optional(&LARGE, 2)?,
@@ -179,14 +175,10 @@ impl FromXml for Large {
             g: decoder.optional(&LARGE, 6)?,
             h: decoder.optional(&LARGE, 7)?,
             i: decoder.optional(&LARGE, 8)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Large {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<a>", &self.a, "</a>");
         out.optional("<b>", &self.b, "</b>");
         out.optional("<c>", &self.c, "</c>");
@@ -233,11 +225,8 @@ static VALUE_CHOICE_SEQUENCE: [Element; 9] = [
     Element::new(NAMESPACE, "gh", 19).occurs(0, Some(1)),
     Element::new(NAMESPACE, "gi", 20).occurs(0, Some(1)),
 ];
-
 impl ::castile::codegen::Group for ValueChoiceSequence {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(VALUE_CHOICE_SEQUENCE.split_at(1).0)];
-    const ALL: &'static [xs::First] = &[xs::First::Elements(&VALUE_CHOICE_SEQUENCE)];
-
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         if !decoder.begins(Self::FIRST)? {
             return Ok(None);
@@ -288,15 +277,10 @@ static VALUE_CHOICE: [Element; 3] = [
     Element::new(NAMESPACE, "nil", 10),
     Element::new(NAMESPACE, "number", 11),
 ];
-
 impl ::castile::codegen::Group for ValueChoice {
     const FIRST: &'static [xs::First] = &[
         xs::First::Elements(&VALUE_CHOICE),
         xs::First::Group(<ValueChoiceSequence as ::castile::codegen::Group>::FIRST),
-    ];
-    const ALL: &'static [xs::First] = &[
-        xs::First::Elements(&VALUE_CHOICE),
-        xs::First::Group(<ValueChoiceSequence as ::castile::codegen::Group>::ALL),
     ];
 
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
@@ -355,14 +339,10 @@ static FITS: [Element; 8] = [
     Element::new(NAMESPACE, "g", 27).occurs(0, Some(1)),
     Element::new(NAMESPACE, "h", 28).occurs(0, Some(1)),
 ];
-
-impl FromXml for Fits {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Fits"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&FITS);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Fits {
+impl ComplexType for Fits {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Fits");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Fits {
             a: decoder.optional(&FITS, 0)?,
             b: decoder.optional(&FITS, 1)?,
             c: decoder.optional(&FITS, 2)?,
@@ -371,14 +351,10 @@ impl FromXml for Fits {
             f: decoder.optional(&FITS, 5)?,
             g: decoder.optional(&FITS, 6)?,
             h: decoder.optional(&FITS, 7)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Fits {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<a>", &self.a, "</a>");
         out.optional("<b>", &self.b, "</b>");
         out.optional("<c>", &self.c, "</c>");
@@ -424,14 +400,10 @@ static LARGER: [Element; 9] = [
     Element::new(NAMESPACE, "h", 36).occurs(0, Some(1)),
     Element::new(NAMESPACE, "more", 37),
 ];
-
-impl FromXml for Larger {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Larger"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&LARGER);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Larger {
+impl ComplexType for Larger {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Larger");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Larger {
             a: decoder.optional(&LARGER, 0)?,
             b: decoder.optional(&LARGER, 1)?,
             c: decoder.optional(&LARGER, 2)?,
@@ -441,14 +413,10 @@ impl FromXml for Larger {
             g: decoder.optional(&LARGER, 6)?,
             h: decoder.optional(&LARGER, 7)?,
             more: decoder.required(&LARGER, 8)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Larger {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<a>", &self.a, "</a>");
         out.optional("<b>", &self.b, "</b>");
         out.optional("<c>", &self.c, "</c>");
@@ -477,10 +445,8 @@ static FITS_OR_DERIVED_TYPES: [xs::TypeName; 2] = [
     xs::TypeName::new(NAMESPACE, "Fits"),
     xs::TypeName::new(NAMESPACE, "Larger"),
 ];
-
 impl FromXml for FitsOrDerived {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         match decoder.type_of(&FITS_OR_DERIVED_TYPES)? {
             0 => decoder.derived(element).map(Self::Fits),
@@ -492,7 +458,6 @@ impl FromXml for FitsOrDerived {
 
 impl ToXml for FitsOrDerived {
     const HAS_ATTRIBUTES: bool = true;
-
     fn attributes(&self, out: &mut Encoder) {
         match self {
             Self::Fits(value) => value.attributes(out),
@@ -529,26 +494,16 @@ pub struct Value {
 }
 
 static VALUE: [Element; 1] = [Element::new(NAMESPACE, "derived", 38).occurs(1, None)];
-
-impl FromXml for Value {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(
-        &[xs::First::Elements(&VALUE), xs::First::Group(<ValueChoice as ::castile::codegen::Group>::ALL)],
-    );
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Value {
+impl ComplexType for Value {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Value {
             choice: decoder.repeated_group(1, None)?,
             derived: decoder.repeated(&VALUE, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Value {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.groups(&self.choice);
         out.repeated("<derived>", &self.derived, "</derived>");
     }

@@ -190,14 +190,10 @@ static LARGE: [Element; 12] = [
     Element::new(NAMESPACE, "k", 10).occurs(0, Some(1)),
     Element::new(NAMESPACE, "l", 11).occurs(0, Some(1)),
 ];
-
-impl FromXml for Large {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Large"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&LARGE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Large {
+impl ComplexType for Large {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Large");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Large {
             a: decoder.optional(&LARGE, 0)?,
             b: decoder.optional(&LARGE, 1)?,
             c: decoder.optional(&LARGE, 2)?,
@@ -210,14 +206,10 @@ impl FromXml for Large {
             j: decoder.optional(&LARGE, 9)?,
             k: decoder.optional(&LARGE, 10)?,
             l: decoder.optional(&LARGE, 11)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Large {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<ns1:a>", &self.a, "</ns1:a>");
         out.optional("<ns1:b>", &self.b, "</ns1:b>");
         out.optional("<ns1:c>", &self.c, "</ns1:c>");
@@ -252,26 +244,18 @@ static LARGER: [Element; 4] = [
     Element::new(NAMESPACE, "c", 14).occurs(0, Some(1)),
     Element::new(NAMESPACE, "d", 15).occurs(0, Some(1)),
 ];
-
-impl FromXml for Larger {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Larger"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&LARGER);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Larger {
+impl ComplexType for Larger {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Larger");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Larger {
             a: ::castile::codegen::Boxed::optional(decoder.optional(&LARGER, 0)?),
             b: ::castile::codegen::Boxed::optional(decoder.optional(&LARGER, 1)?),
             c: ::castile::codegen::Boxed::optional(decoder.optional(&LARGER, 2)?),
             d: ::castile::codegen::Boxed::optional(decoder.optional(&LARGER, 3)?),
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Larger {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional_boxed("<ns1:a>", &self.a, "</ns1:a>");
         out.optional_boxed("<ns1:b>", &self.b, "</ns1:b>");
         out.optional_boxed("<ns1:c>", &self.c, "</ns1:c>");
@@ -298,25 +282,17 @@ static PARTS_REQUEST: [Element; 4] = [
     Element::new("", "three", 25),
     Element::new("", "four", 26),
 ];
-
-impl FromXml for PartsRequest {
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&PARTS_REQUEST);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = PartsRequest {
+impl ComplexType for PartsRequest {
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(PartsRequest {
             one: decoder.required(&PARTS_REQUEST, 0)?,
             two: decoder.required(&PARTS_REQUEST, 1)?,
             three: decoder.required(&PARTS_REQUEST, 2)?,
             four: ::castile::codegen::Boxed::value(decoder.required(&PARTS_REQUEST, 3)?),
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for PartsRequest {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<one>", &self.one, "</one>");
         out.element("<two>", &self.two, "</two>");
         out.element("<three>", &self.three, "</three>");
@@ -343,25 +319,17 @@ static PARTS_RESPONSE: [Element; 4] = [
     Element::new("", "three", 30),
     Element::new("", "four", 31),
 ];
-
-impl FromXml for PartsResponse {
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&PARTS_RESPONSE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = PartsResponse {
+impl ComplexType for PartsResponse {
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(PartsResponse {
             one: decoder.required(&PARTS_RESPONSE, 0)?,
             two: decoder.required(&PARTS_RESPONSE, 1)?,
             three: decoder.required(&PARTS_RESPONSE, 2)?,
             four: ::castile::codegen::Boxed::value(decoder.required(&PARTS_RESPONSE, 3)?),
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for PartsResponse {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<one>", &self.one, "</one>");
         out.element("<two>", &self.two, "</two>");
         out.element("<three>", &self.three, "</three>");
@@ -435,7 +403,6 @@ pub enum EchoFault {
 
 impl FaultDetail for EchoFault {
     const ELEMENTS: &'static [Element] = &[Element::new(NAMESPACE, "refusal", 22)];
-
     fn read(decoder: &mut Decoder<'_>, index: usize) -> Result<Self, Error> {
         let element = &Self::ELEMENTS[index];
         decoder.root(element).map(::castile::codegen::Boxed::value).map(Self::Refusal)

@@ -187,10 +187,11 @@ pub enum PercentOrColor {
     Color(Color),
 }
 
+::castile::codegen::simple_type!(PercentOrColor);
+
 impl SimpleType for PercentOrColor {
     const NAME: &'static str = "PercentOrColor";
     const IS_OF_CONTRACT: bool = true;
-
     fn parse(text: &str) -> Result<Self, Option<String>> {
         if let Ok(value) = <i32 as SimpleType>::parse(text)
             && xs::Check::check(&PERCENT_FACETS, text, &value).is_ok()
@@ -253,44 +254,35 @@ static ITEM: [Element; 2] = [
     Element::new(NAMESPACE, "note", 8).types(&STRING_TYPES).occurs(0, Some(1)),
 ];
 
-impl FromXml for Item {
-    const ATTRIBUTES: &'static xs::Attributes = {
-        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(
-            &[
-                xs::Attribute::new("", "id"),
-                xs::Attribute::new("", "code").facets(&CODE_FACETS),
-                xs::Attribute::new("", "unit").fixed("cm"),
-            ],
-        );
-        &ATTRIBUTES
-    };
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Item"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&ITEM);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        decoder.attribute::<String>(Self::ATTRIBUTES, 2)?;
-        let value = Item {
-            id: decoder.required_attribute(Self::ATTRIBUTES, 0)?,
-            code: decoder.attribute(Self::ATTRIBUTES, 1)?,
+static ITEM_ATTRIBUTES: xs::Attributes = xs::Attributes::new(
+    &[
+        xs::Attribute::new("", "id"),
+        xs::Attribute::new("", "code").facets(&CODE_FACETS),
+        xs::Attribute::new("", "unit").fixed("cm"),
+    ],
+);
+impl ComplexType for Item {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Item")
+        .attributes(&ITEM_ATTRIBUTES)
+        .content(xs::Content::Sequence(&ITEM));
+    const WRITES_ATTRIBUTES: bool = true;
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        decoder.attribute::<String>(&ITEM_ATTRIBUTES, 2)?;
+        Ok(Item {
+            id: decoder.required_attribute(&ITEM_ATTRIBUTES, 0)?,
+            code: decoder.attribute(&ITEM_ATTRIBUTES, 1)?,
             name: decoder.required(&ITEM, 0)?,
             note: decoder.optional(&ITEM, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Item {
-    const HAS_ATTRIBUTES: bool = true;
-
-    fn attributes(&self, out: &mut Encoder) {
+    fn write_attributes(&self, out: &mut Encoder) {
         out.attribute("id", &self.id);
         out.optional_attribute("code", &self.code);
         out.raw(" unit=\"cm\"");
     }
 
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<ns1:name>", &self.name, "</ns1:name>");
         out.optional("<ns1:note>", &self.note, "</ns1:note>");
     }
@@ -309,24 +301,16 @@ static CIRCLE: [Element; 2] = [
     Element::new(NAMESPACE, "label", 10).types(&STRING_TYPES),
     Element::new(NAMESPACE, "radius", 11).types(&INT_TYPES),
 ];
-
-impl FromXml for Circle {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Circle"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&CIRCLE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Circle {
+impl ComplexType for Circle {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Circle").content(xs::Content::Sequence(&CIRCLE));
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Circle {
             label: decoder.required(&CIRCLE, 0)?,
             radius: decoder.required(&CIRCLE, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Circle {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<ns1:label>", &self.label, "</ns1:label>");
         out.element("<ns1:radius>", &self.radius, "</ns1:radius>");
     }
@@ -343,10 +327,8 @@ pub enum Shape {
 }
 
 static SHAPE_TYPES: [xs::TypeName; 1] = [xs::TypeName::new(NAMESPACE, "Circle")];
-
 impl FromXml for Shape {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         match decoder.concrete_type_of(element, &SHAPE_TYPES)? {
             0 => decoder.derived(element).map(Self::Circle),
@@ -357,7 +339,6 @@ impl FromXml for Shape {
 
 impl ToXml for Shape {
     const HAS_ATTRIBUTES: bool = true;
-
     fn attributes(&self, out: &mut Encoder) {
         match self {
             Self::Circle(value) => {
@@ -392,10 +373,8 @@ pub enum ParagraphContent {
 }
 
 static PARAGRAPH_CONTENT: [Element; 1] = [Element::new(NAMESPACE, "bold", 13).types(&STRING_TYPES)];
-
 impl ::castile::codegen::Group for ParagraphContent {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(&PARAGRAPH_CONTENT)];
-
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         if decoder.next_of(&PARAGRAPH_CONTENT)?.is_none() {
             return Ok(None);
@@ -424,21 +403,15 @@ pub struct Paragraph {
     pub content: Vec<ParagraphContent>,
 }
 
-impl FromXml for Paragraph {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Paragraph"));
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Paragraph {
+impl ComplexType for Paragraph {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Paragraph");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Paragraph {
             content: decoder.mixed()?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Paragraph {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.groups(&self.content);
     }
 }
@@ -456,13 +429,11 @@ static OPTIONS: [Element; 2] = [
     Element::new(NAMESPACE, "fast", 15),
     Element::new(NAMESPACE, "loud", 16).occurs(0, Some(1)),
 ];
+impl ComplexType for Options {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Options")
+        .content(xs::Content::Among(const { &[xs::First::Elements(&OPTIONS)] }));
 
-impl FromXml for Options {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Options"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(&[xs::First::Elements(&OPTIONS)]);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
         let mut fast = decoder.in_order(&OPTIONS, 0)?;
         let mut loud = decoder.in_order(&OPTIONS, 1)?;
         while let Some(index) = decoder.one_of(&OPTIONS)? {
@@ -471,17 +442,13 @@ impl FromXml for Options {
                 _ => decoder.once(&mut loud, &OPTIONS, 1)?,
             }
         }
-        let value = Options {
+        Ok(Options {
             fast: decoder.present(fast, &OPTIONS, 0)?,
             loud,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Options {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<ns1:fast>", &self.fast, "</ns1:fast>");
         out.optional("<ns1:loud>", &self.loud, "</ns1:loud>");
     }
@@ -500,11 +467,9 @@ static EVENT_CHOICE_SEQUENCE: [Element; 2] = [
     Element::new(NAMESPACE, "from", 19).types(&INT_TYPES),
     Element::new(NAMESPACE, "to", 20).types(&INT_TYPES),
 ];
-
 impl ::castile::codegen::Group for EventChoiceSequence {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(EVENT_CHOICE_SEQUENCE.split_at(1).0)];
     const ALL: &'static [xs::First] = &[xs::First::Elements(&EVENT_CHOICE_SEQUENCE)];
-
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         if !decoder.begins(Self::FIRST)? {
             return Ok(None);
@@ -533,7 +498,6 @@ pub enum EventChoice {
 }
 
 static EVENT_CHOICE: [Element; 1] = [Element::new(NAMESPACE, "start", 18).types(&INT_TYPES)];
-
 impl ::castile::codegen::Group for EventChoice {
     const FIRST: &'static [xs::First] = &[
         xs::First::Elements(&EVENT_CHOICE),
@@ -572,26 +536,22 @@ pub struct Event {
 }
 
 static EVENT: [Element; 1] = [Element::new(NAMESPACE, "end", 21).types(&INT_TYPES).occurs(0, Some(1))];
+impl ComplexType for Event {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Event")
+        .content(
+            xs::Content::Among(const {
+                &[xs::First::Elements(&EVENT), xs::First::Group(<EventChoice as ::castile::codegen::Group>::ALL)]
+            }),
+        );
 
-impl FromXml for Event {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Event"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(
-        &[xs::First::Elements(&EVENT), xs::First::Group(<EventChoice as ::castile::codegen::Group>::ALL)],
-    );
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Event {
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Event {
             choice: decoder.repeated_group(0, Some(3))?,
             end: decoder.optional(&EVENT, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Event {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.groups(&self.choice);
         out.optional("<ns1:end>", &self.end, "</ns1:end>");
     }
@@ -643,14 +603,10 @@ static VALUE: [Element; 13] = [
     Element::new(NAMESPACE, "event", 22).occurs(0, Some(1)),
     Element::new("", "unqualified", 23).types(&INT_TYPES).occurs(0, Some(1)),
 ];
-
-impl FromXml for Value {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Value {
+impl ComplexType for Value {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value").content(xs::Content::Sequence(&VALUE));
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Value {
             number: decoder.optional(&VALUE, 0)?,
             code: decoder.optional(&VALUE, 1)?,
             color: decoder.optional(&VALUE, 2)?,
@@ -664,14 +620,10 @@ impl FromXml for Value {
             options: decoder.optional(&VALUE, 10)?,
             event: decoder.optional(&VALUE, 11)?,
             unqualified: decoder.optional(&VALUE, 12)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Value {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<ns1:number>", &self.number, "</ns1:number>");
         out.optional("<ns1:code>", &self.code, "</ns1:code>");
         out.optional("<ns1:color>", &self.color, "</ns1:color>");

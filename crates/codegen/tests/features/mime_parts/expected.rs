@@ -182,23 +182,15 @@ static CLAIM: [Element; 2] = [
     Element::new(NAMESPACE, "number", 0),
     Element::new(NAMESPACE, "form", 1).types(&SWA_REF_TYPES),
 ];
-
-impl FromXml for Claim {
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&CLAIM);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Claim {
+impl ComplexType for Claim {
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Claim {
             number: decoder.required(&CLAIM, 0)?,
             form: decoder.required(&CLAIM, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Claim {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<number>", &self.number, "</number>");
         out.element("<form>", &self.form, "</form>");
     }

@@ -143,7 +143,6 @@ pub enum ParagraphContent {
 }
 
 static PARAGRAPH_CONTENT: [Element; 2] = [Element::new(NAMESPACE, "text", 0), Element::new(NAMESPACE, "bold", 1)];
-
 impl ::castile::codegen::Group for ParagraphContent {
     const FIRST: &'static [xs::First] = &[
         xs::First::Elements(&PARAGRAPH_CONTENT),
@@ -195,32 +194,22 @@ pub struct Paragraph {
     pub content: Vec<ParagraphContent>,
 }
 
-impl FromXml for Paragraph {
-    const ATTRIBUTES: &'static xs::Attributes = {
-        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "content")]);
-        &ATTRIBUTES
-    };
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Paragraph"));
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Paragraph {
-            content_attribute: decoder.attribute(Self::ATTRIBUTES, 0)?,
+static PARAGRAPH_ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "content")]);
+impl ComplexType for Paragraph {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Paragraph").attributes(&PARAGRAPH_ATTRIBUTES);
+    const WRITES_ATTRIBUTES: bool = true;
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Paragraph {
+            content_attribute: decoder.attribute(&PARAGRAPH_ATTRIBUTES, 0)?,
             content: decoder.mixed()?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Paragraph {
-    const HAS_ATTRIBUTES: bool = true;
-
-    fn attributes(&self, out: &mut Encoder) {
+    fn write_attributes(&self, out: &mut Encoder) {
         out.optional_attribute("content", &self.content_attribute);
     }
 
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.groups(&self.content);
     }
 }
@@ -234,16 +223,13 @@ pub struct Note {
     pub by: Option<String>,
 }
 
+static NOTE_ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "by")]);
 impl FromXml for Note {
-    const ATTRIBUTES: &'static xs::Attributes = {
-        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "by")]);
-        &ATTRIBUTES
-    };
+    const ATTRIBUTES: &'static xs::Attributes = &NOTE_ATTRIBUTES;
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Note"));
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         Ok(Note {
-            by: decoder.attribute(Self::ATTRIBUTES, 0)?,
+            by: decoder.attribute(&NOTE_ATTRIBUTES, 0)?,
             value: decoder.simple(element)?,
         })
     }
@@ -251,7 +237,6 @@ impl FromXml for Note {
 
 impl ToXml for Note {
     const HAS_ATTRIBUTES: bool = true;
-
     fn attributes(&self, out: &mut Encoder) {
         out.optional_attribute("by", &self.by);
     }
@@ -282,7 +267,6 @@ static LETTER_CONTENT: [Element; 3] = [
     Element::new(NAMESPACE, "date", 5),
     Element::new(NAMESPACE, "item", 6),
 ];
-
 impl ::castile::codegen::Group for LetterContent {
     const FIRST: &'static [xs::First] = &[
         xs::First::Elements(&LETTER_CONTENT),
@@ -356,21 +340,15 @@ pub struct Letter {
     pub content: Vec<LetterContent>,
 }
 
-impl FromXml for Letter {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Letter"));
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Letter {
+impl ComplexType for Letter {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Letter");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Letter {
             content: decoder.mixed()?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Letter {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.groups(&self.content);
     }
 }
@@ -391,25 +369,17 @@ static VALUE: [Element; 3] = [
     Element::new(NAMESPACE, "note", 3).occurs(0, Some(1)),
     Element::new(NAMESPACE, "letter", 7).occurs(0, None),
 ];
-
-impl FromXml for Value {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Value {
+impl ComplexType for Value {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Value {
             paragraph: decoder.repeated(&VALUE, 0)?,
             note: decoder.optional(&VALUE, 1)?,
             letter: decoder.repeated(&VALUE, 2)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Value {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.repeated("<paragraph>", &self.paragraph, "</paragraph>");
         out.optional("<note>", &self.note, "</note>");
         out.repeated("<letter>", &self.letter, "</letter>");

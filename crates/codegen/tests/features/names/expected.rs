@@ -230,14 +230,10 @@ static VALUE: [Element; 28] = [
     Element::new(NAMESPACE, "Box", 26).occurs(0, Some(1)),
     Element::new(NAMESPACE, "nullValue", 27).occurs(0, Some(1)),
 ];
-
-impl FromXml for Value {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Value {
+impl ComplexType for Value {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Value {
             r#type: decoder.optional(&VALUE, 0)?,
             self_: decoder.optional(&VALUE, 1)?,
             self2: decoder.optional(&VALUE, 2)?,
@@ -266,14 +262,10 @@ impl FromXml for Value {
             string: decoder.optional(&VALUE, 25)?,
             r#box: decoder.optional(&VALUE, 26)?,
             null_value: decoder.optional(&VALUE, 27)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Value {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<type>", &self.r#type, "</type>");
         out.optional("<self>", &self.self_, "</self>");
         out.optional("<Self>", &self.self2, "</Self>");
@@ -313,23 +305,15 @@ pub struct ErrorType {
 }
 
 static ERROR_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Error", 30).occurs(0, Some(1))];
-
-impl FromXml for ErrorType {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Error"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&ERROR_TYPE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = ErrorType {
+impl ComplexType for ErrorType {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Error");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(ErrorType {
             error: decoder.optional(&ERROR_TYPE, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for ErrorType {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<Error>", &self.error, "</Error>");
     }
 }
@@ -342,23 +326,15 @@ pub struct OptionType {
 }
 
 static OPTION_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Option", 32).occurs(0, Some(1))];
-
-impl FromXml for OptionType {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Option"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&OPTION_TYPE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = OptionType {
+impl ComplexType for OptionType {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Option");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(OptionType {
             option: decoder.optional(&OPTION_TYPE, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for OptionType {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<Option>", &self.option, "</Option>");
     }
 }
@@ -371,23 +347,15 @@ pub struct VecType {
 }
 
 static VEC_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Vec", 34).occurs(0, Some(1))];
-
-impl FromXml for VecType {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Vec"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VEC_TYPE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = VecType {
+impl ComplexType for VecType {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Vec");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(VecType {
             vec: decoder.optional(&VEC_TYPE, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for VecType {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<Vec>", &self.vec, "</Vec>");
     }
 }
@@ -400,23 +368,15 @@ pub struct StringType {
 }
 
 static STRING_TYPE: [Element; 1] = [Element::new(NAMESPACE, "String", 36).occurs(0, Some(1))];
-
-impl FromXml for StringType {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "String"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&STRING_TYPE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = StringType {
+impl ComplexType for StringType {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "String");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(StringType {
             string: decoder.optional(&STRING_TYPE, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for StringType {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<String>", &self.string, "</String>");
     }
 }
@@ -429,23 +389,15 @@ pub struct SelfType {
 }
 
 static SELF_TYPE: [Element; 1] = [Element::new(NAMESPACE, "self", 38).occurs(0, Some(1))];
-
-impl FromXml for SelfType {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "self"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&SELF_TYPE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = SelfType {
+impl ComplexType for SelfType {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "self");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(SelfType {
             self_: decoder.optional(&SELF_TYPE, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for SelfType {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<self>", &self.self_, "</self>");
     }
 }
@@ -458,23 +410,15 @@ pub struct Type {
 }
 
 static TYPE: [Element; 1] = [Element::new(NAMESPACE, "type", 40).occurs(0, Some(1))];
-
-impl FromXml for Type {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "type"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&TYPE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Type {
+impl ComplexType for Type {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "type");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Type {
             r#type: decoder.optional(&TYPE, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Type {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<type>", &self.r#type, "</type>");
     }
 }
@@ -487,23 +431,15 @@ pub struct ResultType {
 }
 
 static RESULT_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Result", 42).occurs(0, Some(1))];
-
-impl FromXml for ResultType {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Result"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&RESULT_TYPE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = ResultType {
+impl ComplexType for ResultType {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Result");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(ResultType {
             result: decoder.optional(&RESULT_TYPE, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for ResultType {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<Result>", &self.result, "</Result>");
     }
 }
@@ -516,23 +452,15 @@ pub struct SomeType {
 }
 
 static SOME_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Some", 44).occurs(0, Some(1))];
-
-impl FromXml for SomeType {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Some"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&SOME_TYPE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = SomeType {
+impl ComplexType for SomeType {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Some");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(SomeType {
             some: decoder.optional(&SOME_TYPE, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for SomeType {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<Some>", &self.some, "</Some>");
     }
 }
@@ -545,23 +473,15 @@ pub struct ElementType {
 }
 
 static ELEMENT_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Element", 46).occurs(0, Some(1))];
-
-impl FromXml for ElementType {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Element"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&ELEMENT_TYPE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = ElementType {
+impl ComplexType for ElementType {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Element");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(ElementType {
             element: decoder.optional(&ELEMENT_TYPE, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for ElementType {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<Element>", &self.element, "</Element>");
     }
 }
@@ -574,23 +494,15 @@ pub struct OrderLine {
 }
 
 static ORDER_LINE: [Element; 1] = [Element::new(NAMESPACE, "order-line", 48).occurs(0, Some(1))];
-
-impl FromXml for OrderLine {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "order-line"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&ORDER_LINE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = OrderLine {
+impl ComplexType for OrderLine {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "order-line");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(OrderLine {
             order_line: decoder.optional(&ORDER_LINE, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for OrderLine {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<order-line>", &self.order_line, "</order-line>");
     }
 }
@@ -603,23 +515,15 @@ pub struct OrderLine2 {
 }
 
 static ORDER_LINE2: [Element; 1] = [Element::new(NAMESPACE, "order.line", 50).occurs(0, Some(1))];
-
-impl FromXml for OrderLine2 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "order.line"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&ORDER_LINE2);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = OrderLine2 {
+impl ComplexType for OrderLine2 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "order.line");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(OrderLine2 {
             order_line: decoder.optional(&ORDER_LINE2, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for OrderLine2 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<order.line>", &self.order_line, "</order.line>");
     }
 }
@@ -632,23 +536,15 @@ pub struct OrderLine3 {
 }
 
 static ORDER_LINE3: [Element; 1] = [Element::new(NAMESPACE, "OrderLine", 52).occurs(0, Some(1))];
-
-impl FromXml for OrderLine3 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "OrderLine"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&ORDER_LINE3);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = OrderLine3 {
+impl ComplexType for OrderLine3 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "OrderLine");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(OrderLine3 {
             order_line: decoder.optional(&ORDER_LINE3, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for OrderLine3 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<OrderLine>", &self.order_line, "</OrderLine>");
     }
 }
@@ -661,23 +557,15 @@ pub struct _3d {
 }
 
 static _3D: [Element; 1] = [Element::new(NAMESPACE, "_3D", 54).occurs(0, Some(1))];
-
-impl FromXml for _3d {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "_3D"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&_3D);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = _3d {
+impl ComplexType for _3d {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "_3D");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(_3d {
             _3d: decoder.optional(&_3D, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for _3d {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<_3D>", &self._3d, "</_3D>");
     }
 }
@@ -690,23 +578,15 @@ pub struct I32 {
 }
 
 static I32: [Element; 1] = [Element::new(NAMESPACE, "i32", 56).occurs(0, Some(1))];
-
-impl FromXml for I32 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "i32"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&I32);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = I32 {
+impl ComplexType for I32 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "i32");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(I32 {
             i32: decoder.optional(&I32, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for I32 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<i32>", &self.i32, "</i32>");
     }
 }
@@ -719,23 +599,15 @@ pub struct FaultType {
 }
 
 static FAULT_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Fault", 58).occurs(0, Some(1))];
-
-impl FromXml for FaultType {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Fault"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&FAULT_TYPE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = FaultType {
+impl ComplexType for FaultType {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Fault");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(FaultType {
             fault: decoder.optional(&FAULT_TYPE, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for FaultType {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<Fault>", &self.fault, "</Fault>");
     }
 }
@@ -748,23 +620,15 @@ pub struct Type2 {
 }
 
 static TYPE2: [Element; 1] = [Element::new(NAMESPACE, "Type", 60).occurs(0, Some(1))];
-
-impl FromXml for Type2 {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Type"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&TYPE2);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Type2 {
+impl ComplexType for Type2 {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Type");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Type2 {
             r#type: decoder.optional(&TYPE2, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Type2 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<Type>", &self.r#type, "</Type>");
     }
 }
@@ -777,23 +641,15 @@ pub struct FromXmlType {
 }
 
 static FROM_XML_TYPE: [Element; 1] = [Element::new(NAMESPACE, "FromXml", 62).occurs(0, Some(1))];
-
-impl FromXml for FromXmlType {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "FromXml"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&FROM_XML_TYPE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = FromXmlType {
+impl ComplexType for FromXmlType {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "FromXml");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(FromXmlType {
             from_xml: decoder.optional(&FROM_XML_TYPE, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for FromXmlType {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<FromXml>", &self.from_xml, "</FromXml>");
     }
 }
@@ -806,23 +662,15 @@ pub struct DefaultType {
 }
 
 static DEFAULT_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Default", 64).occurs(0, Some(1))];
-
-impl FromXml for DefaultType {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Default"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&DEFAULT_TYPE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = DefaultType {
+impl ComplexType for DefaultType {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Default");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(DefaultType {
             default: decoder.optional(&DEFAULT_TYPE, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for DefaultType {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<Default>", &self.default, "</Default>");
     }
 }
@@ -835,23 +683,15 @@ pub struct RecursiveType {
 }
 
 static RECURSIVE_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Recursive", 66).occurs(0, Some(1))];
-
-impl FromXml for RecursiveType {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Recursive"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&RECURSIVE_TYPE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = RecursiveType {
+impl ComplexType for RecursiveType {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Recursive");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(RecursiveType {
             recursive: decoder.optional(&RECURSIVE_TYPE, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for RecursiveType {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<Recursive>", &self.recursive, "</Recursive>");
     }
 }
@@ -864,23 +704,15 @@ pub struct TowerServiceType {
 }
 
 static TOWER_SERVICE_TYPE: [Element; 1] = [Element::new(NAMESPACE, "TowerService", 68).occurs(0, Some(1))];
-
-impl FromXml for TowerServiceType {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "TowerService"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&TOWER_SERVICE_TYPE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = TowerServiceType {
+impl ComplexType for TowerServiceType {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "TowerService");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(TowerServiceType {
             tower_service: decoder.optional(&TOWER_SERVICE_TYPE, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for TowerServiceType {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<TowerService>", &self.tower_service, "</TowerService>");
     }
 }
@@ -952,14 +784,10 @@ static TYPES: [Element; 20] = [
     Element::new(NAMESPACE, "Recursive", 67).occurs(0, Some(1)),
     Element::new(NAMESPACE, "TowerService", 69).occurs(0, Some(1)),
 ];
-
-impl FromXml for Types {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Types"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&TYPES);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Types {
+impl ComplexType for Types {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Types");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Types {
             error: decoder.optional(&TYPES, 0)?,
             option: decoder.optional(&TYPES, 1)?,
             vec: decoder.optional(&TYPES, 2)?,
@@ -980,14 +808,10 @@ impl FromXml for Types {
             default: decoder.optional(&TYPES, 17)?,
             recursive: decoder.optional(&TYPES, 18)?,
             tower_service: decoder.optional(&TYPES, 19)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Types {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<Error>", &self.error, "</Error>");
         out.optional("<Option>", &self.option, "</Option>");
         out.optional("<Vec>", &self.vec, "</Vec>");

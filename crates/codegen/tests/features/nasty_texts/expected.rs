@@ -320,90 +320,25 @@ static R: [Element; 5] = [
     Element::new(NAMESPACE_2, "r", 4),
 ];
 
-impl FromXml for R {
-    const ATTRIBUTES: &'static xs::Attributes = {
-        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(
-            &[
-                xs::Attribute::new("", "e")
-                    .default(
-                        "*/ mod evil {} /* /* /* */ // \\ \"; mod evil {} // \"# \"## \"##### r####\"x\"### '\"'\\'\\\" \\u{41} \\x41 \\ {} {0} {{ }} ${x} \n}\nmod evil {}\n a\r\rb\r\n} \tmod evil {}\t ```\nmod evil {}\n``` ` [a](javascript:b) <script> ** ]]> <![CDATA[ --> <!-- #![feature(evil)] #[doc(hidden)] \u{2028}mod evil {}\u{2029} \u{85}mod evil {}\u{9b} \u{202e}\u{2066}\u{2069}\u{202c} \u{200e}\u{200f}\u{61c}\u{feff} e\u{301} 日本 😀 \u{10ffff} include!(\"/etc/passwd\") %s ~ $crate ' ; }",
-                    ),
-                xs::Attribute::new("", "f")
-                    .fixed(
-                        "*/ mod evil {} /* /* /* */ // \\ \"; mod evil {} // \"# \"## \"##### r####\"x\"### '\"'\\'\\\" \\u{41} \\x41 \\ {} {0} {{ }} ${x} \n}\nmod evil {}\n a\r\rb\r\n} \tmod evil {}\t ```\nmod evil {}\n``` ` [a](javascript:b) <script> ** ]]> <![CDATA[ --> <!-- #![feature(evil)] #[doc(hidden)] \u{2028}mod evil {}\u{2029} \u{85}mod evil {}\u{9b} \u{202e}\u{2066}\u{2069}\u{202c} \u{200e}\u{200f}\u{61c}\u{feff} e\u{301} 日本 😀 \u{10ffff} include!(\"/etc/passwd\") %s ~ $crate ' ; }",
-                    ),
-            ],
-        );
-        &ATTRIBUTES
-    };
-    const CONTENT: &'static xs::Content = &xs::Content::Among(
-        &[
-            xs::First::Elements(&R),
-            xs::First::Wildcard(const {
-                &xs::Wildcard::new(
-                    xs::Namespaces::OneOf(
-                        &[
-                            "*/",
-                            "mod",
-                            "evil",
-                            "{}",
-                            "/*",
-                            "//",
-                            "\\",
-                            "\";",
-                            "\"#",
-                            "\"##",
-                            "\"#####",
-                            "r####\"x\"###",
-                            "'\"'\\'\\\"",
-                            "\\u{41}",
-                            "\\x41",
-                            "{0}",
-                            "{{",
-                            "}}",
-                            "${x}",
-                            "}",
-                            "a",
-                            "b",
-                            "```",
-                            "`",
-                            "[a](javascript:b)",
-                            "<script>",
-                            "**",
-                            "]]>",
-                            "<![CDATA[",
-                            "-->",
-                            "<!--",
-                            "#![feature(evil)]",
-                            "#[doc(hidden)]",
-                            "\u{2028}mod",
-                            "{}\u{2029}",
-                            "\u{85}mod",
-                            "{}\u{9b}",
-                            "\u{202e}\u{2066}\u{2069}\u{202c}",
-                            "\u{200e}\u{200f}\u{61c}\u{feff}",
-                            "e\u{301}",
-                            "日本",
-                            "😀",
-                            "\u{10ffff}",
-                            "include!(\"/etc/passwd\")",
-                            "%s",
-                            "~",
-                            "$crate",
-                            "'",
-                            ";",
-                        ],
-                    ),
-                )
-            }),
-        ],
-    );
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        decoder.attribute::<String>(Self::ATTRIBUTES, 1)?;
-        let value = R {
-            e: decoder.attribute_or_default(Self::ATTRIBUTES, 0)?,
+static R_ATTRIBUTES: xs::Attributes = xs::Attributes::new(
+    &[
+        xs::Attribute::new("", "e")
+            .default(
+                "*/ mod evil {} /* /* /* */ // \\ \"; mod evil {} // \"# \"## \"##### r####\"x\"### '\"'\\'\\\" \\u{41} \\x41 \\ {} {0} {{ }} ${x} \n}\nmod evil {}\n a\r\rb\r\n} \tmod evil {}\t ```\nmod evil {}\n``` ` [a](javascript:b) <script> ** ]]> <![CDATA[ --> <!-- #![feature(evil)] #[doc(hidden)] \u{2028}mod evil {}\u{2029} \u{85}mod evil {}\u{9b} \u{202e}\u{2066}\u{2069}\u{202c} \u{200e}\u{200f}\u{61c}\u{feff} e\u{301} 日本 😀 \u{10ffff} include!(\"/etc/passwd\") %s ~ $crate ' ; }",
+            ),
+        xs::Attribute::new("", "f")
+            .fixed(
+                "*/ mod evil {} /* /* /* */ // \\ \"; mod evil {} // \"# \"## \"##### r####\"x\"### '\"'\\'\\\" \\u{41} \\x41 \\ {} {0} {{ }} ${x} \n}\nmod evil {}\n a\r\rb\r\n} \tmod evil {}\t ```\nmod evil {}\n``` ` [a](javascript:b) <script> ** ]]> <![CDATA[ --> <!-- #![feature(evil)] #[doc(hidden)] \u{2028}mod evil {}\u{2029} \u{85}mod evil {}\u{9b} \u{202e}\u{2066}\u{2069}\u{202c} \u{200e}\u{200f}\u{61c}\u{feff} e\u{301} 日本 😀 \u{10ffff} include!(\"/etc/passwd\") %s ~ $crate ' ; }",
+            ),
+    ],
+);
+impl ComplexType for R {
+    const MODEL: xs::Model = xs::Model::UNNAMED.attributes(&R_ATTRIBUTES);
+    const WRITES_ATTRIBUTES: bool = true;
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        decoder.attribute::<String>(&R_ATTRIBUTES, 1)?;
+        Ok(R {
+            e: decoder.attribute_or_default(&R_ATTRIBUTES, 0)?,
             a: decoder.required(&R, 0)?,
             b: decoder.required(&R, 1)?,
             c: decoder.required(&R, 2)?,
@@ -467,23 +402,17 @@ impl FromXml for R {
                         ),
                     )
                 })?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for R {
-    const HAS_ATTRIBUTES: bool = true;
-
-    fn attributes(&self, out: &mut Encoder) {
+    fn write_attributes(&self, out: &mut Encoder) {
         out.attribute("e", &self.e);
         out.raw(
             " f=\"*/ mod evil {} /* /* /* */ // \\ &quot;; mod evil {} // &quot;# &quot;## &quot;##### r####&quot;x&quot;### '&quot;'\\'\\&quot; \\u{41} \\x41 \\ {} {0} {{ }} ${x} &#10;}&#10;mod evil {}&#10; a&#13;&#13;b&#13;&#10;} &#9;mod evil {}&#9; ```&#10;mod evil {}&#10;``` ` [a](javascript:b) &lt;script&gt; ** ]]&gt; &lt;![CDATA[ --&gt; &lt;!-- #![feature(evil)] #[doc(hidden)] \u{2028}mod evil {}\u{2029} \u{85}mod evil {}\u{9b} \u{202e}\u{2066}\u{2069}\u{202c} \u{200e}\u{200f}\u{61c}\u{feff} e\u{301} 日本 😀 \u{10ffff} include!(&quot;/etc/passwd&quot;) %s ~ $crate ' ; }\"",
         );
     }
 
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<a>", &self.a, "</a>");
         out.element("<b>", &self.b, "</b>");
         out.element("<c>", &self.c, "</c>");
@@ -523,20 +452,12 @@ pub mod end {
     #[derive(Clone, Debug, Default, PartialEq)]
     pub struct R {}
 
-    impl FromXml for R {
-        const CONTENT: &'static xs::Content = &xs::Content::Sequence(&[]);
-
-        fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-            let outer = decoder.enter(element);
-            let value = R {};
-            decoder.leave(element, outer)?;
-            Ok(value)
+    impl ComplexType for R {
+        const WRITES_CHILDREN: bool = false;
+        fn read(_: &mut Decoder<'_>) -> Result<Self, Error> {
+            Ok(R {})
         }
-    }
 
-    impl ToXml for R {
-        const HAS_CONTENT: bool = false;
-
-        fn content(&self, _: &mut Encoder) {}
+        fn write(&self, _: &mut Encoder) {}
     }
 }

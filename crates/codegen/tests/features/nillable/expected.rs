@@ -136,23 +136,15 @@ pub struct Part {
 }
 
 static PART: [Element; 1] = [Element::new(NAMESPACE, "number", 2)];
-
-impl FromXml for Part {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Part"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&PART);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Part {
+impl ComplexType for Part {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Part");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Part {
             number: decoder.required(&PART, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Part {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<number>", &self.number, "</number>");
     }
 }
@@ -166,16 +158,13 @@ pub struct Price {
     pub currency: String,
 }
 
+static PRICE_ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "currency")]);
 impl FromXml for Price {
-    const ATTRIBUTES: &'static xs::Attributes = {
-        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "currency")]);
-        &ATTRIBUTES
-    };
+    const ATTRIBUTES: &'static xs::Attributes = &PRICE_ATTRIBUTES;
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Price"));
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         Ok(Price {
-            currency: decoder.required_attribute(Self::ATTRIBUTES, 0)?,
+            currency: decoder.required_attribute(&PRICE_ATTRIBUTES, 0)?,
             value: decoder.simple(element)?,
         })
     }
@@ -183,7 +172,6 @@ impl FromXml for Price {
 
 impl ToXml for Price {
     const HAS_ATTRIBUTES: bool = true;
-
     fn attributes(&self, out: &mut Encoder) {
         out.attribute("currency", &self.currency);
     }
@@ -201,23 +189,15 @@ pub struct Shape {
 }
 
 static SHAPE: [Element; 1] = [Element::new(NAMESPACE, "name", 6)];
-
-impl FromXml for Shape {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Shape"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&SHAPE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Shape {
+impl ComplexType for Shape {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Shape");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Shape {
             name: decoder.required(&SHAPE, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Shape {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<name>", &self.name, "</name>");
     }
 }
@@ -233,33 +213,22 @@ pub struct Circle {
 
 static CIRCLE: [Element; 1] = [Element::new(NAMESPACE, "name", 7)];
 
-impl FromXml for Circle {
-    const ATTRIBUTES: &'static xs::Attributes = {
-        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[]).and(xs::Wildcard::new(xs::Namespaces::Any));
-        &ATTRIBUTES
-    };
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Circle"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&CIRCLE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Circle {
-            any_attributes: decoder.any_attributes(Self::ATTRIBUTES),
+static CIRCLE_ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[]).and(xs::Wildcard::new(xs::Namespaces::Any));
+impl ComplexType for Circle {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Circle").attributes(&CIRCLE_ATTRIBUTES);
+    const WRITES_ATTRIBUTES: bool = true;
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Circle {
+            any_attributes: decoder.any_attributes(&CIRCLE_ATTRIBUTES),
             name: decoder.required(&CIRCLE, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Circle {
-    const HAS_ATTRIBUTES: bool = true;
-
-    fn attributes(&self, out: &mut Encoder) {
+    fn write_attributes(&self, out: &mut Encoder) {
         out.any_attributes(&self.any_attributes);
     }
 
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<name>", &self.name, "</name>");
     }
 }
@@ -280,10 +249,8 @@ static SHAPE_OR_DERIVED_TYPES: [xs::TypeName; 2] = [
     xs::TypeName::new(NAMESPACE, "Shape"),
     xs::TypeName::new(NAMESPACE, "Circle"),
 ];
-
 impl FromXml for ShapeOrDerived {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         match decoder.type_of(&SHAPE_OR_DERIVED_TYPES)? {
             0 => decoder.derived(element).map(Self::Shape),
@@ -295,7 +262,6 @@ impl FromXml for ShapeOrDerived {
 
 impl ToXml for ShapeOrDerived {
     const HAS_ATTRIBUTES: bool = true;
-
     fn attributes(&self, out: &mut Encoder) {
         match self {
             Self::Shape(value) => value.attributes(out),
@@ -347,28 +313,20 @@ static VALUE: [Element; 6] = [
     Element::new(NAMESPACE, "price", 5).occurs(0, Some(1)),
     Element::new(NAMESPACE, "shape", 8).occurs(0, None),
 ];
-
-impl FromXml for Value {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Value {
+impl ComplexType for Value {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Value {
             text: decoder.required(&VALUE, 0)?,
             optional: decoder.optional(&VALUE, 1)?,
             part: decoder.required(&VALUE, 2)?,
             item: decoder.repeated(&VALUE, 3)?,
             price: decoder.optional(&VALUE, 4)?,
             shape: decoder.repeated(&VALUE, 5)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Value {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<text>", &self.text, "</text>");
         out.optional("<optional>", &self.optional, "</optional>");
         out.element("<part>", &self.part, "</part>");

@@ -138,23 +138,15 @@ pub struct Mixed {
 }
 
 static MIXED: [Element; 2] = [Element::new(NAMESPACE_2, "a", 1), Element::new("", "b", 2)];
-
-impl FromXml for Mixed {
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&MIXED);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Mixed {
+impl ComplexType for Mixed {
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Mixed {
             a: decoder.required(&MIXED, 0)?,
             b: decoder.required(&MIXED, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Mixed {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<ns1:a>", &self.a, "</ns1:a>");
         out.element("<b>", &self.b, "</b>");
     }
@@ -201,24 +193,16 @@ pub mod no_namespace {
         Element::new("", "b", 0),
         Element::new(super::NAMESPACE_2, "mixed", 3).occurs(0, Some(1)),
     ];
-
-    impl FromXml for Value {
-        const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new("", "Value"));
-        const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
-
-        fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-            let outer = decoder.enter(element);
-            let value = Value {
+    impl ComplexType for Value {
+        const MODEL: xs::Model = xs::Model::named("", "Value");
+        fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+            Ok(Value {
                 b: decoder.required(&VALUE, 0)?,
                 mixed: decoder.optional(&VALUE, 1)?,
-            };
-            decoder.leave(element, outer)?;
-            Ok(value)
+            })
         }
-    }
 
-    impl ToXml for Value {
-        fn content(&self, out: &mut Encoder) {
+        fn write(&self, out: &mut Encoder) {
             out.element("<b>", &self.b, "</b>");
             out.optional("<ns1:mixed>", &self.mixed, "</ns1:mixed>");
         }

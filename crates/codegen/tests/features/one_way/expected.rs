@@ -157,22 +157,14 @@ pub struct Note {
 }
 
 static NOTE: [Element; 1] = [Element::new(NAMESPACE, "text", 0)];
-
-impl FromXml for Note {
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&NOTE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Note {
+impl ComplexType for Note {
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Note {
             text: decoder.required(&NOTE, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Note {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<ns1:text>", &self.text, "</ns1:text>");
     }
 }
@@ -185,22 +177,14 @@ pub struct WriteRequest {
 }
 
 static WRITE_REQUEST: [Element; 1] = [Element::new("", "text", 2)];
-
-impl FromXml for WriteRequest {
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&WRITE_REQUEST);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = WriteRequest {
+impl ComplexType for WriteRequest {
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(WriteRequest {
             text: decoder.required(&WRITE_REQUEST, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for WriteRequest {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<text>", &self.text, "</text>");
     }
 }

@@ -136,23 +136,15 @@ pub struct Part {
 }
 
 static PART: [Element; 1] = [Element::new(NAMESPACE, "optional", 4).occurs(0, Some(1))];
-
-impl FromXml for Part {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Part"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&PART);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Part {
+impl ComplexType for Part {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Part");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Part {
             optional: decoder.optional(&PART, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Part {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<optional>", &self.optional, "</optional>");
     }
 }
@@ -179,27 +171,19 @@ static VALUE: [Element; 5] = [
     Element::new(NAMESPACE, "few", 3).occurs(2, Some(3)),
     Element::new(NAMESPACE, "last", 5).occurs(0, Some(1)),
 ];
-
-impl FromXml for Value {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Value {
+impl ComplexType for Value {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Value {
             optional: decoder.optional(&VALUE, 0)?,
             any: decoder.repeated(&VALUE, 1)?,
             some: decoder.repeated(&VALUE, 2)?,
             few: decoder.repeated(&VALUE, 3)?,
             last: decoder.optional(&VALUE, 4)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Value {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<optional>", &self.optional, "</optional>");
         out.repeated("<any>", &self.any, "</any>");
         out.repeated("<some>", &self.some, "</some>");

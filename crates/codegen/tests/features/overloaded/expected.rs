@@ -175,22 +175,14 @@ pub struct AddRequest {
 }
 
 static ADD_REQUEST: [Element; 1] = [Element::new("", "text", 4)];
-
-impl FromXml for AddRequest {
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&ADD_REQUEST);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = AddRequest {
+impl ComplexType for AddRequest {
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(AddRequest {
             text: decoder.required(&ADD_REQUEST, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for AddRequest {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<text>", &self.text, "</text>");
     }
 }
@@ -203,22 +195,14 @@ pub struct AddResponse {
 }
 
 static ADD_RESPONSE: [Element; 1] = [Element::new("", "text", 6)];
-
-impl FromXml for AddResponse {
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&ADD_RESPONSE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = AddResponse {
+impl ComplexType for AddResponse {
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(AddResponse {
             text: decoder.required(&ADD_RESPONSE, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for AddResponse {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<text>", &self.text, "</text>");
     }
 }
@@ -231,22 +215,14 @@ pub struct AddRequest2 {
 }
 
 static ADD_REQUEST2: [Element; 1] = [Element::new("", "number", 8)];
-
-impl FromXml for AddRequest2 {
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&ADD_REQUEST2);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = AddRequest2 {
+impl ComplexType for AddRequest2 {
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(AddRequest2 {
             number: decoder.required(&ADD_REQUEST2, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for AddRequest2 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<number>", &self.number, "</number>");
     }
 }
@@ -259,22 +235,14 @@ pub struct AddResponse2 {
 }
 
 static ADD_RESPONSE2: [Element; 1] = [Element::new("", "number", 10)];
-
-impl FromXml for AddResponse2 {
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&ADD_RESPONSE2);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = AddResponse2 {
+impl ComplexType for AddResponse2 {
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(AddResponse2 {
             number: decoder.required(&ADD_RESPONSE2, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for AddResponse2 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<number>", &self.number, "</number>");
     }
 }
@@ -287,22 +255,14 @@ pub struct AddRequest3 {
 }
 
 static ADD_REQUEST3: [Element; 1] = [Element::new("", "number", 12)];
-
-impl FromXml for AddRequest3 {
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&ADD_REQUEST3);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = AddRequest3 {
+impl ComplexType for AddRequest3 {
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(AddRequest3 {
             number: decoder.required(&ADD_REQUEST3, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for AddRequest3 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<number>", &self.number, "</number>");
     }
 }
@@ -315,22 +275,14 @@ pub struct AddResponse3 {
 }
 
 static ADD_RESPONSE3: [Element; 1] = [Element::new("", "number", 14)];
-
-impl FromXml for AddResponse3 {
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&ADD_RESPONSE3);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = AddResponse3 {
+impl ComplexType for AddResponse3 {
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(AddResponse3 {
             number: decoder.required(&ADD_RESPONSE3, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for AddResponse3 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<number>", &self.number, "</number>");
     }
 }

@@ -141,24 +141,16 @@ static LIST: [Element; 2] = [
     Element::new(NAMESPACE, "number", 0),
     Element::new(NAMESPACE, "next", 1).occurs(0, Some(1)),
 ];
-
-impl FromXml for List {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "List"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&LIST);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = List {
+impl ComplexType for List {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "List");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(List {
             number: decoder.required(&LIST, 0)?,
             next: decoder.optional(&LIST, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for List {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<number>", &self.number, "</number>");
         out.optional("<next>", &self.next, "</next>");
     }
@@ -172,23 +164,15 @@ pub struct Tree {
 }
 
 static TREE: [Element; 1] = [Element::new(NAMESPACE, "tree", 3).occurs(0, None)];
-
-impl FromXml for Tree {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Tree"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&TREE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Tree {
+impl ComplexType for Tree {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Tree");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Tree {
             tree: decoder.repeated(&TREE, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Tree {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.repeated("<tree>", &self.tree, "</tree>");
     }
 }
@@ -206,24 +190,16 @@ static WIFE: [Element; 2] = [
     Element::new(NAMESPACE, "husband", 5),
     Element::new(NAMESPACE, "second", 6).occurs(0, Some(1)),
 ];
-
-impl FromXml for Wife {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Wife"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&WIFE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Wife {
+impl ComplexType for Wife {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Wife");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Wife {
             husband: decoder.required(&WIFE, 0)?,
             second: decoder.optional(&WIFE, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Wife {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<husband>", &self.husband, "</husband>");
         out.optional("<second>", &self.second, "</second>");
     }
@@ -237,23 +213,15 @@ pub struct Husband {
 }
 
 static HUSBAND: [Element; 1] = [Element::new(NAMESPACE, "wife", 7).occurs(0, Some(1))];
-
-impl FromXml for Husband {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Husband"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&HUSBAND);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Husband {
+impl ComplexType for Husband {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Husband");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Husband {
             wife: decoder.optional(&HUSBAND, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Husband {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<wife>", &self.wife, "</wife>");
     }
 }
@@ -266,23 +234,15 @@ pub struct Nil {
 }
 
 static NIL: [Element; 1] = [Element::new(NAMESPACE, "nil", 9)];
-
-impl FromXml for Nil {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Nil"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&NIL);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Nil {
+impl ComplexType for Nil {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Nil");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Nil {
             nil: decoder.required(&NIL, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Nil {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<nil>", &self.nil, "</nil>");
     }
 }
@@ -306,26 +266,18 @@ static VALUE: [Element; 4] = [
     Element::new(NAMESPACE, "husband", 8).occurs(0, Some(1)),
     Element::new(NAMESPACE, "nil", 10).occurs(0, Some(1)),
 ];
-
-impl FromXml for Value {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Value {
+impl ComplexType for Value {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Value {
             list: decoder.optional(&VALUE, 0)?,
             tree: decoder.optional(&VALUE, 1)?,
             husband: decoder.optional(&VALUE, 2)?,
             nil: decoder.optional(&VALUE, 3)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Value {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<list>", &self.list, "</list>");
         out.optional("<tree>", &self.tree, "</tree>");
         out.optional("<husband>", &self.husband, "</husband>");

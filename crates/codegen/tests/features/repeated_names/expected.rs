@@ -150,27 +150,19 @@ static VALUE: [Element; 5] = [
     Element::new(NAMESPACE, "c", 3).occurs(2, Some(2)),
     Element::new(NAMESPACE, "c", 4).occurs(0, Some(1)),
 ];
-
-impl FromXml for Value {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(&[xs::First::Elements(&VALUE)]);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Value {
+impl ComplexType for Value {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Value {
             a: decoder.required(&VALUE, 0)?,
             b: decoder.optional(&VALUE, 1)?,
             a2: decoder.required(&VALUE, 2)?,
             c: decoder.counted(&VALUE, 3)?,
             c2: decoder.optional(&VALUE, 4)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Value {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<a>", &self.a, "</a>");
         out.optional("<b>", &self.b, "</b>");
         out.element("<a>", &self.a2, "</a>");

@@ -186,34 +186,25 @@ static PERSON: [Element; 2] = [
     Element::new(NAMESPACE_2, "age", 1).occurs(0, Some(1)),
 ];
 
-impl FromXml for Person {
-    const ATTRIBUTES: &'static xs::Attributes = {
-        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "id")]);
-        &ATTRIBUTES
-    };
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "Person"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&PERSON);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Person {
-            id: decoder.attribute(Self::ATTRIBUTES, 0)?,
+static PERSON_ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "id")]);
+impl ComplexType for Person {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE_2, "Person")
+        .attributes(&PERSON_ATTRIBUTES)
+        .content(xs::Content::Sequence(&PERSON));
+    const WRITES_ATTRIBUTES: bool = true;
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Person {
+            id: decoder.attribute(&PERSON_ATTRIBUTES, 0)?,
             name: decoder.required(&PERSON, 0)?,
             age: decoder.optional(&PERSON, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Person {
-    const HAS_ATTRIBUTES: bool = true;
-
-    fn attributes(&self, out: &mut Encoder) {
+    fn write_attributes(&self, out: &mut Encoder) {
         out.optional_attribute("id", &self.id);
     }
 
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<ns1:name>", &self.name, "</ns1:name>");
         out.optional("<ns1:age>", &self.age, "</ns1:age>");
     }
@@ -238,35 +229,26 @@ static PUPIL: [Element; 3] = [
     Element::new(NAMESPACE_2, "form", 4).types(&STRING_TYPES),
 ];
 
-impl FromXml for Pupil {
-    const ATTRIBUTES: &'static xs::Attributes = {
-        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "id")]);
-        &ATTRIBUTES
-    };
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "Pupil"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&PUPIL);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Pupil {
-            id: decoder.attribute(Self::ATTRIBUTES, 0)?,
+static PUPIL_ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "id")]);
+impl ComplexType for Pupil {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE_2, "Pupil")
+        .attributes(&PUPIL_ATTRIBUTES)
+        .content(xs::Content::Sequence(&PUPIL));
+    const WRITES_ATTRIBUTES: bool = true;
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Pupil {
+            id: decoder.attribute(&PUPIL_ATTRIBUTES, 0)?,
             name: decoder.required(&PUPIL, 0)?,
             age: decoder.optional(&PUPIL, 1)?,
             form: decoder.required(&PUPIL, 2)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Pupil {
-    const HAS_ATTRIBUTES: bool = true;
-
-    fn attributes(&self, out: &mut Encoder) {
+    fn write_attributes(&self, out: &mut Encoder) {
         out.optional_attribute("id", &self.id);
     }
 
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<ns1:name>", &self.name, "</ns1:name>");
         out.optional("<ns1:age>", &self.age, "</ns1:age>");
         out.element("<ns1:form>", &self.form, "</ns1:form>");
@@ -289,10 +271,8 @@ static PERSON_OR_DERIVED_TYPES: [xs::TypeName; 2] = [
     xs::TypeName::new(NAMESPACE_2, "Person"),
     xs::TypeName::new(NAMESPACE_2, "Pupil"),
 ];
-
 impl FromXml for PersonOrDerived {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         match decoder.type_of(&PERSON_OR_DERIVED_TYPES)? {
             0 => decoder.derived(element).map(Self::Person),
@@ -304,7 +284,6 @@ impl FromXml for PersonOrDerived {
 
 impl ToXml for PersonOrDerived {
     const HAS_ATTRIBUTES: bool = true;
-
     fn attributes(&self, out: &mut Encoder) {
         match self {
             Self::Person(value) => value.attributes(out),
@@ -367,25 +346,18 @@ static ECHO_REQUEST2: [Element; 4] = [
     Element::new("", "count", 7),
     Element::new("", "anything", 8),
 ];
-
-impl FromXml for EchoRequest2 {
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&ECHO_REQUEST2);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = EchoRequest2 {
+impl ComplexType for EchoRequest2 {
+    const MODEL: xs::Model = xs::Model::UNNAMED.content(xs::Content::Sequence(&ECHO_REQUEST2));
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(EchoRequest2 {
             person: decoder.required(&ECHO_REQUEST2, 0)?,
             r#type: decoder.required(&ECHO_REQUEST2, 1)?,
             count: decoder.required(&ECHO_REQUEST2, 2)?,
             anything: decoder.required(&ECHO_REQUEST2, 3)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for EchoRequest2 {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<Person>", &self.person, "</Person>");
         out.element("<type>", &self.r#type, "</type>");
         out.element("<count>", &self.count, "</count>");
@@ -412,25 +384,18 @@ static ECHO_RESPONSE: [Element; 4] = [
     Element::new("", "count", 12),
     Element::new("", "anything", 13),
 ];
-
-impl FromXml for EchoResponse {
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&ECHO_RESPONSE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = EchoResponse {
+impl ComplexType for EchoResponse {
+    const MODEL: xs::Model = xs::Model::UNNAMED.content(xs::Content::Sequence(&ECHO_RESPONSE));
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(EchoResponse {
             person: decoder.required(&ECHO_RESPONSE, 0)?,
             r#type: decoder.required(&ECHO_RESPONSE, 1)?,
             count: decoder.required(&ECHO_RESPONSE, 2)?,
             anything: decoder.required(&ECHO_RESPONSE, 3)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for EchoResponse {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<Person>", &self.person, "</Person>");
         out.element("<type>", &self.r#type, "</type>");
         out.element("<count>", &self.count, "</count>");
@@ -442,42 +407,28 @@ impl ToXml for EchoResponse {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PingRequest {}
 
-impl FromXml for PingRequest {
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&[]);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = PingRequest {};
-        decoder.leave(element, outer)?;
-        Ok(value)
+impl ComplexType for PingRequest {
+    const MODEL: xs::Model = xs::Model::UNNAMED.content(xs::Content::Sequence(&[]));
+    const WRITES_CHILDREN: bool = false;
+    fn read(_: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(PingRequest {})
     }
-}
 
-impl ToXml for PingRequest {
-    const HAS_CONTENT: bool = false;
-
-    fn content(&self, _: &mut Encoder) {}
+    fn write(&self, _: &mut Encoder) {}
 }
 
 /// The element `pingResponse` of rpc style.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PingResponse {}
 
-impl FromXml for PingResponse {
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&[]);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = PingResponse {};
-        decoder.leave(element, outer)?;
-        Ok(value)
+impl ComplexType for PingResponse {
+    const MODEL: xs::Model = xs::Model::UNNAMED.content(xs::Content::Sequence(&[]));
+    const WRITES_CHILDREN: bool = false;
+    fn read(_: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(PingResponse {})
     }
-}
 
-impl ToXml for PingResponse {
-    const HAS_CONTENT: bool = false;
-
-    fn content(&self, _: &mut Encoder) {}
+    fn write(&self, _: &mut Encoder) {}
 }
 
 /// The element `some` of rpc style.
@@ -490,23 +441,16 @@ pub struct SomeRequest {
 }
 
 static SOME_REQUEST: [Element; 2] = [Element::new("", "a", 17), Element::new("", "c", 18)];
-
-impl FromXml for SomeRequest {
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&SOME_REQUEST);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = SomeRequest {
+impl ComplexType for SomeRequest {
+    const MODEL: xs::Model = xs::Model::UNNAMED.content(xs::Content::Sequence(&SOME_REQUEST));
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(SomeRequest {
             a: decoder.required(&SOME_REQUEST, 0)?,
             c: decoder.required(&SOME_REQUEST, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for SomeRequest {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<a>", &self.a, "</a>");
         out.element("<c>", &self.c, "</c>");
     }
@@ -522,23 +466,16 @@ pub struct SomeResponse {
 }
 
 static SOME_RESPONSE: [Element; 2] = [Element::new("", "a", 20), Element::new("", "c", 21)];
-
-impl FromXml for SomeResponse {
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&SOME_RESPONSE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = SomeResponse {
+impl ComplexType for SomeResponse {
+    const MODEL: xs::Model = xs::Model::UNNAMED.content(xs::Content::Sequence(&SOME_RESPONSE));
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(SomeResponse {
             a: decoder.required(&SOME_RESPONSE, 0)?,
             c: decoder.required(&SOME_RESPONSE, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for SomeResponse {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<a>", &self.a, "</a>");
         out.element("<c>", &self.c, "</c>");
     }
@@ -552,22 +489,15 @@ pub struct WriteRequest {
 }
 
 static WRITE_REQUEST: [Element; 1] = [Element::new(NAMESPACE_2, "note", 23).types(&STRING_TYPES)];
-
-impl FromXml for WriteRequest {
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&WRITE_REQUEST);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = WriteRequest {
+impl ComplexType for WriteRequest {
+    const MODEL: xs::Model = xs::Model::UNNAMED.content(xs::Content::Sequence(&WRITE_REQUEST));
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(WriteRequest {
             text: decoder.required(&WRITE_REQUEST, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for WriteRequest {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<ns1:note>", &self.text, "</ns1:note>");
     }
 }
@@ -580,22 +510,15 @@ pub struct WriteResponse {
 }
 
 static WRITE_RESPONSE: [Element; 1] = [Element::new(NAMESPACE_2, "note", 25).types(&STRING_TYPES)];
-
-impl FromXml for WriteResponse {
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&WRITE_RESPONSE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = WriteResponse {
+impl ComplexType for WriteResponse {
+    const MODEL: xs::Model = xs::Model::UNNAMED.content(xs::Content::Sequence(&WRITE_RESPONSE));
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(WriteResponse {
             text: decoder.required(&WRITE_RESPONSE, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for WriteResponse {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<ns1:note>", &self.text, "</ns1:note>");
     }
 }
@@ -604,22 +527,14 @@ impl ToXml for WriteResponse {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EchoRequest {}
 
-impl FromXml for EchoRequest {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "EchoRequest"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&[]);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = EchoRequest {};
-        decoder.leave(element, outer)?;
-        Ok(value)
+impl ComplexType for EchoRequest {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE_2, "EchoRequest").content(xs::Content::Sequence(&[]));
+    const WRITES_CHILDREN: bool = false;
+    fn read(_: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(EchoRequest {})
     }
-}
 
-impl ToXml for EchoRequest {
-    const HAS_CONTENT: bool = false;
-
-    fn content(&self, _: &mut Encoder) {}
+    fn write(&self, _: &mut Encoder) {}
 }
 
 /// The element `bare` of rpc style.
@@ -630,22 +545,15 @@ pub struct BareRequest {
 }
 
 static BARE_REQUEST: [Element; 1] = [Element::new("", "a", 27)];
-
-impl FromXml for BareRequest {
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&BARE_REQUEST);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = BareRequest {
+impl ComplexType for BareRequest {
+    const MODEL: xs::Model = xs::Model::UNNAMED.content(xs::Content::Sequence(&BARE_REQUEST));
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(BareRequest {
             a: decoder.required(&BARE_REQUEST, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for BareRequest {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<a>", &self.a, "</a>");
     }
 }
@@ -658,22 +566,15 @@ pub struct BareResponse {
 }
 
 static BARE_RESPONSE: [Element; 1] = [Element::new("", "a", 29)];
-
-impl FromXml for BareResponse {
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&BARE_RESPONSE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = BareResponse {
+impl ComplexType for BareResponse {
+    const MODEL: xs::Model = xs::Model::UNNAMED.content(xs::Content::Sequence(&BARE_RESPONSE));
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(BareResponse {
             a: decoder.required(&BARE_RESPONSE, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for BareResponse {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<a>", &self.a, "</a>");
     }
 }

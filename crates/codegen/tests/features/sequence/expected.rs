@@ -132,21 +132,13 @@ impl<S: HttpService> FeatureClient<S> {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Nothing {}
 
-impl FromXml for Nothing {
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&[]);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Nothing {};
-        decoder.leave(element, outer)?;
-        Ok(value)
+impl ComplexType for Nothing {
+    const WRITES_CHILDREN: bool = false;
+    fn read(_: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Nothing {})
     }
-}
 
-impl ToXml for Nothing {
-    const HAS_CONTENT: bool = false;
-
-    fn content(&self, _: &mut Encoder) {}
+    fn write(&self, _: &mut Encoder) {}
 }
 
 /// The type `Value`.
@@ -168,26 +160,18 @@ static VALUE: [Element; 4] = [
     Element::new(NAMESPACE, "nothing", 2),
     Element::new(NAMESPACE, "first", 3),
 ];
-
-impl FromXml for Value {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(&[xs::First::Elements(&VALUE)]);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Value {
+impl ComplexType for Value {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Value {
             first: decoder.required(&VALUE, 0)?,
             second: decoder.required(&VALUE, 1)?,
             nothing: decoder.required(&VALUE, 2)?,
             first2: decoder.required(&VALUE, 3)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Value {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<first>", &self.first, "</first>");
         out.element("<second>", &self.second, "</second>");
         out.element("<nothing>", &self.nothing, "</nothing>");

@@ -160,32 +160,22 @@ pub struct Second {
 
 static SECOND: [Element; 1] = [Element::new(NAMESPACE, "text", 1).occurs(0, Some(1))];
 
-impl FromXml for Second {
-    const ATTRIBUTES: &'static xs::Attributes = {
-        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "id")]);
-        &ATTRIBUTES
-    };
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&SECOND);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Second {
-            id: decoder.attribute(Self::ATTRIBUTES, 0)?,
+static SECOND_ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "id")]);
+impl ComplexType for Second {
+    const MODEL: xs::Model = xs::Model::UNNAMED.attributes(&SECOND_ATTRIBUTES);
+    const WRITES_ATTRIBUTES: bool = true;
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Second {
+            id: decoder.attribute(&SECOND_ATTRIBUTES, 0)?,
             text: decoder.optional(&SECOND, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Second {
-    const HAS_ATTRIBUTES: bool = true;
-
-    fn attributes(&self, out: &mut Encoder) {
+    fn write_attributes(&self, out: &mut Encoder) {
         out.optional_attribute("id", &self.id);
     }
 
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<text>", &self.text, "</text>");
     }
 }
@@ -206,24 +196,16 @@ static ECHO_REQUEST: [Element; 3] = [
     Element::new(NAMESPACE, "second", 2),
     Element::new(NAMESPACE, "first", 3),
 ];
-
-impl FromXml for EchoRequest {
-    const CONTENT: &'static xs::Content = &xs::Content::Among(&[xs::First::Elements(&ECHO_REQUEST)]);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = EchoRequest {
+impl ComplexType for EchoRequest {
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(EchoRequest {
             one: decoder.required(&ECHO_REQUEST, 0)?,
             two: decoder.required(&ECHO_REQUEST, 1)?,
             again: decoder.required(&ECHO_REQUEST, 2)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for EchoRequest {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<first>", &self.one, "</first>");
         out.element("<second>", &self.two, "</second>");
         out.element("<first>", &self.again, "</first>");
@@ -246,24 +228,16 @@ static ECHO_RESPONSE: [Element; 3] = [
     Element::new(NAMESPACE, "second", 5),
     Element::new(NAMESPACE, "first", 6),
 ];
-
-impl FromXml for EchoResponse {
-    const CONTENT: &'static xs::Content = &xs::Content::Among(&[xs::First::Elements(&ECHO_RESPONSE)]);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = EchoResponse {
+impl ComplexType for EchoResponse {
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(EchoResponse {
             one: decoder.required(&ECHO_RESPONSE, 0)?,
             two: decoder.required(&ECHO_RESPONSE, 1)?,
             again: decoder.required(&ECHO_RESPONSE, 2)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for EchoResponse {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<first>", &self.one, "</first>");
         out.element("<second>", &self.two, "</second>");
         out.element("<first>", &self.again, "</first>");
@@ -345,24 +319,16 @@ pub mod other {
         Element::new(super::NAMESPACE_2, "a", 8),
         Element::new(super::NAMESPACE_2, "b", 9).occurs(0, None),
     ];
-
-    impl FromXml for Content {
-        const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(super::NAMESPACE_2, "Content"));
-        const CONTENT: &'static xs::Content = &xs::Content::Sequence(&CONTENT);
-
-        fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-            let outer = decoder.enter(element);
-            let value = Content {
+    impl ComplexType for Content {
+        const MODEL: xs::Model = xs::Model::named(super::NAMESPACE_2, "Content");
+        fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+            Ok(Content {
                 a: decoder.required(&CONTENT, 0)?,
                 b: decoder.repeated(&CONTENT, 1)?,
-            };
-            decoder.leave(element, outer)?;
-            Ok(value)
+            })
         }
-    }
 
-    impl ToXml for Content {
-        fn content(&self, out: &mut Encoder) {
+        fn write(&self, out: &mut Encoder) {
             out.element("<ns1:a>", &self.a, "</ns1:a>");
             out.repeated("<ns1:b>", &self.b, "</ns1:b>");
         }

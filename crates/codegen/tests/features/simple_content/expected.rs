@@ -137,19 +137,16 @@ pub struct Plain {
     pub value_attribute: Option<i32>,
 }
 
+static PLAIN_ATTRIBUTES: xs::Attributes = xs::Attributes::new(
+    &[xs::Attribute::new("", "currency").fixed("EUR"), xs::Attribute::new("", "value")],
+);
 impl FromXml for Plain {
-    const ATTRIBUTES: &'static xs::Attributes = {
-        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(
-            &[xs::Attribute::new("", "currency").fixed("EUR"), xs::Attribute::new("", "value")],
-        );
-        &ATTRIBUTES
-    };
+    const ATTRIBUTES: &'static xs::Attributes = &PLAIN_ATTRIBUTES;
     const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Plain"));
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        decoder.attribute::<String>(Self::ATTRIBUTES, 0)?;
+        decoder.attribute::<String>(&PLAIN_ATTRIBUTES, 0)?;
         Ok(Plain {
-            value_attribute: decoder.attribute(Self::ATTRIBUTES, 1)?,
+            value_attribute: decoder.attribute(&PLAIN_ATTRIBUTES, 1)?,
             value: decoder.simple(element)?,
         })
     }
@@ -157,7 +154,6 @@ impl FromXml for Plain {
 
 impl ToXml for Plain {
     const HAS_ATTRIBUTES: bool = true;
-
     fn attributes(&self, out: &mut Encoder) {
         out.raw(" currency=\"EUR\"");
         out.optional_attribute("value", &self.value_attribute);
@@ -177,15 +173,12 @@ pub struct Name {
     pub lang: Option<::castile::datatypes::Language>,
 }
 
+static NAME_ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "lang")]);
 impl FromXml for Name {
-    const ATTRIBUTES: &'static xs::Attributes = {
-        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "lang")]);
-        &ATTRIBUTES
-    };
-
+    const ATTRIBUTES: &'static xs::Attributes = &NAME_ATTRIBUTES;
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         Ok(Name {
-            lang: decoder.attribute(Self::ATTRIBUTES, 0)?,
+            lang: decoder.attribute(&NAME_ATTRIBUTES, 0)?,
             value: decoder.simple(element)?,
         })
     }
@@ -193,7 +186,6 @@ impl FromXml for Name {
 
 impl ToXml for Name {
     const HAS_ATTRIBUTES: bool = true;
-
     fn attributes(&self, out: &mut Encoder) {
         out.optional_attribute("lang", &self.lang);
     }
@@ -213,24 +205,16 @@ pub struct Value {
 }
 
 static VALUE: [Element; 2] = [Element::new(NAMESPACE, "plain", 0).occurs(0, None), Element::new(NAMESPACE, "name", 1)];
-
-impl FromXml for Value {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Value {
+impl ComplexType for Value {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Value {
             plain: decoder.repeated(&VALUE, 0)?,
             name: decoder.required(&VALUE, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Value {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.repeated("<ns1:plain>", &self.plain, "</ns1:plain>");
         out.element("<ns1:name>", &self.name, "</ns1:name>");
     }

@@ -199,14 +199,10 @@ static VALUE: [Element; 16] = [
     Element::new(NAMESPACE, "derived", 14).types(&DERIVED_TYPES).occurs(0, Some(1)),
     Element::new(NAMESPACE, "preset", 15).default("7").types(&INT_TYPES).occurs(0, Some(1)),
 ];
-
-impl FromXml for Value {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Value {
+impl ComplexType for Value {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Value {
             string: decoder.optional(&VALUE, 0)?,
             boolean: decoder.optional(&VALUE, 1)?,
             float: decoder.optional(&VALUE, 2)?,
@@ -223,14 +219,10 @@ impl FromXml for Value {
             base64_binary: decoder.optional(&VALUE, 13)?,
             derived: decoder.optional(&VALUE, 14)?,
             preset: decoder.optional(&VALUE, 15)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Value {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<string>", &self.string, "</string>");
         out.optional("<boolean>", &self.boolean, "</boolean>");
         out.optional("<float>", &self.float, "</float>");

@@ -147,23 +147,15 @@ pub struct Value {
 }
 
 static VALUE: [Element; 1] = [Element::new(NAMESPACE, "ask", 0)];
-
-impl FromXml for Value {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Value {
+impl ComplexType for Value {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Value {
             ask: decoder.required(&VALUE, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Value {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<ask>", &self.ask, "</ask>");
     }
 }
@@ -176,23 +168,15 @@ pub struct Version {
 }
 
 static VERSION: [Element; 1] = [Element::new(NAMESPACE, "number", 3)];
-
-impl FromXml for Version {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Version"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VERSION);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Version {
+impl ComplexType for Version {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Version");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Version {
             number: decoder.required(&VERSION, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Version {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<number>", &self.number, "</number>");
     }
 }
@@ -205,23 +189,15 @@ pub struct SoapVersionType {
 }
 
 static SOAP_VERSION_TYPE: [Element; 1] = [Element::new(NAMESPACE, "version", 4).occurs(0, Some(1))];
-
-impl FromXml for SoapVersionType {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "SoapVersion"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&SOAP_VERSION_TYPE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = SoapVersionType {
+impl ComplexType for SoapVersionType {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "SoapVersion");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(SoapVersionType {
             version: decoder.optional(&SOAP_VERSION_TYPE, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for SoapVersionType {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<version>", &self.version, "</version>");
     }
 }
@@ -235,7 +211,6 @@ pub enum EchoFault {
 
 impl FaultDetail for EchoFault {
     const ELEMENTS: &'static [Element] = &[Element::new(NAMESPACE, "tooOld", 5)];
-
     fn read(decoder: &mut Decoder<'_>, index: usize) -> Result<Self, Error> {
         let element = &Self::ELEMENTS[index];
         decoder.root(element).map(Self::TooOld)

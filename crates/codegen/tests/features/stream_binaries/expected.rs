@@ -169,24 +169,16 @@ static PHOTOS: [Element; 2] = [
     Element::new(NAMESPACE, "photo", 0).occurs(1, None),
     Element::new(NAMESPACE, "typed", 1).occurs(0, Some(1)),
 ];
-
-impl FromXml for Photos {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Photos"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&PHOTOS);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Photos {
+impl ComplexType for Photos {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Photos");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Photos {
             photo: decoder.repeated(&PHOTOS, 0)?,
             typed: decoder.optional(&PHOTOS, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Photos {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.repeated("<photo>", &self.photo, "</photo>");
         out.optional("<typed>", &self.typed, "</typed>");
     }
@@ -233,18 +225,15 @@ pub mod xmlmime {
         pub content_type: Option<String>,
     }
 
+    static BASE64_BINARY_ATTRIBUTES: xs::Attributes = xs::Attributes::new(
+        &[xs::Attribute::new(super::NAMESPACE_2, "contentType")],
+    );
     impl FromXml for Base64Binary {
-        const ATTRIBUTES: &'static xs::Attributes = {
-            static ATTRIBUTES: xs::Attributes = xs::Attributes::new(
-                &[xs::Attribute::new(super::NAMESPACE_2, "contentType")],
-            );
-            &ATTRIBUTES
-        };
+        const ATTRIBUTES: &'static xs::Attributes = &BASE64_BINARY_ATTRIBUTES;
         const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(super::NAMESPACE_2, "base64Binary"));
-
         fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
             Ok(Base64Binary {
-                content_type: decoder.attribute(Self::ATTRIBUTES, 0)?,
+                content_type: decoder.attribute(&BASE64_BINARY_ATTRIBUTES, 0)?,
                 value: decoder.simple(element)?,
             })
         }
@@ -252,7 +241,6 @@ pub mod xmlmime {
 
     impl ToXml for Base64Binary {
         const HAS_ATTRIBUTES: bool = true;
-
         fn attributes(&self, out: &mut Encoder) {
             out.optional_attribute("ns1:contentType", &self.content_type);
         }

@@ -138,26 +138,16 @@ pub struct Animal {
 }
 
 static ANIMAL: [Element; 1] = [Element::new(NAMESPACE, "name", 2)];
-
-impl FromXml for Animal {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Animal"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(
-        &[xs::First::Elements(&ANIMAL), xs::First::Group(<AnimalElement2 as ::castile::codegen::Group>::ALL)],
-    );
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Animal {
+impl ComplexType for Animal {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Animal");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Animal {
             name: decoder.required(&ANIMAL, 0)?,
             animal: decoder.optional_group()?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Animal {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<name>", &self.name, "</name>");
         out.optional_group(&self.animal);
     }
@@ -179,10 +169,8 @@ static ANIMAL_OR_DERIVED_TYPES: [xs::TypeName; 2] = [
     xs::TypeName::new(NAMESPACE, "Animal"),
     xs::TypeName::new(NAMESPACE, "Dog"),
 ];
-
 impl FromXml for AnimalOrDerived {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         match decoder.type_of(&ANIMAL_OR_DERIVED_TYPES)? {
             0 => decoder.derived(element).map(Self::Animal),
@@ -194,7 +182,6 @@ impl FromXml for AnimalOrDerived {
 
 impl ToXml for AnimalOrDerived {
     const HAS_ATTRIBUTES: bool = true;
-
     fn attributes(&self, out: &mut Encoder) {
         match self {
             Self::Animal(value) => value.attributes(out),
@@ -238,10 +225,8 @@ static ANIMAL_ELEMENT2: [Element; 3] = [
     Element::new(NAMESPACE, "cat", 3),
     Element::new(NAMESPACE, "kitten", 4),
 ];
-
 impl ::castile::codegen::Group for AnimalElement2 {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(&ANIMAL_ELEMENT2)];
-
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         let Some(index) = decoder.next_of(&ANIMAL_ELEMENT2)? else { return Ok(None) };
         let choice = match index {
@@ -273,27 +258,17 @@ pub struct Dog {
 }
 
 static DOG: [Element; 2] = [Element::new(NAMESPACE, "name", 0), Element::new(NAMESPACE, "barks", 5)];
-
-impl FromXml for Dog {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Dog"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(
-        &[xs::First::Elements(&DOG), xs::First::Group(<AnimalElement2 as ::castile::codegen::Group>::ALL)],
-    );
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Dog {
+impl ComplexType for Dog {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Dog");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Dog {
             name: decoder.required(&DOG, 0)?,
             animal: decoder.optional_group()?,
             barks: decoder.required(&DOG, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Dog {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<name>", &self.name, "</name>");
         out.optional_group(&self.animal);
         out.element("<barks>", &self.barks, "</barks>");
@@ -317,10 +292,8 @@ static ANIMAL_ELEMENT: [Element; 3] = [
     Element::new(NAMESPACE, "cat", 7),
     Element::new(NAMESPACE, "kitten", 8),
 ];
-
 impl ::castile::codegen::Group for AnimalElement {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(&ANIMAL_ELEMENT)];
-
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         let Some(index) = decoder.next_of(&ANIMAL_ELEMENT)? else { return Ok(None) };
         let choice = match index {
@@ -351,10 +324,8 @@ pub enum NoteElement {
 }
 
 static NOTE_ELEMENT: [Element; 2] = [Element::new(NAMESPACE, "note", 9), Element::new(NAMESPACE, "remark", 10)];
-
 impl ::castile::codegen::Group for NoteElement {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(&NOTE_ELEMENT)];
-
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         let Some(index) = decoder.next_of(&NOTE_ELEMENT)? else { return Ok(None) };
         let choice = match index {
@@ -392,10 +363,8 @@ static VALUE_CHOICE: [Element; 4] = [
     Element::new(NAMESPACE, "cat", 13),
     Element::new(NAMESPACE, "kitten", 14),
 ];
-
 impl ::castile::codegen::Group for ValueChoice {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(&VALUE_CHOICE)];
-
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         let Some(index) = decoder.next_of(&VALUE_CHOICE)? else { return Ok(None) };
         let choice = match index {
@@ -431,33 +400,18 @@ pub struct Value {
 }
 
 static VALUE: [Element; 1] = [Element::new(NAMESPACE, "sealed", 15).occurs(0, Some(1))];
-
-impl FromXml for Value {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(
-        &[
-            xs::First::Elements(&VALUE),
-            xs::First::Group(<AnimalElement as ::castile::codegen::Group>::ALL),
-            xs::First::Group(<NoteElement as ::castile::codegen::Group>::ALL),
-            xs::First::Group(<ValueChoice as ::castile::codegen::Group>::ALL),
-        ],
-    );
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Value {
+impl ComplexType for Value {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Value {
             animal: decoder.repeated_group(1, None)?,
             note: decoder.optional_group()?,
             choice: decoder.optional_group()?,
             sealed: decoder.optional(&VALUE, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Value {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.groups(&self.animal);
         out.optional_group(&self.note);
         out.optional_group(&self.choice);

@@ -171,37 +171,26 @@ static VALUE: [Element; 5] = [
     Element::new(NAMESPACE_2, "b", 6),
 ];
 
-impl FromXml for Value {
-    const ATTRIBUTES: &'static xs::Attributes = {
-        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "kind")]);
-        &ATTRIBUTES
-    };
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE_2, "Value"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Value {
-            kind: decoder.attribute(Self::ATTRIBUTES, 0)?,
+static VALUE_ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "kind")]);
+impl ComplexType for Value {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE_2, "Value").attributes(&VALUE_ATTRIBUTES);
+    const WRITES_ATTRIBUTES: bool = true;
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Value {
+            kind: decoder.attribute(&VALUE_ATTRIBUTES, 0)?,
             a: decoder.required(&VALUE, 0)?,
             note: decoder.required(&VALUE, 1)?,
             part: decoder.required(&VALUE, 2)?,
             parts: decoder.optional(&VALUE, 3)?,
             b: decoder.required(&VALUE, 4)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Value {
-    const HAS_ATTRIBUTES: bool = true;
-
-    fn attributes(&self, out: &mut Encoder) {
+    fn write_attributes(&self, out: &mut Encoder) {
         out.optional_attribute("kind", &self.kind);
     }
 
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<ns1:a>", &self.a, "</ns1:a>");
         out.element("<note>", &self.note, "</note>");
         out.element("<ns1:part>", &self.part, "</ns1:part>");
@@ -272,23 +261,15 @@ pub mod other {
     }
 
     static PART: [Element; 1] = [Element::new(super::NAMESPACE, "a", 2)];
-
-    impl FromXml for Part {
-        const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(super::NAMESPACE, "Part"));
-        const CONTENT: &'static xs::Content = &xs::Content::Sequence(&PART);
-
-        fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-            let outer = decoder.enter(element);
-            let value = Part {
+    impl ComplexType for Part {
+        const MODEL: xs::Model = xs::Model::named(super::NAMESPACE, "Part");
+        fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+            Ok(Part {
                 a: decoder.required(&PART, 0)?,
-            };
-            decoder.leave(element, outer)?;
-            Ok(value)
+            })
         }
-    }
 
-    impl ToXml for Part {
-        fn content(&self, out: &mut Encoder) {
+        fn write(&self, out: &mut Encoder) {
             out.element("<a>", &self.a, "</a>");
         }
     }
@@ -301,22 +282,14 @@ pub mod other {
     }
 
     static PARTS: [Element; 1] = [Element::new(super::NAMESPACE, "part", 4).occurs(1, None)];
-
-    impl FromXml for Parts {
-        const CONTENT: &'static xs::Content = &xs::Content::Sequence(&PARTS);
-
-        fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-            let outer = decoder.enter(element);
-            let value = Parts {
+    impl ComplexType for Parts {
+        fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+            Ok(Parts {
                 part: decoder.repeated(&PARTS, 0)?,
-            };
-            decoder.leave(element, outer)?;
-            Ok(value)
+            })
         }
-    }
 
-    impl ToXml for Parts {
-        fn content(&self, out: &mut Encoder) {
+        fn write(&self, out: &mut Encoder) {
             out.repeated("<part>", &self.part, "</part>");
         }
     }

@@ -148,23 +148,15 @@ pub struct Value {
 }
 
 static VALUE: [Element; 1] = [Element::new(NAMESPACE, "ask", 0)];
-
-impl FromXml for Value {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Value {
+impl ComplexType for Value {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value").content(xs::Content::Sequence(&VALUE));
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Value {
             ask: decoder.required(&VALUE, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Value {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<ask>", &self.ask, "</ask>");
     }
 }
@@ -182,24 +174,16 @@ static OUT_OF_STOCK: [Element; 2] = [
     Element::new(NAMESPACE, "item", 3),
     Element::new(NAMESPACE_2, "left", 4).occurs(0, Some(1)),
 ];
-
-impl FromXml for OutOfStock {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "OutOfStock"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&OUT_OF_STOCK);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = OutOfStock {
+impl ComplexType for OutOfStock {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "OutOfStock").content(xs::Content::Sequence(&OUT_OF_STOCK));
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(OutOfStock {
             item: decoder.required(&OUT_OF_STOCK, 0)?,
             left: decoder.optional(&OUT_OF_STOCK, 1)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for OutOfStock {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<item>", &self.item, "</item>");
         out.optional("<ns1:left>", &self.left, "</ns1:left>");
     }

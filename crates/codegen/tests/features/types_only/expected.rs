@@ -37,10 +37,8 @@ static PART_CHOICE: [Element; 2] = [
     Element::new(NAMESPACE, "color", 0).types(&COLOR_TYPES),
     Element::new(NAMESPACE, "size", 1),
 ];
-
 impl ::castile::codegen::Group for PartChoice {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(&PART_CHOICE)];
-
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         let Some(index) = decoder.next_of(&PART_CHOICE)? else { return Ok(None) };
         let choice = match index {
@@ -66,22 +64,13 @@ pub struct Part {
     pub choice: PartChoice,
 }
 
-impl FromXml for Part {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Part"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(
-        &[xs::First::Group(<PartChoice as ::castile::codegen::Group>::ALL)],
-    );
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Part { choice: decoder.group()? };
-        decoder.leave(element, outer)?;
-        Ok(value)
+impl ComplexType for Part {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Part");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Part { choice: decoder.group()? })
     }
-}
 
-impl ToXml for Part {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.group(&self.choice);
     }
 }
@@ -96,35 +85,22 @@ pub struct Further {
     pub choice: PartChoice,
 }
 
-impl FromXml for Further {
-    const ATTRIBUTES: &'static xs::Attributes = {
-        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "id")]);
-        &ATTRIBUTES
-    };
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Further"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(
-        &[xs::First::Group(<PartChoice as ::castile::codegen::Group>::ALL)],
-    );
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Further {
-            id: decoder.attribute(Self::ATTRIBUTES, 0)?,
+static FURTHER_ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "id")]);
+impl ComplexType for Further {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Further").attributes(&FURTHER_ATTRIBUTES);
+    const WRITES_ATTRIBUTES: bool = true;
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Further {
+            id: decoder.attribute(&FURTHER_ATTRIBUTES, 0)?,
             choice: decoder.group()?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Further {
-    const HAS_ATTRIBUTES: bool = true;
-
-    fn attributes(&self, out: &mut Encoder) {
+    fn write_attributes(&self, out: &mut Encoder) {
         out.optional_attribute("id", &self.id);
     }
 
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.group(&self.choice);
     }
 }
@@ -146,10 +122,8 @@ static PART_OR_DERIVED_TYPES: [xs::TypeName; 2] = [
     xs::TypeName::new(NAMESPACE, "Part"),
     xs::TypeName::new(NAMESPACE, "Further"),
 ];
-
 impl FromXml for PartOrDerived {
     const ATTRIBUTES: &'static xs::Attributes = &xs::Attributes::ANY;
-
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         match decoder.type_of(&PART_OR_DERIVED_TYPES)? {
             0 => decoder.derived(element).map(Self::Part),
@@ -161,7 +135,6 @@ impl FromXml for PartOrDerived {
 
 impl ToXml for PartOrDerived {
     const HAS_ATTRIBUTES: bool = true;
-
     fn attributes(&self, out: &mut Encoder) {
         match self {
             Self::Part(value) => value.attributes(out),
@@ -197,22 +170,14 @@ pub struct Parts {
 }
 
 static PARTS: [Element; 1] = [Element::new(NAMESPACE, "part", 2).occurs(1, None)];
-
-impl FromXml for Parts {
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&PARTS);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Parts {
+impl ComplexType for Parts {
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Parts {
             part: decoder.repeated(&PARTS, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Parts {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.repeated("<part>", &self.part, "</part>");
     }
 }

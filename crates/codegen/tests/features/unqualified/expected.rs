@@ -136,22 +136,14 @@ pub struct Part {
 }
 
 static PART: [Element; 1] = [Element::new("", "b", 3)];
-
-impl FromXml for Part {
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&PART);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Part {
+impl ComplexType for Part {
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Part {
             b: decoder.required(&PART, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Part {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<b>", &self.b, "</b>");
     }
 }
@@ -175,26 +167,18 @@ static VALUE: [Element; 4] = [
     Element::new(NAMESPACE, "qualified", 2),
     Element::new("", "part", 4).occurs(0, Some(1)),
 ];
-
-impl FromXml for Value {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
-    const CONTENT: &'static xs::Content = &xs::Content::Sequence(&VALUE);
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Value {
+impl ComplexType for Value {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Value {
             head: decoder.required(&VALUE, 0)?,
             a: decoder.required(&VALUE, 1)?,
             qualified: decoder.required(&VALUE, 2)?,
             part: decoder.optional(&VALUE, 3)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Value {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<ns1:head>", &self.head, "</ns1:head>");
         out.element("<a>", &self.a, "</a>");
         out.element("<ns1:qualified>", &self.qualified, "</ns1:qualified>");

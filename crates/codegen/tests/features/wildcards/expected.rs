@@ -141,44 +141,26 @@ pub struct Extensible {
 
 static EXTENSIBLE: [Element; 1] = [Element::new(NAMESPACE, "a", 0)];
 
-impl FromXml for Extensible {
-    const ATTRIBUTES: &'static xs::Attributes = {
-        static ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[]).and(xs::Wildcard::new(xs::Namespaces::Any));
-        &ATTRIBUTES
-    };
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Extensible"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(
-        &[
-            xs::First::Elements(&EXTENSIBLE),
-            xs::First::Wildcard(const {
-                &xs::Wildcard::new(xs::Namespaces::Not("urn:wildcards"))
-            }),
-        ],
-    );
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Extensible {
-            any_attributes: decoder.any_attributes(Self::ATTRIBUTES),
+static EXTENSIBLE_ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[]).and(xs::Wildcard::new(xs::Namespaces::Any));
+impl ComplexType for Extensible {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Extensible").attributes(&EXTENSIBLE_ATTRIBUTES);
+    const WRITES_ATTRIBUTES: bool = true;
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Extensible {
+            any_attributes: decoder.any_attributes(&EXTENSIBLE_ATTRIBUTES),
             a: decoder.required(&EXTENSIBLE, 0)?,
             any: decoder
                 .repeated_any(const {
                     &xs::Wildcard::new(xs::Namespaces::Not("urn:wildcards")).occurs(0, None)
                 })?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Extensible {
-    const HAS_ATTRIBUTES: bool = true;
-
-    fn attributes(&self, out: &mut Encoder) {
+    fn write_attributes(&self, out: &mut Encoder) {
         out.any_attributes(&self.any_attributes);
     }
 
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.element("<a>", &self.a, "</a>");
         out.any_elements(&self.any);
     }
@@ -195,7 +177,6 @@ pub enum ValueChoice {
 }
 
 static VALUE_CHOICE: [Element; 1] = [Element::new(NAMESPACE, "b", 2)];
-
 impl ::castile::codegen::Group for ValueChoice {
     const FIRST: &'static [xs::First] = &[
         xs::First::Elements(&VALUE_CHOICE),
@@ -236,15 +217,9 @@ pub struct Ambiguous {
 }
 
 static AMBIGUOUS: [Element; 1] = [Element::new(NAMESPACE, "declared", 6)];
-
-impl FromXml for Ambiguous {
-    const CONTENT: &'static xs::Content = &xs::Content::Among(
-        &[xs::First::Elements(&AMBIGUOUS), xs::First::Wildcard(const { &xs::Wildcard::new(xs::Namespaces::Any) })],
-    );
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Ambiguous {
+impl ComplexType for Ambiguous {
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Ambiguous {
             any: decoder
                 .optional_any(const {
                     &xs::Wildcard::new(xs::Namespaces::Any)
@@ -253,14 +228,10 @@ impl FromXml for Ambiguous {
                         })
                 })?,
             declared: decoder.required(&AMBIGUOUS, 0)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Ambiguous {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.any(&self.any);
         out.element("<declared>", &self.declared, "</declared>");
     }
@@ -292,22 +263,10 @@ static VALUE: [Element; 5] = [
     Element::new(NAMESPACE, "untyped", 5).occurs(0, Some(1)),
     Element::new(NAMESPACE, "ambiguous", 7).occurs(0, Some(1)),
 ];
-
-impl FromXml for Value {
-    const TYPE: Option<xs::TypeName> = Some(xs::TypeName::new(NAMESPACE, "Value"));
-    const CONTENT: &'static xs::Content = &xs::Content::Among(
-        &[
-            xs::First::Elements(&VALUE),
-            xs::First::Group(<ValueChoice as ::castile::codegen::Group>::ALL),
-            xs::First::Wildcard(const {
-                &xs::Wildcard::new(xs::Namespaces::OneOf(&["urn:wildcards"]))
-            }),
-        ],
-    );
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let outer = decoder.enter(element);
-        let value = Value {
+impl ComplexType for Value {
+    const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        Ok(Value {
             extensible: decoder.optional(&VALUE, 0)?,
             choice: decoder.repeated_group(0, None)?,
             c: decoder.optional(&VALUE, 1)?,
@@ -319,14 +278,10 @@ impl FromXml for Value {
             anything: decoder.repeated(&VALUE, 2)?,
             untyped: decoder.optional(&VALUE, 3)?,
             ambiguous: decoder.optional(&VALUE, 4)?,
-        };
-        decoder.leave(element, outer)?;
-        Ok(value)
+        })
     }
-}
 
-impl ToXml for Value {
-    fn content(&self, out: &mut Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.optional("<extensible>", &self.extensible, "</extensible>");
         out.groups(&self.choice);
         out.optional("<c>", &self.c, "</c>");

@@ -1,0 +1,65 @@
+//! Complex types whose values are made of children.
+
+use crate::Error;
+use crate::from_xml::{Decoder, FromXml};
+use crate::schema::{Attributes, Content, Element, Model, TypeName};
+use crate::to_xml::{Encoder, ToXml};
+
+/// A complex type whose values are made of children (XSD Part 1 §3.4): elements, groups of them, or mixed content.
+///
+/// Whatever is one can be read from and written as an element.
+pub trait ComplexType: Sized + Send + Sync + 'static {
+    /// What it says of elements.
+    const MODEL: Model = Model::UNNAMED;
+    /// Whether there are attributes to be written.
+    const WRITES_ATTRIBUTES: bool = false;
+    /// Whether there may be children. An element that can have none is an empty-element tag.
+    const WRITES_CHILDREN: bool = true;
+
+    /// Reads all children. The attributes are at hand until the first one is read.
+    ///
+    /// # Errors
+    /// What the document has instead, with its place.
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error>;
+
+    /// Writes the attributes.
+    fn write_attributes(&self, out: &mut Encoder) {
+        let _ = out;
+    }
+
+    /// Writes the children.
+    fn write(&self, out: &mut Encoder);
+}
+
+impl<T: ComplexType> FromXml for T {
+    const ATTRIBUTES: &'static Attributes = T::MODEL.attributes;
+    const TYPE: Option<TypeName> = T::MODEL.name;
+    const CONTENT: &'static Content = &T::MODEL.content;
+
+    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
+        let outer = decoder.enter(element);
+        // As in a sequence: `?` would move the value once more, and be more functions for each type.
+        match T::read(decoder) {
+            Ok(value) => match decoder.leave(element, outer) {
+                Ok(()) => Ok(value),
+                Err(error) => Err(error),
+            },
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl<T: ComplexType> ToXml for T {
+    const HAS_ATTRIBUTES: bool = T::WRITES_ATTRIBUTES;
+    const HAS_CONTENT: bool = T::WRITES_CHILDREN;
+
+    #[inline]
+    fn attributes(&self, out: &mut Encoder) {
+        self.write_attributes(out);
+    }
+
+    #[inline]
+    fn content(&self, out: &mut Encoder) {
+        self.write(out);
+    }
+}

@@ -190,8 +190,30 @@ pub(crate) struct Struct {
     /// What takes other attributes.
     pub(crate) any_attributes: Option<(Ident, Wildcard)>,
     pub(crate) content: Content,
-    /// Whether every field has a default value.
-    pub(crate) has_default: bool,
+    pub(crate) made: Made,
+}
+
+/// How a program makes a value of a struct without naming all fields.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Made {
+    /// It names them all.
+    #[default]
+    Whole,
+    /// Every field has the default value of its Rust type.
+    ByDefault,
+    /// Every field has a default value, some of them that of the contract.
+    ByDefaultOfContract,
+    /// It says what must be there.
+    OfParts,
+}
+
+/// The value of an attribute that is absent, as Rust has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum DefaultValue {
+    Text(String),
+    /// A number or a truth value.
+    Literal(String),
+    Variant(Path, Ident),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -233,6 +255,8 @@ pub(crate) struct Attribute {
     pub(crate) base: Base,
     pub(crate) facets: Option<Path>,
     pub(crate) presence: Presence,
+    /// What a new value has, if it has a default that can be written in Rust.
+    pub(crate) default: Option<DefaultValue>,
     /// The name as it stands in the tag.
     pub(crate) tag: String,
 }

@@ -1,6 +1,7 @@
 //! The service model to a plan: which types are needed, what they are called, how they hold together.
 
 mod below;
+mod documentation;
 mod encoded;
 mod facets;
 mod finish;
@@ -53,6 +54,7 @@ pub(crate) fn plan(
         streams_binaries: options.stream_binaries,
         restrictions: HashMap::new(),
         named_types: HashMap::new(),
+        facets_in_words: HashMap::new(),
         diagnostics,
         names: vec![Names::default()],
         modules: vec![Module { namespace: definitions.target_namespace.clone(), ident: Ident::new("root") }],
@@ -126,6 +128,8 @@ struct Planner<'a> {
     restrictions: HashMap<TypeId, Option<Path>>,
     /// The simple types whose elements were looked at, with those that may be named on them; `None` where the Rust type tells.
     named_types: HashMap<TypeId, Option<Path>>,
+    /// What facets of simple types say, as documentation.
+    facets_in_words: HashMap<TypeId, Rc<str>>,
     diagnostics: &'a mut Vec<Diagnostic>,
     /// The names in each module.
     names: Vec<Names>,

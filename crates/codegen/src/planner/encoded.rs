@@ -42,8 +42,8 @@ impl Planner<'_> {
             let value = self.encoded(type_id, &format!("{} {name}", path.ident));
             let element = self.accessor_element(name, type_id, &value);
             accessors.push(Accessor {
+                documentation: self.value_documentation(&[], "part", &part.name, &ident, type_id),
                 ident,
-                documentation: format!("The part `{}`.", part.name),
                 element,
                 value,
                 held: Held::InPlace,
@@ -149,10 +149,10 @@ impl Planner<'_> {
             let declaration = &self.schema[element];
             let name = declaration.name.local();
             let value = self.encoded(declaration.type_id, &format!("{} {name}", path.ident));
-            let documentation = text(&[&declaration.annotation.documentation]);
+            let texts = [&declaration.annotation.documentation];
             accessors.push(Accessor {
+                documentation: self.value_documentation(&texts, "accessor", name, &ident, declaration.type_id),
                 ident,
-                documentation: documentation.unwrap_or_else(|| format!("The accessor `{name}`.")),
                 element: self.accessor_element(name, declaration.type_id, &value),
                 value,
                 held: Held::InPlace,

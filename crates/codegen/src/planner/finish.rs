@@ -4,9 +4,10 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use castile_xml::XML_NAMESPACE;
 
+use crate::names::Ident;
 use crate::plan::{
-    Base, Content, Element, EncodedValue, Field, Item, Nil, Occurrence, Path, Payload, Presence, Role, Root, Service,
-    Struct, Term, TypeName,
+    Base, Content, DefaultValue, Element, EncodedValue, Enumeration, Field, Item, Made, Nil, Occurrence, Path, Payload,
+    Presence, Role, Root, Service, Struct, Term, TypeName,
 };
 use crate::tags::Tags;
 
@@ -160,14 +161,16 @@ fn type_tag(type_name: &TypeName, tags: &Tags) -> String {
     }
 }
 
-/// A type has a default if those of its required fields have; circles run through fields that are not required.
+/// A type has a default if those of its required fields have; circles run through fields that are not required. Other
+/// types are made of what must be there.
 fn add_defaults(items: &mut [Item]) {
+    add_default_values(items);
     let mut known: HashSet<Path> = HashSet::new();
     loop {
         let before = known.len();
         for item in items.iter_mut() {
             let Item::Struct(planned) = item else { continue };
-            if planned.has_default {
+            if planned.made != Made::Whole {
                 continue;
             }
             let content = match &planned.content {
@@ -180,18 +183,62 @@ fn add_defaults(items: &mut [Item]) {
             let attributes = planned.attributes.iter().all(|attribute| match attribute.presence {
                 Presence::Required => has_default(&attribute.base, &known),
                 Presence::Optional | Presence::Fixed { .. } => true,
-                // What the contract says is another than what Rust says.
-                Presence::Default(_) => false,
+                Presence::Default(_) => attribute.default.is_some(),
             });
             // A group that is empty would not be there when it is read again.
             if content && attributes && (planned.role != Role::Group || !planned_is_empty(&planned.content)) {
-                planned.has_default = true;
+                let says_more = planned.attributes.iter().any(|attribute| attribute.default.is_some());
+                planned.made = if says_more { Made::ByDefaultOfContract } else { Made::ByDefault };
                 known.insert(planned.path.clone());
             }
         }
         if known.len() == before {
-            return;
+            break;
         }
+    }
+    for item in items {
+        let Item::Struct(planned) = item else { continue };
+        if planned.made == Made::Whole && (planned.role != Role::Group || !planned_is_empty(&planned.content)) {
+            planned.made = Made::OfParts;
+        }
+    }
+}
+
+/// Finds the values of attributes that are absent.
+fn add_default_values(items: &mut [Item]) {
+    let enumerations = items.iter().filter_map(|item| match item {
+        Item::Enumeration(Enumeration { path, variants, .. }) => {
+            let values = variants.iter().map(|variant| (variant.value.clone(), variant.ident.clone()));
+            Some((path.clone(), values.collect()))
+        }
+        _ => None,
+    });
+    let enumerations: HashMap<Path, HashMap<String, Ident>> = enumerations.collect();
+    for item in items {
+        let Item::Struct(planned) = item else { continue };
+        for attribute in &mut planned.attributes {
+            let Presence::Default(value) = &attribute.presence else { continue };
+            attribute.default = match &attribute.base {
+                Base::Primitive("String") => Some(DefaultValue::Text(value.clone())),
+                Base::Primitive(name) => literal(name, value.trim()).map(DefaultValue::Literal),
+                Base::Item(path) => {
+                    let variant = enumerations.get(path).and_then(|values| values.get(value.trim()));
+                    variant.map(|variant| DefaultValue::Variant(path.clone(), variant.clone()))
+                }
+                _ => None,
+            };
+        }
+    }
+}
+
+/// A number or a truth value as it is written in Rust. `None` if it can't be.
+fn literal(name: &str, value: &str) -> Option<String> {
+    match (name, value) {
+        ("bool", "true" | "1") => Some("true".to_owned()),
+        ("bool", "false" | "0") => Some("false".to_owned()),
+        ("bool", _) => None,
+        ("f32" | "f64", _) => value.parse::<f64>().ok().filter(|number| number.is_finite()).map(|it| format!("{it:?}")),
+        _ => value.parse::<i128>().ok().map(|number| number.to_string()),
     }
 }
 

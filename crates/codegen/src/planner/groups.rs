@@ -9,7 +9,7 @@ use super::particles::{Group, Node, NodeTerm, Origin};
 use super::types::wildcard;
 use super::{Key, Planner, text};
 use crate::names::{Ident, Scope};
-use crate::plan::{Choice, Content, Field, Held, Item, Particle, ParticleKind, Path, Role, Struct, Term};
+use crate::plan::{Choice, Content, Field, Held, Item, Made, Particle, ParticleKind, Path, Role, Struct, Term};
 
 impl Planner<'_> {
     /// Names for those nodes that have one in the contract: they come before all others.
@@ -72,9 +72,13 @@ impl Planner<'_> {
         let (documentation, term) = match &node.term {
             NodeTerm::Element(id) => {
                 let declaration = &self.schema[*id];
-                let documentation = text(&[&declaration.annotation.documentation]);
-                let documentation =
-                    documentation.unwrap_or_else(|| format!("The element `{}`.", declaration.name.local()));
+                let documentation = self.value_documentation(
+                    &[&declaration.annotation.documentation],
+                    "element",
+                    declaration.name.local(),
+                    &ident,
+                    declaration.type_id,
+                );
                 let value = self.value(*id);
                 let element = self.element(declaration);
                 (documentation, Term::Element { element, value, tag: String::new(), counted: false })
@@ -174,7 +178,7 @@ impl Planner<'_> {
             attribute_table: None,
             any_attributes: None,
             content,
-            has_default: false,
+            made: Made::Whole,
         })
     }
 

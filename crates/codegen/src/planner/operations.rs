@@ -12,8 +12,8 @@ use castile_xsd::{ElementId, Location, TypeId};
 use super::{Planner, text};
 use crate::names::{Ident, Scope};
 use crate::plan::{
-    Base, Content, Element, FaultVariant, Faults, Field, Header, HeaderBlock, HeaderStruct, Held, Item, Message, Nil,
-    Operation, Path, Payload, Role, Root, Struct, Term, Value,
+    Base, Content, Element, FaultVariant, Faults, Field, Header, HeaderBlock, HeaderStruct, Held, Item, Made, Message,
+    Nil, Operation, Path, Payload, Role, Root, Struct, Term, Value,
 };
 
 /// The names of an operation, given in the order of the contract whether or not it is needed.
@@ -295,7 +295,7 @@ impl Planner<'_> {
             attribute_table: None,
             any_attributes: None,
             content: Content::Sequence(fields),
-            has_default: false,
+            made: Made::Whole,
         }));
     }
 
@@ -304,9 +304,8 @@ impl Planner<'_> {
         let (documentation, element, value) = match part.content {
             PartContent::Element(id) => {
                 let declaration = &self.schema[id];
-                let documentation = text(&[&declaration.annotation.documentation]);
-                let documentation =
-                    documentation.unwrap_or_else(|| format!("The element `{}`.", declaration.name.local()));
+                let (name, texts) = (declaration.name.local(), [&declaration.annotation.documentation]);
+                let documentation = self.value_documentation(&texts, "element", name, &ident, declaration.type_id);
                 let value = self.value(id);
                 (documentation, self.element(declaration), value)
             }
@@ -322,7 +321,11 @@ impl Planner<'_> {
                     facets,
                     types: self.named_types(type_id),
                 };
-                (format!("The part `{}`.", part.name), element, Value { base, nil: Nil::Never })
+                (
+                    self.value_documentation(&[], "part", &part.name, &ident, type_id),
+                    element,
+                    Value { base, nil: Nil::Never },
+                )
             }
         };
         let term = Term::Element { element, value, tag: String::new(), counted: false };

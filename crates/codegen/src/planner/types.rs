@@ -9,7 +9,7 @@ use castile_xsd::{Builtin, ElementId, TypeId};
 use super::{Key, Planner, particles, text};
 use crate::names::Scope;
 use crate::plan::{
-    Attribute, Base, Content, Derived, DerivedVariant, Element, Held, Item, Nil, Path, Presence, Role, Struct,
+    Attribute, Base, Content, Derived, DerivedVariant, Element, Held, Item, Made, Nil, Path, Presence, Role, Struct,
     TypeName, Value, ValueConstraint, Wildcard,
 };
 
@@ -230,7 +230,11 @@ impl Planner<'_> {
             _ => None,
         };
         let kind = if definition.name().is_some() { "type" } else { "element" };
-        let name = definition.name().map_or_else(|| path.ident.to_string(), |name| name.local().to_owned());
+        let name = match (definition.name(), definition.owner()) {
+            (Some(name), _) => name.local().to_owned(),
+            (None, Some(Owner::Element(owner))) => schema[owner].name.local().to_owned(),
+            (None, _) => path.ident.to_string(),
+        };
         let type_name = definition.name();
         let type_name =
             type_name.map(|name| TypeName { namespace: name.namespace().to_owned(), name: name.local().to_owned() });
@@ -245,7 +249,7 @@ impl Planner<'_> {
             attributes,
             any_attributes,
             content,
-            has_default: false,
+            made: Made::Whole,
         }
     }
 
@@ -285,13 +289,15 @@ impl Planner<'_> {
                 self.attribute_namespaces.insert(namespace.clone());
             }
             let name = declaration.name.local().to_owned();
-            let documentation = text(&[&attribute_use.annotation.documentation, &declaration.annotation.documentation]);
+            let texts = [&attribute_use.annotation.documentation, &declaration.annotation.documentation];
+            let ident = names.attribute(&name);
             Attribute {
-                ident: names.attribute(&name),
-                documentation: documentation.unwrap_or_else(|| format!("The attribute `{name}`.")),
+                documentation: self.value_documentation(&texts, "attribute", &name, &ident, declaration.type_id),
+                ident,
                 base: self.simple(declaration.type_id),
                 facets: self.facets(declaration.type_id),
                 presence,
+                default: None,
                 tag: String::new(),
                 namespace,
                 name,

@@ -11,7 +11,8 @@ use super::{
 };
 use crate::names::Ident;
 use crate::plan::{
-    Attribute, Content, Field, Held, Occurrence, Presence, Role, Struct, Term, TypeName, ValueConstraint, Wildcard,
+    Attribute, Content, DefaultValue, Field, Held, Made, Occurrence, Presence, Role, Struct, Term, TypeName,
+    ValueConstraint, Wildcard,
 };
 
 pub(super) fn render(plan: &Struct, context: Context<'_>) -> TokenStream {
@@ -19,7 +20,7 @@ pub(super) fn render(plan: &Struct, context: Context<'_>) -> TokenStream {
     let ident = &path.ident;
     let documentation = documentation(&plan.documentation);
     let unused = context.allow_unused();
-    let default = plan.has_default.then(|| quote! { Default, });
+    let default = (plan.made == Made::ByDefault).then(|| quote! { Default, });
     let declared = declare(plan, context);
     let fields: &[Field] = match &plan.content {
         Content::Sequence(fields) | Content::All(fields) => fields,
@@ -27,6 +28,7 @@ pub(super) fn render(plan: &Struct, context: Context<'_>) -> TokenStream {
     };
     let table_item = element_table(table, fields, context);
     let attributes = attribute_table(plan, context);
+    let made = made(plan, context);
     let implementation = match &plan.role {
         Role::Type(name) => complex_type(plan, name.as_ref(), context),
         Role::Group => group(plan, fields, context),
@@ -36,6 +38,8 @@ pub(super) fn render(plan: &Struct, context: Context<'_>) -> TokenStream {
         #[derive(Clone, Debug, #default PartialEq)]
         #unused
         pub struct #ident { #declared }
+
+        #made
 
         #table_item
 
@@ -91,6 +95,96 @@ fn declare(plan: &Struct, context: Context<'_>) -> TokenStream {
     match &plan.content {
         Content::Simple { .. } => quote! { #content #(#attributes)* #(#any_attributes)* },
         _ => quote! { #(#attributes)* #(#any_attributes)* #content },
+    }
+}
+
+/// How values are made, where Rust doesn't derive it.
+fn made(plan: &Struct, context: Context<'_>) -> Option<TokenStream> {
+    let ident = &plan.path.ident;
+    let has_new = match plan.made {
+        Made::Whole | Made::ByDefault => return None,
+        Made::ByDefaultOfContract => false,
+        Made::OfParts => true,
+    };
+    // What stands for each part: its name, its type if it must be said, and its value.
+    let mut parts: Vec<(&Ident, Option<TokenStream>, TokenStream)> = Vec::new();
+    for Attribute { ident, base: of, presence, default, .. } in &plan.attributes {
+        let required = || Some(base(of, context));
+        let (required, value) = match (presence, default) {
+            (Presence::Fixed { .. }, _) => continue,
+            (Presence::Optional, _) => (None, quote! { None }),
+            (Presence::Default(_), Some(value)) => (None, default_value(value, context)),
+            (Presence::Default(_) | Presence::Required, _) => (required(), quote! { #ident }),
+        };
+        parts.push((ident, required, value));
+    }
+    parts.extend(plan.any_attributes.iter().map(|(ident, _)| (ident, None, quote! { Vec::new() })));
+    match &plan.content {
+        Content::Simple { ident, value, .. } => {
+            parts.insert(0, (ident, Some(base(value, context)), quote! { #ident }));
+        }
+        Content::Mixed { ident, .. } => parts.push((ident, None, quote! { Vec::new() })),
+        Content::Sequence(fields) | Content::All(fields) => {
+            parts.extend(fields.iter().map(|field| {
+                let ident = &field.ident;
+                match (field.occurrence(), &field.term) {
+                    (Occurrence::Required, _) => (ident, Some(held(field, context)), quote! { #ident }),
+                    (Occurrence::Optional, _) => (ident, None, quote! { None }),
+                    (Occurrence::Repeated, Term::Any(_)) => (ident, None, quote! { Default::default() }),
+                    (Occurrence::Repeated, _) => (ident, None, quote! { Vec::new() }),
+                }
+            }));
+        }
+    }
+    if !has_new {
+        let values = parts.into_iter().map(|(ident, required, value)| match required {
+            Some(_) => quote! { #ident: Default::default() },
+            None => quote! { #ident: #value },
+        });
+        return Some(quote! {
+            impl Default for #ident {
+                fn default() -> Self {
+                    Self { #(#values),* }
+                }
+            }
+        });
+    }
+    let required = parts.iter().filter_map(|(ident, required, _)| required.as_ref().map(|of| quote! { #ident: #of }));
+    let required: Vec<TokenStream> = required.collect();
+    // So many arguments are fewer than all fields.
+    const FEW: usize = 7;
+    let many = (required.len() > FEW).then(|| {
+        quote! { #[allow(clippy::too_many_arguments, reason = "the contract has so many")] }
+    });
+    let values = parts.iter().map(|(ident, required, value)| match required {
+        Some(_) => quote! { #ident },
+        None => quote! { #ident: #value },
+    });
+    (!required.is_empty()).then(|| {
+        quote! {
+            impl #ident {
+                /// A value of what must be there.
+                #[allow(dead_code, reason = "a program may make values otherwise")]
+                #many
+                pub fn new(#(#required),*) -> Self {
+                    Self { #(#values),* }
+                }
+            }
+        }
+    })
+}
+
+fn default_value(value: &DefaultValue, context: Context<'_>) -> TokenStream {
+    match value {
+        DefaultValue::Text(text) => {
+            let text = literal(text);
+            quote! { #text.to_owned() }
+        }
+        DefaultValue::Literal(literal) => literal.parse().unwrap_or_default(),
+        DefaultValue::Variant(path, variant) => {
+            let path = context.path(path);
+            quote! { #path::#variant }
+        }
     }
 }
 

@@ -145,7 +145,7 @@ impl ComplexType for Empty {
 /// The type `日本`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct 日本 {
-    /// The element `日本`.
+    /// Of type `xs:int`.
     pub 日本: i32,
 }
 
@@ -170,19 +170,19 @@ impl ComplexType for 日本 {
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
-    /// The element `x`.
+    /// Of type `xs:int`.
     pub x: i32,
-    /// The element `next`.
+    /// Of type `xs:int`.
     pub next: Option<i32>,
-    /// The element `index`.
+    /// Of type `xs:string`.
     pub index: Option<String>,
-    /// The element `decoder`.
+    /// Of type `Empty`.
     pub decoder: Empty,
-    /// The element `element`.
+    /// Of type `xs:int`.
     pub element: Option<i32>,
-    /// The element `out`.
+    /// Of type `xs:int`.
     pub out: Option<i32>,
-    /// The element `日本`.
+    /// Of type `日本`.
     pub 日本: Option<日本>,
 }
 

@@ -187,9 +187,9 @@ impl<S: HttpService> FeatureClient<S> {
 /// The type `Optional`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Optional {
-    /// The element `a`.
+    /// Of type `xs:int`.
     pub a: Option<i32>,
-    /// The element `a`.
+    /// The element `a` of type `xs:int`.
     pub a2: i32,
 }
 
@@ -212,11 +212,11 @@ impl ComplexType for Optional {
 /// The type `OverOptional`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OverOptional {
-    /// The element `a`.
+    /// Of type `xs:int`.
     pub a: Vec<i32>,
-    /// The element `b`.
+    /// Of type `xs:int`.
     pub b: Option<i32>,
-    /// The element `a`.
+    /// The element `a` of type `xs:int`.
     pub a2: Option<i32>,
 }
 
@@ -245,9 +245,9 @@ impl ComplexType for OverOptional {
 /// The type `Fixed`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Fixed {
-    /// The element `a`.
+    /// Of type `xs:int`.
     pub a: Vec<i32>,
-    /// The element `a`.
+    /// The element `a` of type `xs:int`.
     pub a2: i32,
 }
 
@@ -270,9 +270,9 @@ impl ComplexType for Fixed {
 /// The type `Base`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Base {
-    /// The element `a`.
+    /// Of type `xs:int`.
     pub a: i32,
-    /// The element `a`.
+    /// The element `a` of type `xs:int`.
     pub a2: Option<i32>,
 }
 
@@ -295,11 +295,11 @@ impl ComplexType for Base {
 /// The type `Extension`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Extension {
-    /// The element `a`.
+    /// Of type `xs:int`.
     pub a: i32,
-    /// The element `a`.
+    /// The element `a` of type `xs:int`.
     pub a2: Option<i32>,
-    /// The element `a`.
+    /// The element `a` of type `xs:int`.
     pub a3: i32,
 }
 
@@ -383,11 +383,11 @@ impl ToXml for BaseOrDerived {
 /// The type `All`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct All {
-    /// The element `a`.
+    /// Of type `xs:int`.
     pub a: i32,
-    /// The element `b`.
+    /// Of type `xs:int`.
     pub b: i32,
-    /// The element `a`.
+    /// The element `a` of type `xs:int`.
     pub a2: i32,
 }
 
@@ -426,17 +426,17 @@ impl ComplexType for All {
 /// The type `Parted`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parted {
-    /// The element `a`.
+    /// Of type `xs:int`.
     pub a: Option<i32>,
-    /// The element `b`.
+    /// Of type `xs:int`.
     pub b: i32,
-    /// The element `a`.
+    /// The element `a` of type `xs:int`.
     pub a2: i32,
-    /// The element `a`.
+    /// The element `a` of type `xs:int`.
     pub a3: Option<i32>,
-    /// The element `c`.
+    /// Of type `xs:int`.
     pub c: Option<i32>,
-    /// The element `a`.
+    /// The element `a` of type `xs:int`.
     pub a4: Option<i32>,
 }
 

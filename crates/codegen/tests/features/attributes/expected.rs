@@ -131,16 +131,28 @@ impl<S: HttpService> FeatureClient<S> {
 /// The type `Item`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Item {
-    /// The attribute `text`.
+    /// An attribute of type `xs:string`.
     pub text: Option<String>,
-    /// The attribute `size`.
+    /// An attribute of type `xs:int`.
     pub size: i32,
     /// The number.
     pub id_attribute: i32,
-    /// The attribute `version`.
+    /// An attribute of type `xs:token`.
     pub version: Option<::castile::datatypes::Token>,
-    /// The element `id`.
+    /// Of type `xs:string`.
     pub id: Option<String>,
+}
+
+impl Default for Item {
+    fn default() -> Self {
+        Self {
+            text: None,
+            size: 12,
+            id_attribute: Default::default(),
+            version: None,
+            id: None,
+        }
+    }
 }
 
 static ITEM: [Element; 1] = [Element::new(NAMESPACE, "id", 0).occurs(0, Some(1))];
@@ -187,12 +199,22 @@ impl ComplexType for Item {
 /// The type `Less`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Less {
-    /// The attribute `size`.
+    /// An attribute of type `xs:int`.
     pub size: i32,
     /// The number.
     pub id: i32,
-    /// The attribute `version`.
+    /// An attribute of type `xs:token`.
     pub version: Option<::castile::datatypes::Token>,
+}
+
+impl Default for Less {
+    fn default() -> Self {
+        Self {
+            size: 12,
+            id: Default::default(),
+            version: None,
+        }
+    }
 }
 
 static LESS_ATTRIBUTES: xs::Attributes = xs::Attributes::new(
@@ -287,13 +309,13 @@ impl ToXml for ItemOrDerived {
 /// The type `Open`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Open {
-    /// The attribute `decoder`.
+    /// An attribute of type `xs:int`.
     pub decoder: Option<i32>,
-    /// The attribute `name`.
+    /// An attribute of type `xs:QName`.
     pub name: Option<::castile::datatypes::QName>,
     /// Other attributes.
     pub any_attributes: Vec<::castile::AnyAttribute>,
-    /// The element `element`.
+    /// Of type `xs:int`.
     pub element: i32,
 }
 
@@ -336,11 +358,11 @@ impl ComplexType for Open {
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
-    /// The element `item`.
+    /// Of type `Item`.
     pub item: Vec<ItemOrDerived>,
-    /// The element `open`.
+    /// Of type `Open`.
     pub open: Option<Open>,
-    /// The element `nil`.
+    /// Of type `Open`.
     pub nil: Option<::castile::NillableWithAttributes<Open>>,
 }
 

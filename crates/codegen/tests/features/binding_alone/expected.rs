@@ -260,7 +260,7 @@ impl<S: HttpService> OtherClient<S> {
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
-    /// The element `a`.
+    /// Of type `xs:int`.
     pub a: i32,
 }
 

@@ -132,11 +132,11 @@ impl<S: HttpService> FeatureClient<S> {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum OnceChoice {
-    /// The element `a`.
+    /// The element `a` of type `xs:int`.
     A(i32),
-    /// The element `b`.
+    /// The element `b` of type `xs:string`.
     B(String),
-    /// The element `c`.
+    /// The element `c` of type `Once`.
     C(Vec<Recursive<Once>>),
 }
 
@@ -173,6 +173,14 @@ pub struct Once {
     pub choice: OnceChoice,
 }
 
+impl Once {
+    /// A value of what must be there.
+    #[allow(dead_code, reason = "a program may make values otherwise")]
+    pub fn new(choice: OnceChoice) -> Self {
+        Self { choice }
+    }
+}
+
 impl ComplexType for Once {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Once");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -187,9 +195,9 @@ impl ComplexType for Once {
 /// Elements that belong together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OrderedChoiceSequence {
-    /// The element `c`.
+    /// Of type `xs:int`.
     pub c: i32,
-    /// The element `d`.
+    /// Of type `xs:int`.
     pub d: Option<i32>,
 }
 
@@ -220,9 +228,9 @@ impl ::castile::codegen::Group for OrderedChoiceSequence {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum OrderedChoice {
-    /// The element `a`.
+    /// The element `a` of type `xs:int`.
     A(i32),
-    /// The element `b`.
+    /// The element `b` of type `xs:string`.
     B(Nillable<String>),
     /// Elements that belong together.
     Sequence(OrderedChoiceSequence),
@@ -282,9 +290,9 @@ impl ComplexType for Ordered {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum ValueChoice2 {
-    /// The element `once`.
+    /// The element `once` of type `Once`.
     Once(Once),
-    /// The element `ordered`.
+    /// The element `ordered` of type `Ordered`.
     Ordered(Ordered),
 }
 
@@ -312,9 +320,9 @@ impl ::castile::codegen::Group for ValueChoice2 {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum ValueChoice3 {
-    /// The element `x`.
+    /// The element `x` of type `xs:int`.
     X(i32),
-    /// The element `y`.
+    /// The element `y` of type `xs:int`.
     Y(i32),
 }
 
@@ -341,9 +349,9 @@ impl ::castile::codegen::Group for ValueChoice3 {
 /// Elements that belong together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ValueChoice4Sequence {
-    /// The element `p`.
+    /// Of type `xs:int`.
     pub p: i32,
-    /// The element `q`.
+    /// Of type `xs:int`.
     pub q: i32,
 }
 
@@ -371,7 +379,7 @@ impl ::castile::codegen::Group for ValueChoice4Sequence {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum ValueChoice4 {
-    /// The element `z`.
+    /// The element `z` of type `xs:int`.
     Z(i32),
     /// Elements that belong together.
     Sequence(Vec<ValueChoice4Sequence>),
@@ -405,9 +413,9 @@ impl ::castile::codegen::Group for ValueChoice4 {
 /// Elements that belong together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AddressSequence {
-    /// The element `box`.
+    /// Of type `xs:int`.
     pub r#box: i32,
-    /// The element `town`.
+    /// Of type `xs:string`.
     pub town: Option<String>,
 }
 
@@ -438,7 +446,7 @@ impl ::castile::codegen::Group for AddressSequence {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum Address {
-    /// The element `street`.
+    /// The element `street` of type `xs:string`.
     Street(String),
     /// Elements that belong together.
     Sequence(AddressSequence),
@@ -472,7 +480,7 @@ impl ::castile::codegen::Group for Address {
 /// The type `Value`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Value {
-    /// The element `choice`.
+    /// Of type `xs:string`.
     pub choice: Option<String>,
     /// One of several.
     pub choice2: ValueChoice2,
@@ -482,8 +490,23 @@ pub struct Value {
     pub choice4: Option<ValueChoice4>,
     /// The group `Address`.
     pub address: Option<Address>,
-    /// The element `end`.
+    /// Of type `xs:int`.
     pub end: Option<i32>,
+}
+
+impl Value {
+    /// A value of what must be there.
+    #[allow(dead_code, reason = "a program may make values otherwise")]
+    pub fn new(choice2: ValueChoice2) -> Self {
+        Self {
+            choice: None,
+            choice2,
+            choice3: None,
+            choice4: None,
+            address: None,
+            end: None,
+        }
+    }
 }
 
 static VALUE: [Element; 2] = [

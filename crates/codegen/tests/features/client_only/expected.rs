@@ -54,7 +54,7 @@ impl<S: HttpService> FeatureClient<S> {
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
-    /// The element `a`.
+    /// Of type `xs:int`.
     pub a: i32,
 }
 

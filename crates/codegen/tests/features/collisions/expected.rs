@@ -188,7 +188,7 @@ impl<S: HttpService> FeatureClient<S> {
 /// The type `Feature`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FeatureType {
-    /// The element `a`.
+    /// Of type `xs:int`.
     pub a: i32,
 }
 
@@ -209,7 +209,7 @@ impl ComplexType for FeatureType {
 /// The type `FeatureServer`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FeatureServerType {
-    /// The element `a`.
+    /// Of type `xs:int`.
     pub a: i32,
 }
 
@@ -230,7 +230,7 @@ impl ComplexType for FeatureServerType {
 /// The type `FeatureClient`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FeatureClientType {
-    /// The element `a`.
+    /// Of type `xs:int`.
     pub a: i32,
 }
 
@@ -251,7 +251,7 @@ impl ComplexType for FeatureClientType {
 /// The type `feature-dispatch`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FeatureDispatchType {
-    /// The element `a`.
+    /// Of type `xs:int`.
     pub a: i32,
 }
 
@@ -272,7 +272,7 @@ impl ComplexType for FeatureDispatchType {
 /// The type `FeatureOperations`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FeatureOperations {
-    /// The element `a`.
+    /// Of type `xs:int`.
     pub a: i32,
 }
 
@@ -293,7 +293,7 @@ impl ComplexType for FeatureOperations {
 /// The type `A1b`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct A1b {
-    /// The element `a`.
+    /// Of type `xs:int`.
     pub a: i32,
 }
 
@@ -314,7 +314,7 @@ impl ComplexType for A1b {
 /// The type `A1B`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct A1b2 {
-    /// The element `a`.
+    /// Of type `xs:int`.
     pub a: i32,
 }
 
@@ -335,7 +335,7 @@ impl ComplexType for A1b2 {
 /// The type `Namespace`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Namespace {
-    /// The element `a`.
+    /// Of type `xs:int`.
     pub a: i32,
 }
 
@@ -356,7 +356,7 @@ impl ComplexType for Namespace {
 /// The type `NAMESPACE`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Namespace2 {
-    /// The element `a`.
+    /// Of type `xs:int`.
     pub a: i32,
 }
 
@@ -377,7 +377,7 @@ impl ComplexType for Namespace2 {
 /// The type `Namespace2`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Namespace22 {
-    /// The element `a`.
+    /// Of type `xs:int`.
     pub a: i32,
 }
 
@@ -398,7 +398,7 @@ impl ComplexType for Namespace22 {
 /// The type `BookFault`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BookFault {
-    /// The element `a`.
+    /// Of type `xs:int`.
     pub a: i32,
 }
 
@@ -419,29 +419,29 @@ impl ComplexType for BookFault {
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
-    /// The element `Feature`.
+    /// The element `Feature` of type `Feature`.
     pub feature: Option<FeatureType>,
-    /// The element `FeatureServer`.
+    /// The element `FeatureServer` of type `FeatureServer`.
     pub feature_server: Option<FeatureServerType>,
-    /// The element `FeatureClient`.
+    /// The element `FeatureClient` of type `FeatureClient`.
     pub feature_client: Option<FeatureClientType>,
-    /// The element `feature-dispatch`.
+    /// The element `feature-dispatch` of type `feature-dispatch`.
     pub feature_dispatch: Option<FeatureDispatchType>,
-    /// The element `FeatureOperations`.
+    /// The element `FeatureOperations` of type `FeatureOperations`.
     pub feature_operations: Option<FeatureOperations>,
-    /// The element `A1b`.
+    /// The element `A1b` of type `A1b`.
     pub a1b: Option<A1b>,
-    /// The element `A1B`.
+    /// The element `A1B` of type `A1B`.
     pub a1b2: Option<A1b2>,
-    /// The element `Namespace`.
+    /// The element `Namespace` of type `Namespace`.
     pub namespace: Option<Namespace>,
-    /// The element `NAMESPACE`.
+    /// The element `NAMESPACE` of type `NAMESPACE`.
     pub namespace2: Option<Namespace2>,
-    /// The element `Namespace2`.
+    /// The element `Namespace2` of type `Namespace2`.
     pub namespace22: Option<Namespace22>,
-    /// The element `BookFault`.
+    /// The element `BookFault` of type `BookFault`.
     pub book_fault: Option<BookFault>,
-    /// The element `note`.
+    /// Of type `xs:string`.
     pub note: Option<String>,
 }
 

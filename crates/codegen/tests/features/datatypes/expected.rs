@@ -131,9 +131,9 @@ impl<S: HttpService> FeatureClient<S> {
 /// The type `Required`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Required {
-    /// The element `amount`.
+    /// Of type `xs:decimal`.
     pub amount: ::castile::datatypes::Decimal,
-    /// The element `currency`.
+    /// Of type `xs:token`.
     pub currency: ::castile::datatypes::Token,
 }
 
@@ -223,11 +223,19 @@ static NUMBER_OR_NAME_TYPES: xs::SimpleTypes = xs::SimpleTypes::new(
 
 static UNIONS_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("unions", "", &[]);
 
-/// The element `UnionAttribute`.
+/// The element `unionAttribute`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnionAttribute {
-    /// The attribute `of`.
+    /// An attribute of type `NumberOrName`, union.
     pub of: NumberOrName,
+}
+
+impl UnionAttribute {
+    /// A value of what must be there.
+    #[allow(dead_code, reason = "a program may make values otherwise")]
+    pub fn new(of: NumberOrName) -> Self {
+        Self { of }
+    }
 }
 
 static UNION_ATTRIBUTE_ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "of")]);
@@ -251,71 +259,71 @@ impl ComplexType for UnionAttribute {
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
-    /// The element `decimal`.
+    /// Of type `xs:decimal`.
     pub decimal: Option<::castile::datatypes::Decimal>,
-    /// The element `integer`.
+    /// Of type `xs:integer`.
     pub integer: Option<::castile::datatypes::Integer>,
-    /// The element `nonNegativeInteger`.
+    /// The element `nonNegativeInteger` of type `xs:nonNegativeInteger`.
     pub non_negative_integer: Option<::castile::datatypes::NonNegativeInteger>,
-    /// The element `positiveInteger`.
+    /// The element `positiveInteger` of type `xs:positiveInteger`.
     pub positive_integer: Option<::castile::datatypes::PositiveInteger>,
-    /// The element `nonPositiveInteger`.
+    /// The element `nonPositiveInteger` of type `xs:nonPositiveInteger`.
     pub non_positive_integer: Option<::castile::datatypes::NonPositiveInteger>,
-    /// The element `negativeInteger`.
+    /// The element `negativeInteger` of type `xs:negativeInteger`.
     pub negative_integer: Option<::castile::datatypes::NegativeInteger>,
-    /// The element `duration`.
+    /// Of type `xs:duration`.
     pub duration: Option<::castile::datatypes::Duration>,
-    /// The element `time`.
+    /// Of type `xs:time`.
     pub time: Option<::castile::datatypes::Time>,
-    /// The element `date`.
+    /// Of type `xs:date`.
     pub date: Option<::castile::datatypes::Date>,
-    /// The element `gYearMonth`.
+    /// The element `gYearMonth` of type `xs:gYearMonth`.
     pub g_year_month: Option<::castile::datatypes::GYearMonth>,
-    /// The element `gYear`.
+    /// The element `gYear` of type `xs:gYear`.
     pub g_year: Option<::castile::datatypes::GYear>,
-    /// The element `gMonthDay`.
+    /// The element `gMonthDay` of type `xs:gMonthDay`.
     pub g_month_day: Option<::castile::datatypes::GMonthDay>,
-    /// The element `gDay`.
+    /// The element `gDay` of type `xs:gDay`.
     pub g_day: Option<::castile::datatypes::GDay>,
-    /// The element `gMonth`.
+    /// The element `gMonth` of type `xs:gMonth`.
     pub g_month: Option<::castile::datatypes::GMonth>,
-    /// The element `hexBinary`.
+    /// The element `hexBinary` of type `xs:hexBinary`.
     pub hex_binary: Option<::castile::datatypes::HexBinary>,
-    /// The element `QName`.
+    /// The element `QName` of type `xs:QName`.
     pub q_name: Option<::castile::datatypes::QName>,
-    /// The element `NOTATION`.
+    /// The element `NOTATION` of type `xs:NOTATION`.
     pub notation: Option<::castile::datatypes::Notation>,
-    /// The element `normalizedString`.
+    /// The element `normalizedString` of type `xs:normalizedString`.
     pub normalized_string: Option<::castile::datatypes::NormalizedString>,
-    /// The element `token`.
+    /// Of type `xs:token`.
     pub token: Option<::castile::datatypes::Token>,
-    /// The element `anyURI`.
+    /// The element `anyURI` of type `xs:anyURI`.
     pub any_uri: Option<::castile::datatypes::AnyUri>,
-    /// The element `language`.
+    /// Of type `xs:language`.
     pub language: Option<::castile::datatypes::Language>,
-    /// The element `NMTOKEN`.
+    /// The element `NMTOKEN` of type `xs:NMTOKEN`.
     pub nmtoken: Option<::castile::datatypes::Nmtoken>,
-    /// The element `NMTOKENS`.
+    /// The element `NMTOKENS` of type `xs:NMTOKENS`.
     pub nmtokens: Option<::castile::datatypes::Nmtokens>,
-    /// The element `Name`.
+    /// The element `Name` of type `xs:Name`.
     pub name: Option<::castile::datatypes::Name>,
-    /// The element `NCName`.
+    /// The element `NCName` of type `xs:NCName`.
     pub nc_name: Option<::castile::datatypes::NcName>,
-    /// The element `ID`.
+    /// The element `ID` of type `xs:ID`.
     pub id: Option<::castile::datatypes::Id>,
-    /// The element `IDREF`.
+    /// The element `IDREF` of type `xs:IDREF`.
     pub idref: Option<::castile::datatypes::Idref>,
-    /// The element `IDREFS`.
+    /// The element `IDREFS` of type `xs:IDREFS`.
     pub idrefs: Option<::castile::datatypes::Idrefs>,
-    /// The element `ENTITY`.
+    /// The element `ENTITY` of type `xs:ENTITY`.
     pub entity: Option<::castile::datatypes::Entity>,
-    /// The element `ENTITIES`.
+    /// The element `ENTITIES` of type `xs:ENTITIES`.
     pub entities: Option<::castile::datatypes::Entities>,
-    /// The element `required`.
+    /// Of type `Required`.
     pub required: Option<Required>,
-    /// The element `union`.
+    /// Of type `NumberOrName`, union.
     pub union: Vec<NumberOrName>,
-    /// The element `unions`.
+    /// Of type list of `NumberOrName`.
     pub unions: Option<::castile::datatypes::List<NumberOrName>>,
     /// The element `unionAttribute`.
     pub union_attribute: Option<UnionAttribute>,

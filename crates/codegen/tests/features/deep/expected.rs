@@ -131,7 +131,7 @@ impl<S: HttpService> FeatureClient<S> {
 /// The type `T107`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T107 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
 }
 
@@ -152,9 +152,9 @@ impl ComplexType for T107 {
 /// The type `T106`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T106 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T107`.
     pub next: Vec<T107>,
 }
 
@@ -180,9 +180,9 @@ impl ComplexType for T106 {
 /// The type `T105`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T105 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T106`.
     pub next: Option<T106>,
 }
 
@@ -208,9 +208,9 @@ impl ComplexType for T105 {
 /// The type `T104`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T104 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T105`.
     pub next: Option<T105>,
 }
 
@@ -237,9 +237,9 @@ impl ComplexType for T104 {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum T103Choice {
-    /// The element `next`.
+    /// The element `next` of type `T104`.
     Next(T104),
-    /// The element `end`.
+    /// The element `end` of type `xs:int`.
     End(i32),
 }
 
@@ -266,7 +266,7 @@ impl ::castile::codegen::Group for T103Choice {
 /// The type `T103`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T103 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
     /// One of several.
     pub choice: Option<T103Choice>,
@@ -291,9 +291,9 @@ impl ComplexType for T103 {
 /// The type `T102`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T102 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T103`.
     pub next: Option<T103>,
 }
 
@@ -319,9 +319,9 @@ impl ComplexType for T102 {
 /// The type `T101`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T101 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T102`.
     pub next: Option<T102>,
 }
 
@@ -347,9 +347,9 @@ impl ComplexType for T101 {
 /// The type `T100`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T100 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T101`.
     pub next: Option<T101>,
 }
 
@@ -375,9 +375,9 @@ impl ComplexType for T100 {
 /// The type `T99`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T99 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T100`.
     pub next: Option<T100>,
 }
 
@@ -403,9 +403,9 @@ impl ComplexType for T99 {
 /// The type `T98`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T98 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T99`.
     pub next: Option<T99>,
 }
 
@@ -431,9 +431,9 @@ impl ComplexType for T98 {
 /// The type `T97`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T97 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T98`.
     pub next: Vec<T98>,
 }
 
@@ -459,9 +459,9 @@ impl ComplexType for T97 {
 /// The type `T96`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T96 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T97`.
     pub next: Option<T97>,
 }
 
@@ -487,9 +487,9 @@ impl ComplexType for T96 {
 /// The type `T95`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T95 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T96`.
     pub next: Option<T96>,
 }
 
@@ -516,9 +516,9 @@ impl ComplexType for T95 {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum T94Choice {
-    /// The element `next`.
+    /// The element `next` of type `T95`.
     Next(T95),
-    /// The element `end`.
+    /// The element `end` of type `xs:int`.
     End(i32),
 }
 
@@ -545,7 +545,7 @@ impl ::castile::codegen::Group for T94Choice {
 /// The type `T94`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T94 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
     /// One of several.
     pub choice: Option<T94Choice>,
@@ -570,9 +570,9 @@ impl ComplexType for T94 {
 /// The type `T93`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T93 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T94`.
     pub next: Option<Recursive<T94>>,
 }
 
@@ -598,9 +598,9 @@ impl ComplexType for T93 {
 /// The type `T92`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T92 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T93`.
     pub next: Option<T93>,
 }
 
@@ -626,9 +626,9 @@ impl ComplexType for T92 {
 /// The type `T91`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T91 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T92`.
     pub next: Option<T92>,
 }
 
@@ -654,9 +654,9 @@ impl ComplexType for T91 {
 /// The type `T90`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T90 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T91`.
     pub next: Option<T91>,
 }
 
@@ -682,9 +682,9 @@ impl ComplexType for T90 {
 /// The type `T89`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T89 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T90`.
     pub next: Option<T90>,
 }
 
@@ -710,9 +710,9 @@ impl ComplexType for T89 {
 /// The type `T88`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T88 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T89`.
     pub next: Vec<T89>,
 }
 
@@ -738,9 +738,9 @@ impl ComplexType for T88 {
 /// The type `T87`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T87 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T88`.
     pub next: Option<T88>,
 }
 
@@ -766,9 +766,9 @@ impl ComplexType for T87 {
 /// The type `T86`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T86 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T87`.
     pub next: Option<T87>,
 }
 
@@ -795,9 +795,9 @@ impl ComplexType for T86 {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum T85Choice {
-    /// The element `next`.
+    /// The element `next` of type `T86`.
     Next(T86),
-    /// The element `end`.
+    /// The element `end` of type `xs:int`.
     End(i32),
 }
 
@@ -824,7 +824,7 @@ impl ::castile::codegen::Group for T85Choice {
 /// The type `T85`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T85 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
     /// One of several.
     pub choice: Option<T85Choice>,
@@ -849,9 +849,9 @@ impl ComplexType for T85 {
 /// The type `T84`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T84 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T85`.
     pub next: Option<T85>,
 }
 
@@ -877,9 +877,9 @@ impl ComplexType for T84 {
 /// The type `T83`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T83 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T84`.
     pub next: Option<T84>,
 }
 
@@ -905,9 +905,9 @@ impl ComplexType for T83 {
 /// The type `T82`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T82 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T83`.
     pub next: Option<T83>,
 }
 
@@ -933,9 +933,9 @@ impl ComplexType for T82 {
 /// The type `T81`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T81 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T82`.
     pub next: Option<T82>,
 }
 
@@ -961,9 +961,9 @@ impl ComplexType for T81 {
 /// The type `T80`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T80 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T81`.
     pub next: Option<T81>,
 }
 
@@ -989,9 +989,9 @@ impl ComplexType for T80 {
 /// The type `T79`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T79 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T80`.
     pub next: Vec<T80>,
 }
 
@@ -1017,9 +1017,9 @@ impl ComplexType for T79 {
 /// The type `T78`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T78 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T79`.
     pub next: Option<Recursive<T79>>,
 }
 
@@ -1045,9 +1045,9 @@ impl ComplexType for T78 {
 /// The type `T77`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T77 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T78`.
     pub next: Option<T78>,
 }
 
@@ -1074,9 +1074,9 @@ impl ComplexType for T77 {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum T76Choice {
-    /// The element `next`.
+    /// The element `next` of type `T77`.
     Next(T77),
-    /// The element `end`.
+    /// The element `end` of type `xs:int`.
     End(i32),
 }
 
@@ -1103,7 +1103,7 @@ impl ::castile::codegen::Group for T76Choice {
 /// The type `T76`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T76 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
     /// One of several.
     pub choice: Option<T76Choice>,
@@ -1128,9 +1128,9 @@ impl ComplexType for T76 {
 /// The type `T75`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T75 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T76`.
     pub next: Option<T76>,
 }
 
@@ -1156,9 +1156,9 @@ impl ComplexType for T75 {
 /// The type `T74`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T74 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T75`.
     pub next: Option<T75>,
 }
 
@@ -1184,9 +1184,9 @@ impl ComplexType for T74 {
 /// The type `T73`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T73 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T74`.
     pub next: Option<T74>,
 }
 
@@ -1212,9 +1212,9 @@ impl ComplexType for T73 {
 /// The type `T72`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T72 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T73`.
     pub next: Option<T73>,
 }
 
@@ -1240,9 +1240,9 @@ impl ComplexType for T72 {
 /// The type `T71`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T71 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T72`.
     pub next: Option<T72>,
 }
 
@@ -1268,9 +1268,9 @@ impl ComplexType for T71 {
 /// The type `T70`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T70 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T71`.
     pub next: Vec<T71>,
 }
 
@@ -1296,9 +1296,9 @@ impl ComplexType for T70 {
 /// The type `T69`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T69 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T70`.
     pub next: Option<T70>,
 }
 
@@ -1324,9 +1324,9 @@ impl ComplexType for T69 {
 /// The type `T68`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T68 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T69`.
     pub next: Option<T69>,
 }
 
@@ -1353,9 +1353,9 @@ impl ComplexType for T68 {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum T67Choice {
-    /// The element `next`.
+    /// The element `next` of type `T68`.
     Next(T68),
-    /// The element `end`.
+    /// The element `end` of type `xs:int`.
     End(i32),
 }
 
@@ -1382,7 +1382,7 @@ impl ::castile::codegen::Group for T67Choice {
 /// The type `T67`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T67 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
     /// One of several.
     pub choice: Option<T67Choice>,
@@ -1407,9 +1407,9 @@ impl ComplexType for T67 {
 /// The type `T66`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T66 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T67`.
     pub next: Option<T67>,
 }
 
@@ -1435,9 +1435,9 @@ impl ComplexType for T66 {
 /// The type `T65`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T65 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T66`.
     pub next: Option<T66>,
 }
 
@@ -1463,9 +1463,9 @@ impl ComplexType for T65 {
 /// The type `T64`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T64 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T65`.
     pub next: Option<Recursive<T65>>,
 }
 
@@ -1491,9 +1491,9 @@ impl ComplexType for T64 {
 /// The type `T63`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T63 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T64`.
     pub next: Option<T64>,
 }
 
@@ -1519,9 +1519,9 @@ impl ComplexType for T63 {
 /// The type `T62`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T62 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T63`.
     pub next: Option<T63>,
 }
 
@@ -1547,9 +1547,9 @@ impl ComplexType for T62 {
 /// The type `T61`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T61 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T62`.
     pub next: Vec<T62>,
 }
 
@@ -1575,9 +1575,9 @@ impl ComplexType for T61 {
 /// The type `T60`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T60 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T61`.
     pub next: Option<T61>,
 }
 
@@ -1603,9 +1603,9 @@ impl ComplexType for T60 {
 /// The type `T59`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T59 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T60`.
     pub next: Option<T60>,
 }
 
@@ -1632,9 +1632,9 @@ impl ComplexType for T59 {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum T58Choice {
-    /// The element `next`.
+    /// The element `next` of type `T59`.
     Next(T59),
-    /// The element `end`.
+    /// The element `end` of type `xs:int`.
     End(i32),
 }
 
@@ -1661,7 +1661,7 @@ impl ::castile::codegen::Group for T58Choice {
 /// The type `T58`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T58 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
     /// One of several.
     pub choice: Option<T58Choice>,
@@ -1686,9 +1686,9 @@ impl ComplexType for T58 {
 /// The type `T57`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T57 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T58`.
     pub next: Option<T58>,
 }
 
@@ -1714,9 +1714,9 @@ impl ComplexType for T57 {
 /// The type `T56`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T56 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T57`.
     pub next: Option<T57>,
 }
 
@@ -1742,9 +1742,9 @@ impl ComplexType for T56 {
 /// The type `T55`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T55 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T56`.
     pub next: Option<T56>,
 }
 
@@ -1770,9 +1770,9 @@ impl ComplexType for T55 {
 /// The type `T54`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T54 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T55`.
     pub next: Option<T55>,
 }
 
@@ -1798,9 +1798,9 @@ impl ComplexType for T54 {
 /// The type `T53`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T53 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T54`.
     pub next: Option<T54>,
 }
 
@@ -1826,9 +1826,9 @@ impl ComplexType for T53 {
 /// The type `T52`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T52 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T53`.
     pub next: Vec<T53>,
 }
 
@@ -1854,9 +1854,9 @@ impl ComplexType for T52 {
 /// The type `T51`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T51 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T52`.
     pub next: Option<T52>,
 }
 
@@ -1882,9 +1882,9 @@ impl ComplexType for T51 {
 /// The type `T50`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T50 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T51`.
     pub next: Option<T51>,
 }
 
@@ -1911,9 +1911,9 @@ impl ComplexType for T50 {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum T49Choice {
-    /// The element `next`.
+    /// The element `next` of type `T50`.
     Next(Recursive<T50>),
-    /// The element `end`.
+    /// The element `end` of type `xs:int`.
     End(i32),
 }
 
@@ -1940,7 +1940,7 @@ impl ::castile::codegen::Group for T49Choice {
 /// The type `T49`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T49 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
     /// One of several.
     pub choice: Option<T49Choice>,
@@ -1965,9 +1965,9 @@ impl ComplexType for T49 {
 /// The type `T48`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T48 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T49`.
     pub next: Option<T49>,
 }
 
@@ -1993,9 +1993,9 @@ impl ComplexType for T48 {
 /// The type `T47`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T47 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T48`.
     pub next: Option<T48>,
 }
 
@@ -2021,9 +2021,9 @@ impl ComplexType for T47 {
 /// The type `T46`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T46 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T47`.
     pub next: Option<T47>,
 }
 
@@ -2049,9 +2049,9 @@ impl ComplexType for T46 {
 /// The type `T45`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T45 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T46`.
     pub next: Option<T46>,
 }
 
@@ -2077,9 +2077,9 @@ impl ComplexType for T45 {
 /// The type `T44`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T44 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T45`.
     pub next: Option<T45>,
 }
 
@@ -2105,9 +2105,9 @@ impl ComplexType for T44 {
 /// The type `T43`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T43 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T44`.
     pub next: Vec<T44>,
 }
 
@@ -2133,9 +2133,9 @@ impl ComplexType for T43 {
 /// The type `T42`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T42 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T43`.
     pub next: Option<T43>,
 }
 
@@ -2161,9 +2161,9 @@ impl ComplexType for T42 {
 /// The type `T41`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T41 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T42`.
     pub next: Option<T42>,
 }
 
@@ -2190,9 +2190,9 @@ impl ComplexType for T41 {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum T40Choice {
-    /// The element `next`.
+    /// The element `next` of type `T41`.
     Next(T41),
-    /// The element `end`.
+    /// The element `end` of type `xs:int`.
     End(i32),
 }
 
@@ -2219,7 +2219,7 @@ impl ::castile::codegen::Group for T40Choice {
 /// The type `T40`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T40 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
     /// One of several.
     pub choice: Option<T40Choice>,
@@ -2244,9 +2244,9 @@ impl ComplexType for T40 {
 /// The type `T39`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T39 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T40`.
     pub next: Option<T40>,
 }
 
@@ -2272,9 +2272,9 @@ impl ComplexType for T39 {
 /// The type `T38`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T38 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T39`.
     pub next: Option<T39>,
 }
 
@@ -2300,9 +2300,9 @@ impl ComplexType for T38 {
 /// The type `T37`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T37 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T38`.
     pub next: Option<T38>,
 }
 
@@ -2328,9 +2328,9 @@ impl ComplexType for T37 {
 /// The type `T36`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T36 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T37`.
     pub next: Option<T37>,
 }
 
@@ -2356,9 +2356,9 @@ impl ComplexType for T36 {
 /// The type `T35`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T35 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T36`.
     pub next: Option<Recursive<T36>>,
 }
 
@@ -2384,9 +2384,9 @@ impl ComplexType for T35 {
 /// The type `T34`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T34 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T35`.
     pub next: Vec<T35>,
 }
 
@@ -2412,9 +2412,9 @@ impl ComplexType for T34 {
 /// The type `T33`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T33 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T34`.
     pub next: Option<T34>,
 }
 
@@ -2440,9 +2440,9 @@ impl ComplexType for T33 {
 /// The type `T32`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T32 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T33`.
     pub next: Option<T33>,
 }
 
@@ -2469,9 +2469,9 @@ impl ComplexType for T32 {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum T31Choice {
-    /// The element `next`.
+    /// The element `next` of type `T32`.
     Next(T32),
-    /// The element `end`.
+    /// The element `end` of type `xs:int`.
     End(i32),
 }
 
@@ -2498,7 +2498,7 @@ impl ::castile::codegen::Group for T31Choice {
 /// The type `T31`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T31 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
     /// One of several.
     pub choice: Option<T31Choice>,
@@ -2523,9 +2523,9 @@ impl ComplexType for T31 {
 /// The type `T30`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T30 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T31`.
     pub next: Option<T31>,
 }
 
@@ -2551,9 +2551,9 @@ impl ComplexType for T30 {
 /// The type `T29`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T29 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T30`.
     pub next: Option<T30>,
 }
 
@@ -2579,9 +2579,9 @@ impl ComplexType for T29 {
 /// The type `T28`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T28 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T29`.
     pub next: Option<T29>,
 }
 
@@ -2607,9 +2607,9 @@ impl ComplexType for T28 {
 /// The type `T27`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T27 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T28`.
     pub next: Option<T28>,
 }
 
@@ -2635,9 +2635,9 @@ impl ComplexType for T27 {
 /// The type `T26`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T26 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T27`.
     pub next: Option<T27>,
 }
 
@@ -2663,9 +2663,9 @@ impl ComplexType for T26 {
 /// The type `T25`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T25 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T26`.
     pub next: Vec<T26>,
 }
 
@@ -2691,9 +2691,9 @@ impl ComplexType for T25 {
 /// The type `T24`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T24 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T25`.
     pub next: Option<T25>,
 }
 
@@ -2719,9 +2719,9 @@ impl ComplexType for T24 {
 /// The type `T23`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T23 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T24`.
     pub next: Option<T24>,
 }
 
@@ -2748,9 +2748,9 @@ impl ComplexType for T23 {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum T22Choice {
-    /// The element `next`.
+    /// The element `next` of type `T23`.
     Next(T23),
-    /// The element `end`.
+    /// The element `end` of type `xs:int`.
     End(i32),
 }
 
@@ -2777,7 +2777,7 @@ impl ::castile::codegen::Group for T22Choice {
 /// The type `T22`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T22 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
     /// One of several.
     pub choice: Option<T22Choice>,
@@ -2802,9 +2802,9 @@ impl ComplexType for T22 {
 /// The type `T21`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T21 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T22`.
     pub next: Option<Recursive<T22>>,
 }
 
@@ -2830,9 +2830,9 @@ impl ComplexType for T21 {
 /// The type `T20`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T20 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T21`.
     pub next: Option<T21>,
 }
 
@@ -2858,9 +2858,9 @@ impl ComplexType for T20 {
 /// The type `T19`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T19 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T20`.
     pub next: Option<T20>,
 }
 
@@ -2886,9 +2886,9 @@ impl ComplexType for T19 {
 /// The type `T18`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T18 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T19`.
     pub next: Option<T19>,
 }
 
@@ -2914,9 +2914,9 @@ impl ComplexType for T18 {
 /// The type `T17`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T17 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T18`.
     pub next: Option<T18>,
 }
 
@@ -2942,9 +2942,9 @@ impl ComplexType for T17 {
 /// The type `T16`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T16 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T17`.
     pub next: Vec<T17>,
 }
 
@@ -2970,9 +2970,9 @@ impl ComplexType for T16 {
 /// The type `T15`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T15 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T16`.
     pub next: Option<T16>,
 }
 
@@ -2998,9 +2998,9 @@ impl ComplexType for T15 {
 /// The type `T14`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T14 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T15`.
     pub next: Option<T15>,
 }
 
@@ -3027,9 +3027,9 @@ impl ComplexType for T14 {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum T13Choice {
-    /// The element `next`.
+    /// The element `next` of type `T14`.
     Next(T14),
-    /// The element `end`.
+    /// The element `end` of type `xs:int`.
     End(i32),
 }
 
@@ -3056,7 +3056,7 @@ impl ::castile::codegen::Group for T13Choice {
 /// The type `T13`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T13 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
     /// One of several.
     pub choice: Option<T13Choice>,
@@ -3081,9 +3081,9 @@ impl ComplexType for T13 {
 /// The type `T12`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T12 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T13`.
     pub next: Option<T13>,
 }
 
@@ -3109,9 +3109,9 @@ impl ComplexType for T12 {
 /// The type `T11`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T11 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T12`.
     pub next: Option<T12>,
 }
 
@@ -3137,9 +3137,9 @@ impl ComplexType for T11 {
 /// The type `T10`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T10 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T11`.
     pub next: Option<T11>,
 }
 
@@ -3165,9 +3165,9 @@ impl ComplexType for T10 {
 /// The type `T9`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T9 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T10`.
     pub next: Option<T10>,
 }
 
@@ -3193,9 +3193,9 @@ impl ComplexType for T9 {
 /// The type `T8`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T8 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T9`.
     pub next: Option<T9>,
 }
 
@@ -3221,9 +3221,9 @@ impl ComplexType for T8 {
 /// The type `T7`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T7 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T8`.
     pub next: Vec<T8>,
 }
 
@@ -3249,9 +3249,9 @@ impl ComplexType for T7 {
 /// The type `T6`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T6 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T7`.
     pub next: Option<Recursive<T7>>,
 }
 
@@ -3277,9 +3277,9 @@ impl ComplexType for T6 {
 /// The type `T5`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T5 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T6`.
     pub next: Option<T6>,
 }
 
@@ -3306,9 +3306,9 @@ impl ComplexType for T5 {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum T4Choice {
-    /// The element `next`.
+    /// The element `next` of type `T5`.
     Next(T5),
-    /// The element `end`.
+    /// The element `end` of type `xs:int`.
     End(i32),
 }
 
@@ -3335,7 +3335,7 @@ impl ::castile::codegen::Group for T4Choice {
 /// The type `T4`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T4 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
     /// One of several.
     pub choice: Option<T4Choice>,
@@ -3360,9 +3360,9 @@ impl ComplexType for T4 {
 /// The type `T3`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T3 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T4`.
     pub next: Option<T4>,
 }
 
@@ -3388,9 +3388,9 @@ impl ComplexType for T3 {
 /// The type `T2`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T2 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T3`.
     pub next: Option<T3>,
 }
 
@@ -3416,9 +3416,9 @@ impl ComplexType for T2 {
 /// The type `T1`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T1 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T2`.
     pub next: Option<T2>,
 }
 
@@ -3444,9 +3444,9 @@ impl ComplexType for T1 {
 /// The type `T0`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct T0 {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `next`.
+    /// Of type `T1`.
     pub next: Option<T1>,
 }
 
@@ -3472,7 +3472,7 @@ impl ComplexType for T0 {
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
-    /// The element `next`.
+    /// Of type `T0`.
     pub next: Option<T0>,
 }
 

@@ -131,13 +131,13 @@ impl<S: HttpService> FeatureClient<S> {
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
-    /// The element `number`.
+    /// Of type `xs:int`.
     pub number: i32,
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
-    /// The element `fixed`.
+    /// Of type `xs:decimal`.
     pub fixed: Option<::castile::datatypes::Decimal>,
-    /// The element `nil`.
+    /// Of type `xs:int`.
     pub nil: Option<Nillable<i32>>,
 }
 

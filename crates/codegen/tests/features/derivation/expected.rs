@@ -131,11 +131,11 @@ impl<S: HttpService> FeatureClient<S> {
 /// The type `Circle`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Circle {
-    /// The attribute `unit`.
+    /// An attribute of type `xs:string`.
     pub unit: Option<String>,
-    /// The element `name`.
+    /// Of type `xs:string`.
     pub name: String,
-    /// The element `radius`.
+    /// Of type `xs:int`.
     pub radius: i32,
 }
 
@@ -166,9 +166,9 @@ impl ComplexType for Circle {
 /// The type `Group`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Group {
-    /// The element `name`.
+    /// Of type `xs:string`.
     pub name: String,
-    /// The element `shape`.
+    /// Of type `Shape`.
     pub shape: Vec<Recursive<Shape>>,
 }
 
@@ -246,7 +246,7 @@ impl ToXml for Shape {
 /// The type `Base`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Base {
-    /// The element `a`.
+    /// Of type `xs:int`.
     pub a: i32,
 }
 
@@ -267,9 +267,9 @@ impl ComplexType for Base {
 /// The type `Derived`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Derived {
-    /// The element `a`.
+    /// Of type `xs:int`.
     pub a: i32,
-    /// The element `b`.
+    /// Of type `xs:int`.
     pub b: i32,
 }
 
@@ -292,11 +292,11 @@ impl ComplexType for Derived {
 /// The type `Further`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Further {
-    /// The attribute `c`.
+    /// An attribute of type `xs:int`.
     pub c: i32,
-    /// The element `a`.
+    /// Of type `xs:int`.
     pub a: i32,
-    /// The element `b`.
+    /// Of type `xs:int`.
     pub b: i32,
 }
 
@@ -479,7 +479,7 @@ impl ToXml for Nothing {
 /// The type `Closed`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Closed {
-    /// The element `a`.
+    /// Of type `xs:int`.
     pub a: Option<i32>,
 }
 
@@ -500,7 +500,7 @@ impl ComplexType for Closed {
 /// The type `Restricted`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Restricted {
-    /// The element `a`.
+    /// Of type `xs:int`.
     pub a: i32,
 }
 
@@ -576,19 +576,19 @@ impl ToXml for ClosedOrDerived {
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
-    /// The element `shape`.
+    /// Of type `Shape`.
     pub shape: Vec<Shape>,
-    /// The element `base`.
+    /// Of type `Base`.
     pub base: Vec<BaseOrDerived>,
-    /// The element `derived`.
+    /// Of type `Derived`.
     pub derived: Option<::castile::NillableWithAttributes<DerivedOrDerived>>,
-    /// The element `further`.
+    /// Of type `Further`.
     pub further: Option<Further>,
-    /// The element `nothing`.
+    /// Of type `Nothing`.
     pub nothing: Option<Nothing>,
-    /// The element `itself`.
+    /// Of type `Base`.
     pub itself: Option<Base>,
-    /// The element `closed`.
+    /// Of type `Closed`.
     pub closed: Option<ClosedOrDerived>,
 }
 

@@ -169,7 +169,7 @@ impl<S: HttpService> FeatureClient<S> {
 pub struct Value {
     /// let x = 1;
     pub marked: i32,
-    /// The element `empty`.
+    /// Of type `xs:int`.
     pub empty: i32,
     /// A bold \<word>.
     pub html: i32,

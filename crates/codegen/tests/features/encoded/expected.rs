@@ -213,11 +213,11 @@ static STRING_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("xs:string", "string
 /// The type `Point`, encoded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Point {
-    /// The accessor `x`.
+    /// An accessor of type `xs:int`.
     pub x: Option<i32>,
-    /// The accessor `y`.
+    /// An accessor of type `xs:double`.
     pub y: Option<f64>,
-    /// The accessor `label`.
+    /// An accessor of type `string`.
     pub label: Option<String>,
 }
 
@@ -279,9 +279,9 @@ static SIZE_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("Size", "", &[(NAMESPA
 /// The element `echo` of rpc style.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EchoRequest {
-    /// The part `point`.
+    /// A part of type `Point`.
     pub point: Option<Point>,
-    /// The part `size`.
+    /// A part of type `Size`.
     pub size: Option<Size>,
 }
 
@@ -315,9 +315,9 @@ impl ToXml for EchoRequest {
 /// The element `echoResponse` of rpc style.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EchoResponse {
-    /// The part `point`.
+    /// A part of type `Point`.
     pub point: Option<Point>,
-    /// The part `size`.
+    /// A part of type `Size`.
     pub size: Option<Size>,
 }
 
@@ -571,17 +571,17 @@ impl ToXml for Names {
 /// The element `arrays` of rpc style.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ArraysRequest {
-    /// The part `ints`.
+    /// A part of type `Ints`.
     pub ints: Option<Ints>,
-    /// The part `points`.
+    /// A part of type `Points`.
     pub points: Option<Points>,
-    /// The part `matrix`.
+    /// A part of type `Matrix`.
     pub matrix: Option<Matrix>,
-    /// The part `rows`.
+    /// A part of type `Rows`.
     pub rows: Option<Rows>,
-    /// The part `nested`.
+    /// A part of type `ArrayOfInts`.
     pub nested: Option<ArrayOfInts>,
-    /// The part `names`.
+    /// A part of type `Names`.
     pub names: Option<Names>,
 }
 
@@ -641,17 +641,17 @@ impl ToXml for ArraysRequest {
 /// The element `arraysResponse` of rpc style.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ArraysResponse {
-    /// The part `ints`.
+    /// A part of type `Ints`.
     pub ints: Option<Ints>,
-    /// The part `points`.
+    /// A part of type `Points`.
     pub points: Option<Points>,
-    /// The part `matrix`.
+    /// A part of type `Matrix`.
     pub matrix: Option<Matrix>,
-    /// The part `rows`.
+    /// A part of type `Rows`.
     pub rows: Option<Rows>,
-    /// The part `nested`.
+    /// A part of type `ArrayOfInts`.
     pub nested: Option<ArrayOfInts>,
-    /// The part `names`.
+    /// A part of type `Names`.
     pub names: Option<Names>,
 }
 
@@ -743,11 +743,11 @@ impl ToXml for Nodes {
 /// The type `Node`, encoded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Node {
-    /// The accessor `name`.
+    /// An accessor of type `xs:string`.
     pub name: Option<String>,
-    /// The accessor `next`.
+    /// An accessor of type `Node`.
     pub next: Option<::castile::Shared<Node>>,
-    /// The accessor `children`.
+    /// An accessor of type `Nodes`.
     pub children: Option<Nodes>,
 }
 
@@ -789,9 +789,9 @@ impl ToXml for Node {
 /// The element `graph` of rpc style.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GraphRequest {
-    /// The part `one`.
+    /// A part of type `Node`.
     pub one: Option<::castile::Shared<Node>>,
-    /// The part `two`.
+    /// A part of type `Node`.
     pub two: Option<::castile::Shared<Node>>,
 }
 
@@ -825,9 +825,9 @@ impl ToXml for GraphRequest {
 /// The element `graphResponse` of rpc style.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GraphResponse {
-    /// The part `one`.
+    /// A part of type `Node`.
     pub one: Option<::castile::Shared<Node>>,
-    /// The part `two`.
+    /// A part of type `Node`.
     pub two: Option<::castile::Shared<Node>>,
 }
 
@@ -861,7 +861,7 @@ impl ToXml for GraphResponse {
 /// The type `Animal`, encoded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Animal {
-    /// The accessor `name`.
+    /// An accessor of type `xs:string`.
     pub name: Option<String>,
 }
 
@@ -891,9 +891,9 @@ impl ToXml for Animal {
 /// The type `Cat`, encoded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cat {
-    /// The accessor `name`.
+    /// An accessor of type `xs:string`.
     pub name: Option<String>,
-    /// The accessor `lives`.
+    /// An accessor of type `xs:int`.
     pub lives: Option<i32>,
 }
 
@@ -1018,9 +1018,9 @@ impl ToXml for Animals {
 /// The element `animals` of rpc style.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AnimalsRequest {
-    /// The part `one`.
+    /// A part of type `Animal`.
     pub one: Option<AnimalOrDerived>,
-    /// The part `many`.
+    /// A part of type `Animals`.
     pub many: Option<Animals>,
 }
 
@@ -1054,9 +1054,9 @@ impl ToXml for AnimalsRequest {
 /// The element `animalsResponse` of rpc style.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AnimalsResponse {
-    /// The part `one`.
+    /// A part of type `Animal`.
     pub one: Option<AnimalOrDerived>,
-    /// The part `many`.
+    /// A part of type `Animals`.
     pub many: Option<Animals>,
 }
 
@@ -1091,9 +1091,9 @@ impl ToXml for AnimalsResponse {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum ChoiceChoice {
-    /// The element `a`.
+    /// The element `a` of type `xs:int`.
     A(i32),
-    /// The element `b`.
+    /// The element `b` of type `xs:int`.
     B(i32),
 }
 
@@ -1117,11 +1117,19 @@ impl ::castile::codegen::Group for ChoiceChoice {
     }
 }
 
-/// The element `Choice`.
+/// The element `choice`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
     /// One of several.
     pub choice: ChoiceChoice,
+}
+
+impl Choice {
+    /// A value of what must be there.
+    #[allow(dead_code, reason = "a program may make values otherwise")]
+    pub fn new(choice: ChoiceChoice) -> Self {
+        Self { choice }
+    }
 }
 
 impl ComplexType for Choice {
@@ -1137,13 +1145,13 @@ impl ComplexType for Choice {
 /// The type `Open`, encoded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Open {
-    /// The accessor `any`.
+    /// An accessor of type `xs:anyType`.
     pub any: Option<::castile::AnyType>,
-    /// The accessor `untyped`.
+    /// An accessor of type `Array`.
     pub untyped: Option<encoding::Array>,
-    /// The accessor `many`.
+    /// An accessor of type `xs:string`.
     pub many: Vec<Option<String>>,
-    /// The accessor `choice`.
+    /// An accessor with a type of its own.
     pub choice: Option<Choice>,
 }
 
@@ -1189,7 +1197,7 @@ impl ToXml for Open {
 /// The element `open` of rpc style.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OpenRequest {
-    /// The part `open`.
+    /// A part of type `Open`.
     pub open: Option<Open>,
 }
 
@@ -1218,7 +1226,7 @@ impl ToXml for OpenRequest {
 /// The element `openResponse` of rpc style.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OpenResponse {
-    /// The part `open`.
+    /// A part of type `Open`.
     pub open: Option<Open>,
 }
 
@@ -1290,9 +1298,9 @@ impl ToXml for PingResponse {
 /// The element `add` of rpc style.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AddRequest {
-    /// The part `a`.
+    /// A part of type `xs:int`.
     pub a: Option<i32>,
-    /// The part `b`.
+    /// A part of type `xs:int`.
     pub b: Option<i32>,
 }
 
@@ -1326,9 +1334,9 @@ impl ToXml for AddRequest {
 /// The element `addResponse` of rpc style.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AddResponse {
-    /// The part `sum`.
+    /// A part of type `xs:int`.
     pub sum: Option<i32>,
-    /// The part `a`.
+    /// A part of type `xs:int`.
     pub a: Option<i32>,
 }
 
@@ -1363,7 +1371,7 @@ impl ToXml for AddResponse {
 /// The element `outcome` of rpc style.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OutcomeRequest {
-    /// The part `result`.
+    /// A part of type `xs:int`.
     pub result: Option<i32>,
 }
 
@@ -1392,7 +1400,7 @@ impl ToXml for OutcomeRequest {
 /// The element `outcomeResponse` of rpc style.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OutcomeResponse {
-    /// The part `result`.
+    /// A part of type `xs:int`.
     pub result: Option<i32>,
 }
 

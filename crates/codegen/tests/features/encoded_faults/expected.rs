@@ -131,7 +131,7 @@ impl<S: HttpService> FeatureClient<S> {
 /// The element `open` of rpc style.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OpenRequest {
-    /// The part `door`.
+    /// A part of type `xs:string`.
     pub door: Option<String>,
 }
 
@@ -160,7 +160,7 @@ impl ToXml for OpenRequest {
 /// The element `openResponse` of rpc style.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OpenResponse {
-    /// The part `isOpen`.
+    /// The part `isOpen` of type `xs:boolean`.
     pub is_open: Option<bool>,
 }
 
@@ -190,7 +190,7 @@ impl ToXml for OpenResponse {
 /// The type `Locked`, encoded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Locked {
-    /// The accessor `by`.
+    /// An accessor of type `xs:string`.
     pub by: Option<String>,
 }
 
@@ -220,7 +220,7 @@ impl ToXml for Locked {
 /// The type `Lost`, encoded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lost {
-    /// The accessor `since`.
+    /// An accessor of type `xs:date`.
     pub since: Option<::castile::datatypes::Date>,
 }
 

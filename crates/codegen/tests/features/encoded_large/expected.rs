@@ -131,29 +131,29 @@ impl<S: HttpService> FeatureClient<S> {
 /// The type `Large`, encoded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Large {
-    /// The accessor `a`.
+    /// An accessor of type `xs:string`.
     pub a: Option<String>,
-    /// The accessor `b`.
+    /// An accessor of type `xs:string`.
     pub b: Option<String>,
-    /// The accessor `c`.
+    /// An accessor of type `xs:string`.
     pub c: Option<String>,
-    /// The accessor `d`.
+    /// An accessor of type `xs:string`.
     pub d: Option<String>,
-    /// The accessor `e`.
+    /// An accessor of type `xs:string`.
     pub e: Option<String>,
-    /// The accessor `f`.
+    /// An accessor of type `xs:string`.
     pub f: Option<String>,
-    /// The accessor `g`.
+    /// An accessor of type `xs:string`.
     pub g: Option<String>,
-    /// The accessor `h`.
+    /// An accessor of type `xs:string`.
     pub h: Option<String>,
-    /// The accessor `i`.
+    /// An accessor of type `xs:string`.
     pub i: Option<String>,
-    /// The accessor `j`.
+    /// An accessor of type `xs:string`.
     pub j: Option<String>,
-    /// The accessor `k`.
+    /// An accessor of type `xs:string`.
     pub k: Option<String>,
-    /// The accessor `l`.
+    /// An accessor of type `xs:string`.
     pub l: Option<String>,
 }
 
@@ -244,13 +244,13 @@ impl ToXml for Large {
 /// The type `Larger`, encoded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Larger {
-    /// The accessor `a`.
+    /// An accessor of type `Large`.
     pub a: Option<Box<Large>>,
-    /// The accessor `b`.
+    /// An accessor of type `Large`.
     pub b: Option<Box<Large>>,
-    /// The accessor `c`.
+    /// An accessor of type `Large`.
     pub c: Option<Box<Large>>,
-    /// The accessor `d`.
+    /// An accessor of type `Large`.
     pub d: Option<Box<Large>>,
 }
 
@@ -301,7 +301,7 @@ impl ToXml for Larger {
 /// The type `E19`, encoded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct E19 {
-    /// The accessor `text`.
+    /// An accessor of type `xs:string`.
     pub text: Option<String>,
 }
 
@@ -331,9 +331,9 @@ impl ToXml for E19 {
 /// The type `E18`, encoded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct E18 {
-    /// The accessor `text`.
+    /// An accessor of type `xs:string`.
     pub text: Option<String>,
-    /// The accessor `next`.
+    /// An accessor of type `E19`.
     pub next: Option<E19>,
 }
 
@@ -368,9 +368,9 @@ impl ToXml for E18 {
 /// The type `E17`, encoded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct E17 {
-    /// The accessor `text`.
+    /// An accessor of type `xs:string`.
     pub text: Option<String>,
-    /// The accessor `next`.
+    /// An accessor of type `E18`.
     pub next: Option<E18>,
 }
 
@@ -405,9 +405,9 @@ impl ToXml for E17 {
 /// The type `E16`, encoded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct E16 {
-    /// The accessor `text`.
+    /// An accessor of type `xs:string`.
     pub text: Option<String>,
-    /// The accessor `next`.
+    /// An accessor of type `E17`.
     pub next: Option<E17>,
 }
 
@@ -442,9 +442,9 @@ impl ToXml for E16 {
 /// The type `E15`, encoded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct E15 {
-    /// The accessor `text`.
+    /// An accessor of type `xs:string`.
     pub text: Option<String>,
-    /// The accessor `next`.
+    /// An accessor of type `E16`.
     pub next: Option<E16>,
 }
 
@@ -479,9 +479,9 @@ impl ToXml for E15 {
 /// The type `E14`, encoded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct E14 {
-    /// The accessor `text`.
+    /// An accessor of type `xs:string`.
     pub text: Option<String>,
-    /// The accessor `next`.
+    /// An accessor of type `E15`.
     pub next: Option<E15>,
 }
 
@@ -516,9 +516,9 @@ impl ToXml for E14 {
 /// The type `E13`, encoded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct E13 {
-    /// The accessor `text`.
+    /// An accessor of type `xs:string`.
     pub text: Option<String>,
-    /// The accessor `next`.
+    /// An accessor of type `E14`.
     pub next: Option<E14>,
 }
 
@@ -553,9 +553,9 @@ impl ToXml for E13 {
 /// The type `E12`, encoded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct E12 {
-    /// The accessor `text`.
+    /// An accessor of type `xs:string`.
     pub text: Option<String>,
-    /// The accessor `next`.
+    /// An accessor of type `E13`.
     pub next: Option<E13>,
 }
 
@@ -590,9 +590,9 @@ impl ToXml for E12 {
 /// The type `E11`, encoded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct E11 {
-    /// The accessor `text`.
+    /// An accessor of type `xs:string`.
     pub text: Option<String>,
-    /// The accessor `next`.
+    /// An accessor of type `E12`.
     pub next: Option<E12>,
 }
 
@@ -627,9 +627,9 @@ impl ToXml for E11 {
 /// The type `E10`, encoded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct E10 {
-    /// The accessor `text`.
+    /// An accessor of type `xs:string`.
     pub text: Option<String>,
-    /// The accessor `next`.
+    /// An accessor of type `E11`.
     pub next: Option<E11>,
 }
 
@@ -664,9 +664,9 @@ impl ToXml for E10 {
 /// The type `E9`, encoded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct E9 {
-    /// The accessor `text`.
+    /// An accessor of type `xs:string`.
     pub text: Option<String>,
-    /// The accessor `next`.
+    /// An accessor of type `E10`.
     pub next: Option<E10>,
 }
 
@@ -701,9 +701,9 @@ impl ToXml for E9 {
 /// The type `E8`, encoded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct E8 {
-    /// The accessor `text`.
+    /// An accessor of type `xs:string`.
     pub text: Option<String>,
-    /// The accessor `next`.
+    /// An accessor of type `E9`.
     pub next: Option<E9>,
 }
 
@@ -738,9 +738,9 @@ impl ToXml for E8 {
 /// The type `E7`, encoded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct E7 {
-    /// The accessor `text`.
+    /// An accessor of type `xs:string`.
     pub text: Option<String>,
-    /// The accessor `next`.
+    /// An accessor of type `E8`.
     pub next: Option<E8>,
 }
 
@@ -775,9 +775,9 @@ impl ToXml for E7 {
 /// The type `E6`, encoded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct E6 {
-    /// The accessor `text`.
+    /// An accessor of type `xs:string`.
     pub text: Option<String>,
-    /// The accessor `next`.
+    /// An accessor of type `E7`.
     pub next: Option<E7>,
 }
 
@@ -812,9 +812,9 @@ impl ToXml for E6 {
 /// The type `E5`, encoded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct E5 {
-    /// The accessor `text`.
+    /// An accessor of type `xs:string`.
     pub text: Option<String>,
-    /// The accessor `next`.
+    /// An accessor of type `E6`.
     pub next: Option<E6>,
 }
 
@@ -849,9 +849,9 @@ impl ToXml for E5 {
 /// The type `E4`, encoded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct E4 {
-    /// The accessor `text`.
+    /// An accessor of type `xs:string`.
     pub text: Option<String>,
-    /// The accessor `next`.
+    /// An accessor of type `E5`.
     pub next: Option<E5>,
 }
 
@@ -886,9 +886,9 @@ impl ToXml for E4 {
 /// The type `E3`, encoded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct E3 {
-    /// The accessor `text`.
+    /// An accessor of type `xs:string`.
     pub text: Option<String>,
-    /// The accessor `next`.
+    /// An accessor of type `E4`.
     pub next: Option<Recursive<E4>>,
 }
 
@@ -923,9 +923,9 @@ impl ToXml for E3 {
 /// The type `E2`, encoded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct E2 {
-    /// The accessor `text`.
+    /// An accessor of type `xs:string`.
     pub text: Option<String>,
-    /// The accessor `next`.
+    /// An accessor of type `E3`.
     pub next: Option<E3>,
 }
 
@@ -960,9 +960,9 @@ impl ToXml for E2 {
 /// The type `E1`, encoded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct E1 {
-    /// The accessor `text`.
+    /// An accessor of type `xs:string`.
     pub text: Option<String>,
-    /// The accessor `next`.
+    /// An accessor of type `E2`.
     pub next: Option<E2>,
 }
 
@@ -997,9 +997,9 @@ impl ToXml for E1 {
 /// The type `E0`, encoded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct E0 {
-    /// The accessor `text`.
+    /// An accessor of type `xs:string`.
     pub text: Option<String>,
-    /// The accessor `next`.
+    /// An accessor of type `E1`.
     pub next: Option<E1>,
 }
 
@@ -1034,9 +1034,9 @@ impl ToXml for E0 {
 /// The type `Node`, encoded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Node {
-    /// The accessor `value`.
+    /// An accessor of type `Large`.
     pub value: Option<Large>,
-    /// The accessor `next`.
+    /// An accessor of type `Node`.
     pub next: Option<::castile::Shared<Node>>,
 }
 
@@ -1103,21 +1103,21 @@ impl ToXml for Larges {
 /// The element `echo` of rpc style.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EchoRequest {
-    /// The part `one`.
+    /// A part of type `Large`.
     pub one: Option<Box<Large>>,
-    /// The part `two`.
+    /// A part of type `Large`.
     pub two: Option<Box<Large>>,
-    /// The part `larger`.
+    /// A part of type `Larger`.
     pub larger: Option<Box<Larger>>,
-    /// The part `three`.
+    /// A part of type `Large`.
     pub three: Option<Box<Large>>,
-    /// The part `four`.
+    /// A part of type `Large`.
     pub four: Option<Box<Large>>,
-    /// The part `deep`.
+    /// A part of type `E0`.
     pub deep: Option<E0>,
-    /// The part `node`.
+    /// A part of type `Node`.
     pub node: Option<::castile::Shared<Node>>,
-    /// The part `list`.
+    /// A part of type `Larges`.
     pub list: Option<Larges>,
 }
 
@@ -1187,21 +1187,21 @@ impl ToXml for EchoRequest {
 /// The element `echoResponse` of rpc style.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EchoResponse {
-    /// The part `one`.
+    /// A part of type `Large`.
     pub one: Option<Box<Large>>,
-    /// The part `two`.
+    /// A part of type `Large`.
     pub two: Option<Box<Large>>,
-    /// The part `larger`.
+    /// A part of type `Larger`.
     pub larger: Option<Box<Larger>>,
-    /// The part `three`.
+    /// A part of type `Large`.
     pub three: Option<Box<Large>>,
-    /// The part `four`.
+    /// A part of type `Large`.
     pub four: Option<Box<Large>>,
-    /// The part `deep`.
+    /// A part of type `E0`.
     pub deep: Option<E0>,
-    /// The part `node`.
+    /// A part of type `Node`.
     pub node: Option<::castile::Shared<Node>>,
-    /// The part `list`.
+    /// A part of type `Larges`.
     pub list: Option<Larges>,
 }
 

@@ -291,19 +291,19 @@ static NUMBERS_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("numbers", "", &[])
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
-    /// The attribute `size`.
+    /// An attribute of type `Size`.
     pub size: Option<Size>,
-    /// The element `color`.
+    /// Of type `Color`.
     pub color: Vec<Color>,
-    /// The element `small`.
+    /// Of type `Small`.
     pub small: Option<Small>,
-    /// The element `sizes`.
+    /// Of type `Sizes`, list of `Size`.
     pub sizes: Option<::castile::datatypes::List<Size>>,
-    /// The element `either`.
+    /// Of type `SizeOrNumber`, union.
     pub either: Vec<SizeOrNumber>,
-    /// The element `kind`.
+    /// Of type `xs:NMTOKEN`.
     pub kind: Option<Kind>,
-    /// The element `numbers`.
+    /// Of type list of `xs:int`.
     pub numbers: Option<::castile::datatypes::List<i32>>,
 }
 

@@ -131,7 +131,7 @@ impl<S: HttpService> FeatureClient<S> {
 /// The type `FromNothing`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FromNothing {
-    /// The element `c`.
+    /// Of type `xs:int`.
     pub c: i32,
 }
 
@@ -152,7 +152,7 @@ impl ComplexType for FromNothing {
 /// The type `Unchanged`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Unchanged {
-    /// The element `a`.
+    /// Of type `xs:int`.
     pub a: i32,
 }
 
@@ -173,7 +173,7 @@ impl ComplexType for Unchanged {
 /// The type `Base`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Base {
-    /// The element `a`.
+    /// Of type `xs:int`.
     pub a: i32,
 }
 
@@ -194,9 +194,9 @@ impl ComplexType for Base {
 /// The type `Extended`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Extended {
-    /// The element `a`.
+    /// Of type `xs:int`.
     pub a: i32,
-    /// The element `b`.
+    /// Of type `xs:int`.
     pub b: Option<i32>,
 }
 
@@ -294,16 +294,30 @@ impl ToXml for BaseOrDerived {
 /// The type `Value`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Value {
-    /// The element `a`.
+    /// Of type `xs:int`.
     pub a: i32,
-    /// The element `b`.
+    /// Of type `xs:int`.
     pub b: Option<i32>,
-    /// The element `fromNothing`.
+    /// The element `fromNothing` of type `FromNothing`.
     pub from_nothing: FromNothing,
-    /// The element `unchanged`.
+    /// Of type `Unchanged`.
     pub unchanged: Unchanged,
-    /// The element `base`.
+    /// Of type `Base`.
     pub base: Recursive<BaseOrDerived>,
+}
+
+impl Value {
+    /// A value of what must be there.
+    #[allow(dead_code, reason = "a program may make values otherwise")]
+    pub fn new(a: i32, from_nothing: FromNothing, unchanged: Unchanged, base: Recursive<BaseOrDerived>) -> Self {
+        Self {
+            a,
+            b: None,
+            from_nothing,
+            unchanged,
+            base,
+        }
+    }
 }
 
 static VALUE: [Element; 5] = [

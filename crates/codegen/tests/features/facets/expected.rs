@@ -521,7 +521,7 @@ static CODE_OR_PERCENT_TYPES: xs::SimpleTypes = xs::SimpleTypes::new(
 pub struct Amount {
     /// The value of the element.
     pub value: ::castile::datatypes::Decimal,
-    /// The attribute `percent`.
+    /// An attribute of type `Percent`, `xs:int`: at least 1, at most 100.
     pub percent: Option<i32>,
 }
 
@@ -553,12 +553,22 @@ impl ToXml for Amount {
 /// The type `Marks`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Marks {
-    /// The attribute `code`.
+    /// An attribute of type `Code`, `xs:string`: 2 to 5 characters, pattern `[A-Z].*`.
     pub code: String,
-    /// The attribute `grade`.
+    /// An attribute of type `Grade`, `xs:int`: one of `1`, `2`, `+3`.
     pub grade: i32,
-    /// The attribute `color`.
+    /// An attribute of type `Color`.
     pub color: Option<Color>,
+}
+
+impl Default for Marks {
+    fn default() -> Self {
+        Self {
+            code: Default::default(),
+            grade: 2,
+            color: None,
+        }
+    }
 }
 
 static MARKS_ATTRIBUTES: xs::Attributes = xs::Attributes::new(
@@ -686,9 +696,9 @@ static FROST_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("Frost", "", &[(NAMES
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum ValueChoice {
-    /// The element `north`.
+    /// The element `north` of type `Percent`, `xs:int`: at least 1, at most 100.
     North(i32),
-    /// The element `south`.
+    /// The element `south` of type `Frost`, `xs:int`: more than -300, less than 0.
     South(i32),
 }
 
@@ -990,67 +1000,69 @@ static FIRST_OR_SEVEN_TYPES: xs::SimpleTypes = xs::SimpleTypes::new(
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
-    /// The element `code`.
+    /// Of type `Code`, `xs:string`: 2 to 5 characters, pattern `[A-Z].*`.
     pub code: Vec<String>,
-    /// The element `digitCode`.
+    /// The element `digitCode` of type `DigitCode`, `xs:string`: 2 to 5 characters, pattern `.*\d|.*#`,
+    /// pattern `[A-Z].*`.
     pub digit_code: Option<String>,
-    /// The element `percent`.
+    /// Of type `Percent`, `xs:int`: at least 1, at most 100.
     pub percent: Vec<i32>,
-    /// The element `price`.
+    /// Of type `Price`, `xs:decimal`: more than 0, at most 5 digits, at most 2 behind the point.
     pub price: Option<::castile::datatypes::Decimal>,
-    /// The element `key`.
+    /// Of type `Key`, `xs:hexBinary`: 2 bytes.
     pub key: Option<::castile::datatypes::HexBinary>,
-    /// The element `day`.
+    /// Of type `Day`, `xs:date`: less than 2030-01-01.
     pub day: Option<::castile::datatypes::Date>,
-    /// The element `word`.
+    /// Of type `Word`, `xs:string`: at most 3 characters.
     pub word: Option<String>,
-    /// The element `grade`.
+    /// Of type `Grade`, `xs:int`: one of `1`, `2`, `+3`.
     pub grade: Option<i32>,
-    /// The element `color`.
+    /// Of type `Color`.
     pub color: Option<Color>,
-    /// The element `kind`.
+    /// Of type `Kind`, `xs:QName`: one of `t:first`, `o:second`.
     pub kind: Option<::castile::datatypes::QName>,
-    /// The element `percents`.
+    /// Of type `Percents`, list of `Percent`.
     pub percents: Option<::castile::datatypes::List<i32>>,
-    /// The element `few`.
+    /// Of type `FewPercents`, list of `Percent`: at most 2 items.
     pub few: Option<::castile::datatypes::List<i32>>,
-    /// The element `oneColor`.
+    /// The element `oneColor` of type `OneColor`, list of `Color`: 1 items.
     pub one_color: Option<::castile::datatypes::List<Color>>,
-    /// The element `size`.
+    /// Of type `Size`, union.
     pub size: Vec<Size>,
-    /// The element `someSize`.
+    /// The element `someSize` of type `SomeSize`, union: pattern `...?`, one of `07`, `red`.
     pub some_size: Vec<SomeSize>,
-    /// The element `temperature`.
+    /// Of type `Temperature`, union.
     pub temperature: Vec<i32>,
-    /// The element `either`.
+    /// Of type `CodeOrPercent`, union.
     pub either: Vec<String>,
-    /// The element `amount`.
+    /// Of type `Amount`.
     pub amount: Option<Amount>,
-    /// The element `marks`.
+    /// Of type `Marks`.
     pub marks: Option<Marks>,
-    /// The element `part`.
+    /// Of type `Part`.
     pub part: Option<other::Part>,
-    /// The element `short`.
+    /// Of type `Short`, `xs:token`: at most 3 characters.
     pub short: Option<::castile::datatypes::Token>,
-    /// The element `maybe`.
+    /// Of type `Percent`, `xs:int`: at least 1, at most 100.
     pub maybe: Vec<Nillable<i32>>,
-    /// The element `level`.
+    /// Of type `Percent`, `xs:int`: at least 1, at most 100.
     pub level: Option<i32>,
-    /// The element `own`.
+    /// Of type `xs:float`: at most 1.5.
     pub own: Option<f32>,
-    /// The element `reddish`.
+    /// Of type `Reddish`.
     pub reddish: Option<Reddish>,
-    /// The element `sizeOrCode`.
+    /// The element `sizeOrCode` of type `SizeOrCode`, union.
     pub size_or_code: Option<SizeOrCode>,
     /// One of several.
     pub choice: Option<ValueChoice>,
-    /// The element `percentOrKind`.
+    /// The element `percentOrKind` of type `PercentOrKind`, union.
     pub percent_or_kind: Vec<PercentOrKind>,
-    /// The element `shortKind`.
+    /// The element `shortKind` of type `ShortKind`, union: pattern `.{1,7}`.
     pub short_kind: Vec<ShortKind>,
-    /// The element `someKinds`.
+    /// The element `someKinds` of type `SomeKinds`, list of `xs:QName`: one of \`p:first q:second\`,
+    /// `p:first`.
     pub some_kinds: Vec<::castile::datatypes::List<::castile::datatypes::QName>>,
-    /// The element `firstOrSeven`.
+    /// The element `firstOrSeven` of type `FirstOrSeven`, union: one of `7`, `p:first`.
     pub first_or_seven: Vec<FirstOrSeven>,
 }
 
@@ -1234,9 +1246,9 @@ pub mod other {
     /// The type `Part`.
     #[derive(Clone, Debug, Default, PartialEq)]
     pub struct Part {
-        /// The attribute `code`.
+        /// An attribute of type `Code`, `xs:string`: 2 to 5 characters, pattern `[A-Z].*`.
         pub code: Option<String>,
-        /// The element `short`.
+        /// Of type `Short`, `xs:token`: at most 3 characters.
         pub short: ::castile::datatypes::Token,
     }
 

@@ -131,9 +131,9 @@ impl<S: HttpService> FeatureClient<S> {
 /// Elements that belong together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ValueSequenceSequence {
-    /// The element `b`.
+    /// Of type `xs:int`.
     pub b: i32,
-    /// The element `c`.
+    /// Of type `xs:int`.
     pub c: i32,
 }
 
@@ -160,11 +160,11 @@ impl ::castile::codegen::Group for ValueSequenceSequence {
 /// Elements that belong together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ValueSequence {
-    /// The element `a`.
+    /// Of type `xs:int`.
     pub a: Option<i32>,
     /// Elements that belong together.
     pub sequence: Vec<ValueSequenceSequence>,
-    /// The element `d`.
+    /// Of type `xs:int`.
     pub d: i32,
 }
 
@@ -200,9 +200,9 @@ impl ::castile::codegen::Group for ValueSequence {
 /// Elements that belong together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AllAll {
-    /// The element `x`.
+    /// Of type `xs:int`.
     pub x: i32,
-    /// The element `y`.
+    /// Of type `xs:int`.
     pub y: i32,
 }
 
@@ -257,9 +257,9 @@ impl ComplexType for All {
 /// Elements that belong together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PairsSequence {
-    /// The element `key`.
+    /// Of type `xs:string`.
     pub key: String,
-    /// The element `value`.
+    /// Of type `xs:int`.
     pub value: Vec<i32>,
 }
 
@@ -309,9 +309,9 @@ impl ComplexType for Pairs {
 /// The group `Children`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Children {
-    /// The element `left`.
+    /// Of type `Node`.
     pub left: Recursive<Node>,
-    /// The element `right`.
+    /// Of type `Node`.
     pub right: Option<Recursive<Node>>,
 }
 
@@ -361,9 +361,9 @@ impl ComplexType for Node {
 /// How somebody is called.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Name {
-    /// The element `first`.
+    /// Of type `xs:string`.
     pub first: Option<String>,
-    /// The element `last`.
+    /// Of type `xs:string`.
     pub last: String,
 }
 
@@ -393,7 +393,7 @@ impl ::castile::codegen::Group for Name {
 /// Elements that belong together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ValueSequence2 {
-    /// The element `people`.
+    /// Of type `xs:int`.
     pub people: i32,
     /// How somebody is called.
     pub name: Vec<Name>,
@@ -422,21 +422,21 @@ impl ::castile::codegen::Group for ValueSequence2 {
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
-    /// The element `first`.
+    /// Of type `xs:string`.
     pub first: Option<String>,
-    /// The element `last`.
+    /// Of type `xs:string`.
     pub last: String,
     /// Elements that belong together.
     pub sequence: Option<ValueSequence>,
-    /// The element `e`.
+    /// Of type `xs:int`.
     pub e: Option<i32>,
-    /// The element `f`.
+    /// Of type `xs:int`.
     pub f: Option<i32>,
-    /// The element `all`.
+    /// Of type `All`.
     pub all: Vec<All>,
-    /// The element `pairs`.
+    /// Of type `Pairs`.
     pub pairs: Option<Pairs>,
-    /// The element `node`.
+    /// Of type `Node`.
     pub node: Option<Node>,
     /// Elements that belong together.
     pub sequence2: Option<ValueSequence2>,

@@ -171,7 +171,7 @@ impl<S: HttpService> FeatureClient<S> {
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: String,
 }
 
@@ -189,12 +189,12 @@ impl ComplexType for Value {
     }
 }
 
-/// The element `Session`.
+/// The element `session`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Session {
-    /// The attribute `id`.
+    /// An attribute of type `xs:int`.
     pub id: i32,
-    /// The element `user`.
+    /// Of type `xs:string`.
     pub user: String,
 }
 

@@ -142,7 +142,7 @@ impl<S: HttpService> FeatureClient<S> {
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: String,
 }
 

@@ -141,29 +141,29 @@ impl<S: HttpService> FeatureClient<S> {
 /// The type `Level3`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Level3 {
-    /// The element `a`.
+    /// Of type `xs:string`.
     pub a: Option<String>,
-    /// The element `b`.
+    /// Of type `xs:string`.
     pub b: Option<String>,
-    /// The element `c`.
+    /// Of type `xs:string`.
     pub c: Option<String>,
-    /// The element `d`.
+    /// Of type `xs:string`.
     pub d: Option<String>,
-    /// The element `e`.
+    /// Of type `xs:string`.
     pub e: Option<String>,
-    /// The element `f`.
+    /// Of type `xs:string`.
     pub f: Option<String>,
-    /// The element `g`.
+    /// Of type `xs:string`.
     pub g: Option<String>,
-    /// The element `h`.
+    /// Of type `xs:string`.
     pub h: Option<String>,
-    /// The element `i`.
+    /// Of type `xs:string`.
     pub i: Option<String>,
-    /// The element `j`.
+    /// Of type `xs:string`.
     pub j: Option<String>,
-    /// The element `k`.
+    /// Of type `xs:string`.
     pub k: Option<String>,
-    /// The element `l`.
+    /// Of type `xs:string`.
     pub l: Option<String>,
 }
 
@@ -219,29 +219,29 @@ impl ComplexType for Level3 {
 /// The type `Level2`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Level2 {
-    /// The element `a`.
+    /// Of type `Level3`.
     pub a: Option<Box<Level3>>,
-    /// The element `b`.
+    /// Of type `Level3`.
     pub b: Option<Box<Level3>>,
-    /// The element `c`.
+    /// Of type `Level3`.
     pub c: Option<Box<Level3>>,
-    /// The element `d`.
+    /// Of type `Level3`.
     pub d: Option<Box<Level3>>,
-    /// The element `e`.
+    /// Of type `Level3`.
     pub e: Option<Box<Level3>>,
-    /// The element `f`.
+    /// Of type `Level3`.
     pub f: Option<Box<Level3>>,
-    /// The element `g`.
+    /// Of type `Level3`.
     pub g: Option<Box<Level3>>,
-    /// The element `h`.
+    /// Of type `Level3`.
     pub h: Option<Box<Level3>>,
-    /// The element `i`.
+    /// Of type `Level3`.
     pub i: Option<Box<Level3>>,
-    /// The element `j`.
+    /// Of type `Level3`.
     pub j: Option<Box<Level3>>,
-    /// The element `k`.
+    /// Of type `Level3`.
     pub k: Option<Box<Level3>>,
-    /// The element `l`.
+    /// Of type `Level3`.
     pub l: Option<Box<Level3>>,
 }
 
@@ -297,29 +297,29 @@ impl ComplexType for Level2 {
 /// The type `Level1`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Level1 {
-    /// The element `a`.
+    /// Of type `Level2`.
     pub a: Option<Box<Level2>>,
-    /// The element `b`.
+    /// Of type `Level2`.
     pub b: Option<Box<Level2>>,
-    /// The element `c`.
+    /// Of type `Level2`.
     pub c: Option<Box<Level2>>,
-    /// The element `d`.
+    /// Of type `Level2`.
     pub d: Option<Box<Level2>>,
-    /// The element `e`.
+    /// Of type `Level2`.
     pub e: Option<Box<Level2>>,
-    /// The element `f`.
+    /// Of type `Level2`.
     pub f: Option<Box<Level2>>,
-    /// The element `g`.
+    /// Of type `Level2`.
     pub g: Option<Box<Level2>>,
-    /// The element `h`.
+    /// Of type `Level2`.
     pub h: Option<Box<Level2>>,
-    /// The element `i`.
+    /// Of type `Level2`.
     pub i: Option<Box<Level2>>,
-    /// The element `j`.
+    /// Of type `Level2`.
     pub j: Option<Box<Level2>>,
-    /// The element `k`.
+    /// Of type `Level2`.
     pub k: Option<Box<Level2>>,
-    /// The element `l`.
+    /// Of type `Level2`.
     pub l: Option<Box<Level2>>,
 }
 
@@ -375,29 +375,29 @@ impl ComplexType for Level1 {
 /// The type `Level0`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Level0 {
-    /// The element `a`.
+    /// Of type `Level1`.
     pub a: Option<Box<Level1>>,
-    /// The element `b`.
+    /// Of type `Level1`.
     pub b: Option<Box<Level1>>,
-    /// The element `c`.
+    /// Of type `Level1`.
     pub c: Option<Box<Level1>>,
-    /// The element `d`.
+    /// Of type `Level1`.
     pub d: Option<Box<Level1>>,
-    /// The element `e`.
+    /// Of type `Level1`.
     pub e: Option<Box<Level1>>,
-    /// The element `f`.
+    /// Of type `Level1`.
     pub f: Option<Box<Level1>>,
-    /// The element `g`.
+    /// Of type `Level1`.
     pub g: Option<Box<Level1>>,
-    /// The element `h`.
+    /// Of type `Level1`.
     pub h: Option<Box<Level1>>,
-    /// The element `i`.
+    /// Of type `Level1`.
     pub i: Option<Box<Level1>>,
-    /// The element `j`.
+    /// Of type `Level1`.
     pub j: Option<Box<Level1>>,
-    /// The element `k`.
+    /// Of type `Level1`.
     pub k: Option<Box<Level1>>,
-    /// The element `l`.
+    /// Of type `Level1`.
     pub l: Option<Box<Level1>>,
 }
 
@@ -453,9 +453,9 @@ impl ComplexType for Level0 {
 /// Elements that belong together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ValueChoiceSequence {
-    /// The element `ga`.
+    /// Of type `Level3`.
     pub ga: Level3,
-    /// The element `gb`.
+    /// Of type `Level3`.
     pub gb: Option<Level3>,
 }
 
@@ -486,9 +486,9 @@ impl ::castile::codegen::Group for ValueChoiceSequence {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum ValueChoice {
-    /// The element `large`.
+    /// The element `large` of type `Level3`.
     Large(Box<Level3>),
-    /// The element `text`.
+    /// The element `text` of type `xs:string`.
     Text(String),
     /// Elements that belong together.
     Sequence(Box<ValueChoiceSequence>),
@@ -527,11 +527,11 @@ impl ::castile::codegen::Group for ValueChoice {
 /// Elements that belong together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ValueSequence {
-    /// The element `ha`.
+    /// Of type `xs:string`.
     pub ha: String,
-    /// The element `hb`.
+    /// Of type `Level3`.
     pub hb: Option<Level3>,
-    /// The element `hc`.
+    /// Of type `Level3`.
     pub hc: Option<Level3>,
 }
 
@@ -564,9 +564,9 @@ impl ::castile::codegen::Group for ValueSequence {
 /// The type `Shape`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shape {
-    /// The element `outline`.
+    /// Of type `Level3`.
     pub outline: Option<Level3>,
-    /// The element `area`.
+    /// Of type `Level3`.
     pub area: Option<Level3>,
 }
 
@@ -592,13 +592,13 @@ impl ComplexType for Shape {
 /// The type `Polygon`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Polygon {
-    /// The element `outline`.
+    /// Of type `Level3`.
     pub outline: Option<Level3>,
-    /// The element `area`.
+    /// Of type `Level3`.
     pub area: Option<Level3>,
-    /// The element `corners`.
+    /// Of type `Level3`.
     pub corners: Option<Level3>,
-    /// The element `name`.
+    /// Of type `xs:string`.
     pub name: String,
 }
 
@@ -630,17 +630,17 @@ impl ComplexType for Polygon {
 /// The type `Rectangle`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rectangle {
-    /// The element `outline`.
+    /// Of type `Level3`.
     pub outline: Option<Box<Level3>>,
-    /// The element `area`.
+    /// Of type `Level3`.
     pub area: Option<Box<Level3>>,
-    /// The element `corners`.
+    /// Of type `Level3`.
     pub corners: Option<Box<Level3>>,
-    /// The element `name`.
+    /// Of type `xs:string`.
     pub name: String,
-    /// The element `width`.
+    /// Of type `Level3`.
     pub width: Box<Level3>,
-    /// The element `height`.
+    /// Of type `Level3`.
     pub height: Option<Box<Level3>>,
 }
 
@@ -799,11 +799,11 @@ impl ToXml for PolygonOrDerived {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum AnimalElement {
-    /// The element `animal`.
+    /// The element `animal` of type `Level3`.
     Animal(Box<Level3>),
-    /// The element `dog`.
+    /// The element `dog` of type `Level3`.
     Dog(Box<Level3>),
-    /// The element `cat`.
+    /// The element `cat` of type `Level3`.
     Cat(Box<Level3>),
 }
 
@@ -836,15 +836,15 @@ impl ::castile::codegen::Group for AnimalElement {
 /// The type `Parts`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parts {
-    /// The element `first`.
+    /// Of type `Level2`.
     pub first: Box<Level2>,
-    /// The element `second`.
+    /// Of type `Level3`.
     pub second: Option<Box<Level3>>,
-    /// The element `third`.
+    /// Of type `Level3`.
     pub third: Option<Box<Level3>>,
-    /// The element `fourth`.
+    /// Of type `Level3`.
     pub fourth: Option<Box<Level3>>,
-    /// The element `fifth`.
+    /// Of type `Level3`.
     pub fifth: Box<Level3>,
 }
 
@@ -893,21 +893,21 @@ impl ComplexType for Parts {
 /// The type `Small`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Small {
-    /// The element `number`.
+    /// Of type `xs:int`.
     pub number: i32,
-    /// The element `flag`.
+    /// Of type `xs:boolean`.
     pub flag: Option<bool>,
-    /// The element `moment`.
+    /// Of type `xs:dateTime`.
     pub moment: Option<::castile::datatypes::DateTime>,
-    /// The element `day`.
+    /// Of type `xs:date`.
     pub day: Option<::castile::datatypes::Date>,
-    /// The element `time`.
+    /// Of type `xs:time`.
     pub time: Option<::castile::datatypes::Time>,
-    /// The element `month`.
+    /// Of type `xs:gMonth`.
     pub month: Option<::castile::datatypes::GMonth>,
-    /// The element `amount`.
+    /// Of type `xs:decimal`.
     pub amount: Option<::castile::datatypes::Decimal>,
-    /// The element `bytes`.
+    /// Of type `xs:base64Binary`.
     pub bytes: Option<::castile::datatypes::Base64Binary>,
 }
 
@@ -951,43 +951,43 @@ impl ComplexType for Small {
 /// The type `Tagged`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tagged {
-    /// The attribute `pa`.
+    /// An attribute of type `xs:string`.
     pub pa: Option<String>,
-    /// The attribute `pb`.
+    /// An attribute of type `xs:string`.
     pub pb: Option<String>,
-    /// The attribute `pc`.
+    /// An attribute of type `xs:string`.
     pub pc: Option<String>,
-    /// The attribute `pd`.
+    /// An attribute of type `xs:string`.
     pub pd: Option<String>,
-    /// The attribute `pe`.
+    /// An attribute of type `xs:string`.
     pub pe: Option<String>,
-    /// The attribute `pf`.
+    /// An attribute of type `xs:string`.
     pub pf: Option<String>,
-    /// The attribute `pg`.
+    /// An attribute of type `xs:string`.
     pub pg: Option<String>,
-    /// The attribute `ph`.
+    /// An attribute of type `xs:string`.
     pub ph: Option<String>,
-    /// The attribute `qa`.
+    /// An attribute of type `xs:string`.
     pub qa: Option<String>,
-    /// The attribute `qb`.
+    /// An attribute of type `xs:string`.
     pub qb: Option<String>,
-    /// The attribute `qc`.
+    /// An attribute of type `xs:string`.
     pub qc: Option<String>,
-    /// The attribute `qd`.
+    /// An attribute of type `xs:string`.
     pub qd: Option<String>,
-    /// The attribute `qe`.
+    /// An attribute of type `xs:string`.
     pub qe: Option<String>,
-    /// The attribute `qf`.
+    /// An attribute of type `xs:string`.
     pub qf: Option<String>,
-    /// The attribute `qg`.
+    /// An attribute of type `xs:string`.
     pub qg: Option<String>,
-    /// The attribute `qh`.
+    /// An attribute of type `xs:string`.
     pub qh: Option<String>,
-    /// The element `one`.
+    /// Of type `Level3`.
     pub one: Option<Box<Level3>>,
-    /// The element `two`.
+    /// Of type `Level3`.
     pub two: Option<Box<Level3>>,
-    /// The element `small`.
+    /// Of type `Small`.
     pub small: Option<Small>,
 }
 
@@ -1073,31 +1073,31 @@ impl ComplexType for Tagged {
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
-    /// The element `tree`.
+    /// Of type `Level0`.
     pub tree: Option<Box<Level0>>,
-    /// The element `needed`.
+    /// Of type `Level2`.
     pub needed: Box<Level2>,
-    /// The element `nil`.
+    /// Of type `Level1`.
     pub nil: Option<Box<Nillable<Level1>>>,
-    /// The element `neededNil`.
+    /// The element `neededNil` of type `Level1`.
     pub needed_nil: Box<Nillable<Level1>>,
     /// One of several.
     pub choice: Vec<ValueChoice>,
     /// Elements that belong together.
     pub sequence: Option<Box<ValueSequence>>,
-    /// The element `shape`.
+    /// Of type `Shape`.
     pub shape: Option<ShapeOrDerived>,
-    /// The element `polygon`.
+    /// Of type `Polygon`.
     pub polygon: Option<PolygonOrDerived>,
     /// The element `animal`, or one that may stand in its place.
     pub animal: Option<AnimalElement>,
-    /// The element `parts`.
+    /// Of type `Parts`.
     pub parts: Option<Box<Parts>>,
-    /// The element `tagged`.
+    /// Of type `Tagged`.
     pub tagged: Option<Box<Tagged>>,
-    /// The element `small`.
+    /// Of type `Small`.
     pub small: Option<Nillable<Small>>,
-    /// The element `list`.
+    /// Of type `Level0`.
     pub list: Vec<Level0>,
 }
 

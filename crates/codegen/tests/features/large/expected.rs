@@ -131,23 +131,23 @@ impl<S: HttpService> FeatureClient<S> {
 /// The type `Large`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Large {
-    /// The element `a`.
+    /// Of type `xs:string`.
     pub a: Option<String>,
-    /// The element `b`.
+    /// Of type `xs:string`.
     pub b: Option<String>,
-    /// The element `c`.
+    /// Of type `xs:string`.
     pub c: Option<String>,
-    /// The element `d`.
+    /// Of type `xs:string`.
     pub d: Option<String>,
-    /// The element `e`.
+    /// Of type `xs:string`.
     pub e: Option<String>,
-    /// The element `f`.
+    /// Of type `xs:string`.
     pub f: Option<String>,
-    /// The element `g`.
+    /// Of type `xs:string`.
     pub g: Option<String>,
-    /// The element `h`.
+    /// Of type `xs:string`.
     pub h: Option<String>,
-    /// The element `i`.
+    /// Of type `xs:string`.
     pub i: Option<String>,
 }
 
@@ -194,23 +194,23 @@ impl ComplexType for Large {
 /// Elements that belong together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ValueChoiceSequence {
-    /// The element `ga`.
+    /// Of type `xs:string`.
     pub ga: String,
-    /// The element `gb`.
+    /// Of type `xs:string`.
     pub gb: Option<String>,
-    /// The element `gc`.
+    /// Of type `xs:string`.
     pub gc: Option<String>,
-    /// The element `gd`.
+    /// Of type `xs:string`.
     pub gd: Option<String>,
-    /// The element `ge`.
+    /// Of type `xs:string`.
     pub ge: Option<String>,
-    /// The element `gf`.
+    /// Of type `xs:string`.
     pub gf: Option<String>,
-    /// The element `gg`.
+    /// Of type `xs:string`.
     pub gg: Option<String>,
-    /// The element `gh`.
+    /// Of type `xs:string`.
     pub gh: Option<String>,
-    /// The element `gi`.
+    /// Of type `xs:string`.
     pub gi: Option<String>,
 }
 
@@ -262,11 +262,11 @@ impl ::castile::codegen::Group for ValueChoiceSequence {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum ValueChoice {
-    /// The element `large`.
+    /// The element `large` of type `Large`.
     Large(Box<Large>),
-    /// The element `nil`.
+    /// The element `nil` of type `Large`.
     Nil(Box<Nillable<Large>>),
-    /// The element `number`.
+    /// The element `number` of type `xs:int`.
     Number(i32),
     /// Elements that belong together.
     Sequence(Box<ValueChoiceSequence>),
@@ -311,21 +311,21 @@ impl ::castile::codegen::Group for ValueChoice {
 /// The type `Fits`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Fits {
-    /// The element `a`.
+    /// Of type `xs:string`.
     pub a: Option<String>,
-    /// The element `b`.
+    /// Of type `xs:string`.
     pub b: Option<String>,
-    /// The element `c`.
+    /// Of type `xs:string`.
     pub c: Option<String>,
-    /// The element `d`.
+    /// Of type `xs:string`.
     pub d: Option<String>,
-    /// The element `e`.
+    /// Of type `xs:string`.
     pub e: Option<String>,
-    /// The element `f`.
+    /// Of type `xs:string`.
     pub f: Option<String>,
-    /// The element `g`.
+    /// Of type `xs:string`.
     pub g: Option<String>,
-    /// The element `h`.
+    /// Of type `xs:string`.
     pub h: Option<String>,
 }
 
@@ -369,23 +369,23 @@ impl ComplexType for Fits {
 /// The type `Larger`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Larger {
-    /// The element `a`.
+    /// Of type `xs:string`.
     pub a: Option<String>,
-    /// The element `b`.
+    /// Of type `xs:string`.
     pub b: Option<String>,
-    /// The element `c`.
+    /// Of type `xs:string`.
     pub c: Option<String>,
-    /// The element `d`.
+    /// Of type `xs:string`.
     pub d: Option<String>,
-    /// The element `e`.
+    /// Of type `xs:string`.
     pub e: Option<String>,
-    /// The element `f`.
+    /// Of type `xs:string`.
     pub f: Option<String>,
-    /// The element `g`.
+    /// Of type `xs:string`.
     pub g: Option<String>,
-    /// The element `h`.
+    /// Of type `xs:string`.
     pub h: Option<String>,
-    /// The element `more`.
+    /// Of type `Large`.
     pub more: Large,
 }
 
@@ -489,7 +489,7 @@ impl ToXml for FitsOrDerived {
 pub struct Value {
     /// One of several.
     pub choice: Vec<ValueChoice>,
-    /// The element `derived`.
+    /// Of type `Fits`.
     pub derived: Vec<FitsOrDerived>,
 }
 

@@ -150,29 +150,29 @@ impl<S: HttpService> FeatureClient<S> {
 /// The type `Large`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Large {
-    /// The element `a`.
+    /// Of type `xs:string`.
     pub a: Option<String>,
-    /// The element `b`.
+    /// Of type `xs:string`.
     pub b: Option<String>,
-    /// The element `c`.
+    /// Of type `xs:string`.
     pub c: Option<String>,
-    /// The element `d`.
+    /// Of type `xs:string`.
     pub d: Option<String>,
-    /// The element `e`.
+    /// Of type `xs:string`.
     pub e: Option<String>,
-    /// The element `f`.
+    /// Of type `xs:string`.
     pub f: Option<String>,
-    /// The element `g`.
+    /// Of type `xs:string`.
     pub g: Option<String>,
-    /// The element `h`.
+    /// Of type `xs:string`.
     pub h: Option<String>,
-    /// The element `i`.
+    /// Of type `xs:string`.
     pub i: Option<String>,
-    /// The element `j`.
+    /// Of type `xs:string`.
     pub j: Option<String>,
-    /// The element `k`.
+    /// Of type `xs:string`.
     pub k: Option<String>,
-    /// The element `l`.
+    /// Of type `xs:string`.
     pub l: Option<String>,
 }
 
@@ -228,13 +228,13 @@ impl ComplexType for Large {
 /// The type `Larger`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Larger {
-    /// The element `a`.
+    /// Of type `Large`.
     pub a: Option<Box<Large>>,
-    /// The element `b`.
+    /// Of type `Large`.
     pub b: Option<Box<Large>>,
-    /// The element `c`.
+    /// Of type `Large`.
     pub c: Option<Box<Large>>,
-    /// The element `d`.
+    /// Of type `Large`.
     pub d: Option<Box<Large>>,
 }
 
@@ -266,13 +266,13 @@ impl ComplexType for Larger {
 /// The element `parts` of rpc style.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PartsRequest {
-    /// The part `one`.
+    /// A part of type `Large`.
     pub one: Large,
-    /// The part `two`.
+    /// A part of type `Large`.
     pub two: Large,
-    /// The part `three`.
+    /// A part of type `Large`.
     pub three: Large,
-    /// The part `four`.
+    /// A part of type `Larger`.
     pub four: Box<Larger>,
 }
 
@@ -303,13 +303,13 @@ impl ComplexType for PartsRequest {
 /// The element `partsResponse` of rpc style.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PartsResponse {
-    /// The part `one`.
+    /// A part of type `Large`.
     pub one: Large,
-    /// The part `two`.
+    /// A part of type `Large`.
     pub two: Large,
-    /// The part `three`.
+    /// A part of type `Large`.
     pub three: Large,
-    /// The part `four`.
+    /// A part of type `Larger`.
     pub four: Box<Larger>,
 }
 

@@ -239,13 +239,13 @@ static STRING_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("xs:string", "string
 /// The type `Item`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Item {
-    /// The attribute `id`.
+    /// An attribute of type `xs:int`.
     pub id: i32,
-    /// The attribute `code`.
+    /// An attribute of type `Code`, `xs:string`: at most 3 characters.
     pub code: Option<String>,
-    /// The element `name`.
+    /// Of type `xs:string`.
     pub name: String,
-    /// The element `note`.
+    /// Of type `xs:string`.
     pub note: Option<String>,
 }
 
@@ -291,9 +291,9 @@ impl ComplexType for Item {
 /// The type `Circle`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Circle {
-    /// The element `label`.
+    /// Of type `xs:string`.
     pub label: String,
-    /// The element `radius`.
+    /// Of type `xs:int`.
     pub radius: i32,
 }
 
@@ -368,7 +368,7 @@ impl ToXml for Shape {
 pub enum ParagraphContent {
     /// Text.
     Text(String),
-    /// The element `bold`.
+    /// The element `bold` of type `xs:string`.
     Bold(String),
 }
 
@@ -419,9 +419,9 @@ impl ComplexType for Paragraph {
 /// The type `Options`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
-    /// The element `fast`.
+    /// Of type `xs:boolean`.
     pub fast: bool,
-    /// The element `loud`.
+    /// Of type `xs:boolean`.
     pub loud: Option<bool>,
 }
 
@@ -457,9 +457,9 @@ impl ComplexType for Options {
 /// Elements that belong together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EventChoiceSequence {
-    /// The element `from`.
+    /// Of type `xs:int`.
     pub from: i32,
-    /// The element `to`.
+    /// Of type `xs:int`.
     pub to: i32,
 }
 
@@ -491,7 +491,7 @@ impl ::castile::codegen::Group for EventChoiceSequence {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum EventChoice {
-    /// The element `start`.
+    /// The element `start` of type `xs:int`.
     Start(i32),
     /// Elements that belong together.
     Sequence(EventChoiceSequence),
@@ -531,7 +531,7 @@ impl ::castile::codegen::Group for EventChoice {
 pub struct Event {
     /// One of several.
     pub choice: Vec<EventChoice>,
-    /// The element `end`.
+    /// Of type `xs:int`.
     pub end: Option<i32>,
 }
 
@@ -560,31 +560,31 @@ impl ComplexType for Event {
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
-    /// The element `number`.
+    /// Of type `xs:int`.
     pub number: Option<i32>,
-    /// The element `code`.
+    /// Of type `Code`, `xs:string`: at most 3 characters.
     pub code: Option<String>,
-    /// The element `color`.
+    /// Of type `Color`.
     pub color: Option<Color>,
-    /// The element `colors`.
+    /// Of type `Colors`, list of `Color`.
     pub colors: Option<::castile::datatypes::List<Color>>,
-    /// The element `share`.
+    /// Of type `PercentOrColor`, union.
     pub share: Option<PercentOrColor>,
-    /// The element `version`.
+    /// Of type `xs:string`.
     pub version: Option<String>,
-    /// The element `pair`.
+    /// Of type `xs:int`.
     pub pair: Vec<i32>,
-    /// The element `item`.
+    /// Of type `Item`.
     pub item: Vec<Item>,
-    /// The element `shape`.
+    /// Of type `Shape`.
     pub shape: Option<Shape>,
-    /// The element `paragraph`.
+    /// Of type `Paragraph`.
     pub paragraph: Option<Paragraph>,
-    /// The element `options`.
+    /// Of type `Options`.
     pub options: Option<Options>,
-    /// The element `event`.
+    /// Of type `Event`.
     pub event: Option<Event>,
-    /// The element `unqualified`.
+    /// Of type `xs:int`.
     pub unqualified: Option<i32>,
 }
 

@@ -169,12 +169,12 @@ static SWA_REF_TYPES: xs::SimpleTypes = xs::SimpleTypes::new(
     &[("http://ws-i.org/profiles/basic/1.1/xsd", "swaRef")],
 );
 
-/// The element `Claim`.
+/// The element `claim`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Claim {
-    /// The element `number`.
+    /// Of type `xs:int`.
     pub number: i32,
-    /// The element `form`.
+    /// Of type `swaRef`, `xs:anyURI`.
     pub form: ::castile::datatypes::AnyUri,
 }
 

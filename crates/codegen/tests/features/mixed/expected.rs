@@ -134,9 +134,9 @@ impl<S: HttpService> FeatureClient<S> {
 pub enum ParagraphContent {
     /// Text.
     Text(String),
-    /// The element `text`.
+    /// The element `text` of type `xs:string`.
     Text2(String),
-    /// The element `bold`.
+    /// The element `bold` of type `Paragraph`.
     Bold(Recursive<Paragraph>),
     /// Any element.
     Any(::castile::Any),
@@ -188,7 +188,7 @@ impl ::castile::codegen::Mixed for ParagraphContent {
 /// The type `Paragraph`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Paragraph {
-    /// The attribute `content`.
+    /// The attribute `content` of type `xs:int`.
     pub content_attribute: Option<i32>,
     /// Text and elements, in their order.
     pub content: Vec<ParagraphContent>,
@@ -219,7 +219,7 @@ impl ComplexType for Paragraph {
 pub struct Note {
     /// The value of the element.
     pub value: String,
-    /// The attribute `by`.
+    /// An attribute of type `xs:string`.
     pub by: Option<String>,
 }
 
@@ -252,11 +252,11 @@ impl ToXml for Note {
 pub enum LetterContent {
     /// Text.
     Text(String),
-    /// The element `to`.
+    /// The element `to` of type `xs:string`.
     To(String),
-    /// The element `date`.
+    /// The element `date` of type `xs:date`.
     Date(::castile::datatypes::Date),
-    /// The element `item`.
+    /// The element `item` of type `xs:string`.
     Item(String),
     /// Any element.
     Any(::castile::Any),
@@ -356,11 +356,11 @@ impl ComplexType for Letter {
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
-    /// The element `paragraph`.
+    /// Of type `Paragraph`.
     pub paragraph: Vec<Paragraph>,
-    /// The element `note`.
+    /// Of type `Note`.
     pub note: Option<Note>,
-    /// The element `letter`.
+    /// Of type `Letter`.
     pub letter: Vec<Letter>,
 }
 

@@ -150,9 +150,9 @@ impl<S: HttpService> FeatureClient<S> {
 /// The type `Photos`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Photos {
-    /// The element `photo`.
+    /// Of type `xs:base64Binary`.
     pub photo: Vec<::castile::datatypes::Base64Binary>,
-    /// The element `typed`.
+    /// Of type `base64Binary`.
     pub typed: Option<xmlmime::Base64Binary>,
 }
 
@@ -212,7 +212,7 @@ pub mod xmlmime {
     pub struct Base64Binary {
         /// The value of the element.
         pub value: ::castile::datatypes::Base64Binary,
-        /// The attribute `contentType`.
+        /// The attribute `contentType` of type `xs:string`: at least 3 characters.
         pub content_type: Option<String>,
     }
 

@@ -142,61 +142,61 @@ impl<S: HttpService> FeatureClient<S> {
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
-    /// The element `type`.
+    /// Of type `xs:int`.
     pub r#type: Option<i32>,
-    /// The element `self`.
+    /// The element `self` of type `xs:int`.
     pub self_: Option<i32>,
-    /// The element `Self`.
+    /// The element `Self` of type `xs:int`.
     pub self2: Option<i32>,
-    /// The element `super`.
+    /// The element `super` of type `xs:int`.
     pub super_: Option<i32>,
-    /// The element `crate`.
+    /// The element `crate` of type `xs:int`.
     pub crate_: Option<i32>,
-    /// The element `gen`.
+    /// Of type `xs:int`.
     pub r#gen: Option<i32>,
-    /// The element `async`.
+    /// Of type `xs:int`.
     pub r#async: Option<i32>,
-    /// The element `try`.
+    /// Of type `xs:int`.
     pub r#try: Option<i32>,
-    /// The element `dyn`.
+    /// Of type `xs:int`.
     pub r#dyn: Option<i32>,
-    /// The element `union`.
+    /// Of type `xs:int`.
     pub union: Option<i32>,
-    /// The element `static`.
+    /// Of type `xs:int`.
     pub r#static: Option<i32>,
-    /// The element `macro_rules`.
+    /// Of type `xs:int`.
     pub macro_rules: Option<i32>,
-    /// The element `OrderId`.
+    /// The element `OrderId` of type `xs:int`.
     pub order_id: Option<i32>,
-    /// The element `orderId`.
+    /// The element `orderId` of type `xs:int`.
     pub order_id2: Option<i32>,
-    /// The element `order-id`.
+    /// The element `order-id` of type `xs:int`.
     pub order_id3: Option<i32>,
-    /// The element `order.id`.
+    /// The element `order.id` of type `xs:int`.
     pub order_id4: Option<i32>,
-    /// The element `ORDER_ID`.
+    /// The element `ORDER_ID` of type `xs:int`.
     pub order_id5: Option<i32>,
-    /// The element `_3d`.
+    /// Of type `xs:int`.
     pub _3d: Option<i32>,
-    /// The element `_`.
+    /// The element `_` of type `xs:int`.
     pub __: Option<i32>,
-    /// The element `_-`.
+    /// The element `_-` of type `xs:int`.
     pub _2: Option<i32>,
-    /// The element `__x`.
+    /// The element `__x` of type `xs:int`.
     pub x: Option<i32>,
-    /// The element `é`.
+    /// Of type `xs:int`.
     pub é: Option<i32>,
-    /// The element `日本`.
+    /// Of type `xs:int`.
     pub 日本: Option<i32>,
-    /// The element `x·y`.
+    /// The element `x·y` of type `xs:int`.
     pub x_y: Option<i32>,
-    /// The element `i32`.
+    /// Of type `xs:int`.
     pub i32: Option<i32>,
-    /// The element `String`.
+    /// The element `String` of type `xs:int`.
     pub string: Option<i32>,
-    /// The element `Box`.
+    /// The element `Box` of type `xs:int`.
     pub r#box: Option<i32>,
-    /// The element `nullValue`.
+    /// The element `nullValue` of type `xs:int`.
     pub null_value: Option<i32>,
 }
 
@@ -300,7 +300,7 @@ impl ComplexType for Value {
 /// The type `Error`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ErrorType {
-    /// The element `Error`.
+    /// The element `Error` of type `xs:int`.
     pub error: Option<i32>,
 }
 
@@ -321,7 +321,7 @@ impl ComplexType for ErrorType {
 /// The type `Option`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OptionType {
-    /// The element `Option`.
+    /// The element `Option` of type `xs:int`.
     pub option: Option<i32>,
 }
 
@@ -342,7 +342,7 @@ impl ComplexType for OptionType {
 /// The type `Vec`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct VecType {
-    /// The element `Vec`.
+    /// The element `Vec` of type `xs:int`.
     pub vec: Option<i32>,
 }
 
@@ -363,7 +363,7 @@ impl ComplexType for VecType {
 /// The type `String`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StringType {
-    /// The element `String`.
+    /// The element `String` of type `xs:int`.
     pub string: Option<i32>,
 }
 
@@ -384,7 +384,7 @@ impl ComplexType for StringType {
 /// The type `self`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SelfType {
-    /// The element `self`.
+    /// The element `self` of type `xs:int`.
     pub self_: Option<i32>,
 }
 
@@ -405,7 +405,7 @@ impl ComplexType for SelfType {
 /// The type `type`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Type {
-    /// The element `type`.
+    /// Of type `xs:int`.
     pub r#type: Option<i32>,
 }
 
@@ -426,7 +426,7 @@ impl ComplexType for Type {
 /// The type `Result`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResultType {
-    /// The element `Result`.
+    /// The element `Result` of type `xs:int`.
     pub result: Option<i32>,
 }
 
@@ -447,7 +447,7 @@ impl ComplexType for ResultType {
 /// The type `Some`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SomeType {
-    /// The element `Some`.
+    /// The element `Some` of type `xs:int`.
     pub some: Option<i32>,
 }
 
@@ -468,7 +468,7 @@ impl ComplexType for SomeType {
 /// The type `Element`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ElementType {
-    /// The element `Element`.
+    /// The element `Element` of type `xs:int`.
     pub element: Option<i32>,
 }
 
@@ -489,7 +489,7 @@ impl ComplexType for ElementType {
 /// The type `order-line`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OrderLine {
-    /// The element `order-line`.
+    /// The element `order-line` of type `xs:int`.
     pub order_line: Option<i32>,
 }
 
@@ -510,7 +510,7 @@ impl ComplexType for OrderLine {
 /// The type `order.line`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OrderLine2 {
-    /// The element `order.line`.
+    /// The element `order.line` of type `xs:int`.
     pub order_line: Option<i32>,
 }
 
@@ -531,7 +531,7 @@ impl ComplexType for OrderLine2 {
 /// The type `OrderLine`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OrderLine3 {
-    /// The element `OrderLine`.
+    /// The element `OrderLine` of type `xs:int`.
     pub order_line: Option<i32>,
 }
 
@@ -552,7 +552,7 @@ impl ComplexType for OrderLine3 {
 /// The type `_3D`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct _3d {
-    /// The element `_3D`.
+    /// The element `_3D` of type `xs:int`.
     pub _3d: Option<i32>,
 }
 
@@ -573,7 +573,7 @@ impl ComplexType for _3d {
 /// The type `i32`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct I32 {
-    /// The element `i32`.
+    /// Of type `xs:int`.
     pub i32: Option<i32>,
 }
 
@@ -594,7 +594,7 @@ impl ComplexType for I32 {
 /// The type `Fault`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FaultType {
-    /// The element `Fault`.
+    /// The element `Fault` of type `xs:int`.
     pub fault: Option<i32>,
 }
 
@@ -615,7 +615,7 @@ impl ComplexType for FaultType {
 /// The type `Type`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Type2 {
-    /// The element `Type`.
+    /// The element `Type` of type `xs:int`.
     pub r#type: Option<i32>,
 }
 
@@ -636,7 +636,7 @@ impl ComplexType for Type2 {
 /// The type `FromXml`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FromXmlType {
-    /// The element `FromXml`.
+    /// The element `FromXml` of type `xs:int`.
     pub from_xml: Option<i32>,
 }
 
@@ -657,7 +657,7 @@ impl ComplexType for FromXmlType {
 /// The type `Default`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DefaultType {
-    /// The element `Default`.
+    /// The element `Default` of type `xs:int`.
     pub default: Option<i32>,
 }
 
@@ -678,7 +678,7 @@ impl ComplexType for DefaultType {
 /// The type `Recursive`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RecursiveType {
-    /// The element `Recursive`.
+    /// The element `Recursive` of type `xs:int`.
     pub recursive: Option<i32>,
 }
 
@@ -699,7 +699,7 @@ impl ComplexType for RecursiveType {
 /// The type `TowerService`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TowerServiceType {
-    /// The element `TowerService`.
+    /// The element `TowerService` of type `xs:int`.
     pub tower_service: Option<i32>,
 }
 
@@ -720,45 +720,45 @@ impl ComplexType for TowerServiceType {
 /// The type `Types`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Types {
-    /// The element `Error`.
+    /// The element `Error` of type `Error`.
     pub error: Option<ErrorType>,
-    /// The element `Option`.
+    /// The element `Option` of type `Option`.
     pub option: Option<OptionType>,
-    /// The element `Vec`.
+    /// The element `Vec` of type `Vec`.
     pub vec: Option<VecType>,
-    /// The element `String`.
+    /// The element `String` of type `String`.
     pub string: Option<StringType>,
-    /// The element `self`.
+    /// The element `self` of type `self`.
     pub self_: Option<SelfType>,
-    /// The element `type`.
+    /// Of type `type`.
     pub r#type: Option<Type>,
-    /// The element `Result`.
+    /// The element `Result` of type `Result`.
     pub result: Option<ResultType>,
-    /// The element `Some`.
+    /// The element `Some` of type `Some`.
     pub some: Option<SomeType>,
-    /// The element `Element`.
+    /// The element `Element` of type `Element`.
     pub element: Option<ElementType>,
-    /// The element `order-line`.
+    /// The element `order-line` of type `order-line`.
     pub order_line: Option<OrderLine>,
-    /// The element `order.line`.
+    /// The element `order.line` of type `order.line`.
     pub order_line2: Option<OrderLine2>,
-    /// The element `OrderLine`.
+    /// The element `OrderLine` of type `OrderLine`.
     pub order_line3: Option<OrderLine3>,
-    /// The element `_3D`.
+    /// The element `_3D` of type `_3D`.
     pub _3d: Option<_3d>,
-    /// The element `i32`.
+    /// Of type `i32`.
     pub i32: Option<I32>,
-    /// The element `Fault`.
+    /// The element `Fault` of type `Fault`.
     pub fault: Option<FaultType>,
-    /// The element `Type`.
+    /// The element `Type` of type `Type`.
     pub type2: Option<Type2>,
-    /// The element `FromXml`.
+    /// The element `FromXml` of type `FromXml`.
     pub from_xml: Option<FromXmlType>,
-    /// The element `Default`.
+    /// The element `Default` of type `Default`.
     pub default: Option<DefaultType>,
-    /// The element `Recursive`.
+    /// The element `Recursive` of type `Recursive`.
     pub recursive: Option<RecursiveType>,
-    /// The element `TowerService`.
+    /// The element `TowerService` of type `TowerService`.
     pub tower_service: Option<TowerServiceType>,
 }
 

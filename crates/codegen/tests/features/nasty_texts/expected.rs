@@ -281,7 +281,7 @@ static D_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("d", "string", &[]);
 /// include!("/etc/passwd") %s \~ $crate ' ; }
 #[derive(Clone, Debug, PartialEq)]
 pub struct R {
-    /// The attribute `e`.
+    /// An attribute of type `xs:anySimpleType`.
     pub e: String,
     /// \*/ mod evil {} /\* /\* /\* \*/ // \\ "; mod evil {} // "# "## "##### r####"x"### '"'\\'\\" \\u{41}
     /// \\x41 \\ {} {0} {{ }} ${x}
@@ -294,16 +294,33 @@ pub struct R {
     /// \#\[doc(hidden)\] mod evil {} mod evil {}\u{9b} \u{202e}\u{2066}\u{2069}\u{202c} \u{200e}\u{200f}\u{61c}﻿ é 日本 😀 􏿿
     /// include!("/etc/passwd") %s \~ $crate ' ; }
     pub a: String,
-    /// The element `b`.
+    /// Of type `xs:string`.
     pub b: String,
-    /// The element `c`.
+    /// Of type `xs:string`.
     pub c: C,
-    /// The element `d`.
+    /// Of type `xs:string`.
     pub d: String,
-    /// The element `r`.
+    /// An element with a type of its own.
     pub r: end::R,
     /// Any element.
     pub any: Option<::castile::Any>,
+}
+
+impl R {
+    /// A value of what must be there.
+    #[allow(dead_code, reason = "a program may make values otherwise")]
+    pub fn new(a: String, b: String, c: C, d: String, r: end::R) -> Self {
+        Self {
+            e: "*/ mod evil {} /* /* /* */ // \\ \"; mod evil {} // \"# \"## \"##### r####\"x\"### '\"'\\'\\\" \\u{41} \\x41 \\ {} {0} {{ }} ${x} \n}\nmod evil {}\n a\r\rb\r\n} \tmod evil {}\t ```\nmod evil {}\n``` ` [a](javascript:b) <script> ** ]]> <![CDATA[ --> <!-- #![feature(evil)] #[doc(hidden)] \u{2028}mod evil {}\u{2029} \u{85}mod evil {}\u{9b} \u{202e}\u{2066}\u{2069}\u{202c} \u{200e}\u{200f}\u{61c}\u{feff} e\u{301} 日本 😀 \u{10ffff} include!(\"/etc/passwd\") %s ~ $crate ' ; }"
+                .to_owned(),
+            a,
+            b,
+            c,
+            d,
+            r,
+            any: None,
+        }
+    }
 }
 
 static R: [Element; 5] = [
@@ -448,7 +465,7 @@ pub static FEATURE_OPERATIONS: [Operation; 1] = [
 pub mod end {
     use ::castile::codegen::*;
 
-    /// The element `R`.
+    /// The element `r`.
     #[derive(Clone, Debug, Default, PartialEq)]
     pub struct R {}
 

@@ -131,7 +131,7 @@ impl<S: HttpService> FeatureClient<S> {
 /// The type `Part`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Part {
-    /// The element `number`.
+    /// Of type `xs:int`.
     pub number: i32,
 }
 
@@ -154,7 +154,7 @@ impl ComplexType for Part {
 pub struct Price {
     /// The value of the element.
     pub value: ::castile::datatypes::Decimal,
-    /// The attribute `currency`.
+    /// An attribute of type `xs:string`.
     pub currency: String,
 }
 
@@ -184,7 +184,7 @@ impl ToXml for Price {
 /// The type `Shape`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shape {
-    /// The element `name`.
+    /// Of type `xs:string`.
     pub name: String,
 }
 
@@ -207,7 +207,7 @@ impl ComplexType for Shape {
 pub struct Circle {
     /// Other attributes.
     pub any_attributes: Vec<::castile::AnyAttribute>,
-    /// The element `name`.
+    /// Of type `xs:string`.
     pub name: String,
 }
 
@@ -291,17 +291,17 @@ impl ToXml for ShapeOrDerived {
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Nillable<String>,
-    /// The element `optional`.
+    /// Of type `xs:int`.
     pub optional: Option<Nillable<i32>>,
-    /// The element `part`.
+    /// Of type `Part`.
     pub part: Nillable<Part>,
-    /// The element `item`.
+    /// Of type `Part`.
     pub item: Vec<Nillable<Part>>,
-    /// The element `price`.
+    /// Of type `Price`.
     pub price: Option<::castile::NillableWithAttributes<Price>>,
-    /// The element `shape`.
+    /// Of type `Shape`.
     pub shape: Vec<::castile::NillableWithAttributes<ShapeOrDerived>>,
 }
 

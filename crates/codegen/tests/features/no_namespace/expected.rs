@@ -128,12 +128,12 @@ impl<S: HttpService> FeatureClient<S> {
     }
 }
 
-/// The element `Mixed`.
+/// The element `mixed`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mixed {
-    /// The element `a`.
+    /// Of type `xs:int`.
     pub a: i32,
-    /// The element `b`.
+    /// Of type `xs:int`.
     pub b: i32,
 }
 
@@ -183,9 +183,9 @@ pub mod no_namespace {
     /// The type `Value`.
     #[derive(Clone, Debug, Default, PartialEq)]
     pub struct Value {
-        /// The element `b`.
+        /// Of type `xs:int`.
         pub b: i32,
-        /// The element `mixed`.
+        /// An element with a type of its own.
         pub mixed: Option<super::Mixed>,
     }
 

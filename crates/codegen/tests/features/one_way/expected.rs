@@ -149,10 +149,10 @@ impl<S: HttpService> FeatureClient<S> {
     }
 }
 
-/// The element `Note`.
+/// The element `note`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Note {
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: String,
 }
 
@@ -172,7 +172,7 @@ impl ComplexType for Note {
 /// The element `write` of rpc style.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WriteRequest {
-    /// The part `text`.
+    /// A part of type `xs:string`.
     pub text: String,
 }
 

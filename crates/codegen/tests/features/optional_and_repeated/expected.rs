@@ -131,7 +131,7 @@ impl<S: HttpService> FeatureClient<S> {
 /// The type `Part`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Part {
-    /// The element `optional`.
+    /// Of type `xs:string`.
     pub optional: Option<String>,
 }
 
@@ -152,15 +152,15 @@ impl ComplexType for Part {
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
-    /// The element `optional`.
+    /// Of type `xs:int`.
     pub optional: Option<i32>,
-    /// The element `any`.
+    /// Of type `xs:int`.
     pub any: Vec<i32>,
-    /// The element `some`.
+    /// Of type `xs:string`.
     pub some: Vec<String>,
-    /// The element `few`.
+    /// Of type `xs:int`.
     pub few: Vec<i32>,
-    /// The element `last`.
+    /// Of type `Part`.
     pub last: Option<Part>,
 }
 

@@ -170,7 +170,7 @@ impl<S: HttpService> FeatureClient<S> {
 /// The element `add` of rpc style.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AddRequest {
-    /// The part `text`.
+    /// A part of type `xs:string`.
     pub text: String,
 }
 
@@ -190,7 +190,7 @@ impl ComplexType for AddRequest {
 /// The element `addResponse` of rpc style.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AddResponse {
-    /// The part `text`.
+    /// A part of type `xs:string`.
     pub text: String,
 }
 
@@ -210,7 +210,7 @@ impl ComplexType for AddResponse {
 /// The element `add` of rpc style.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AddRequest2 {
-    /// The part `number`.
+    /// A part of type `xs:int`.
     pub number: i32,
 }
 
@@ -230,7 +230,7 @@ impl ComplexType for AddRequest2 {
 /// The element `addResponse` of rpc style.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AddResponse2 {
-    /// The part `number`.
+    /// A part of type `xs:int`.
     pub number: i32,
 }
 
@@ -250,7 +250,7 @@ impl ComplexType for AddResponse2 {
 /// The element `add` of rpc style.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AddRequest3 {
-    /// The part `number`.
+    /// A part of type `xs:int`.
     pub number: i32,
 }
 
@@ -270,7 +270,7 @@ impl ComplexType for AddRequest3 {
 /// The element `addResponse` of rpc style.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AddResponse3 {
-    /// The part `number`.
+    /// A part of type `xs:int`.
     pub number: i32,
 }
 

@@ -131,9 +131,9 @@ impl<S: HttpService> FeatureClient<S> {
 /// The type `List`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct List {
-    /// The element `number`.
+    /// Of type `xs:int`.
     pub number: i32,
-    /// The element `next`.
+    /// Of type `List`.
     pub next: Option<Recursive<List>>,
 }
 
@@ -159,7 +159,7 @@ impl ComplexType for List {
 /// The type `Tree`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tree {
-    /// The element `tree`.
+    /// Of type `Tree`.
     pub tree: Vec<Recursive<Tree>>,
 }
 
@@ -180,9 +180,9 @@ impl ComplexType for Tree {
 /// The type `Wife`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Wife {
-    /// The element `husband`.
+    /// Of type `Husband`.
     pub husband: Recursive<Husband>,
-    /// The element `second`.
+    /// Of type `Husband`.
     pub second: Option<Recursive<Husband>>,
 }
 
@@ -208,7 +208,7 @@ impl ComplexType for Wife {
 /// The type `Husband`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Husband {
-    /// The element `wife`.
+    /// Of type `Wife`.
     pub wife: Option<Wife>,
 }
 
@@ -229,7 +229,7 @@ impl ComplexType for Husband {
 /// The type `Nil`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Nil {
-    /// The element `nil`.
+    /// Of type `Nil`.
     pub nil: Nillable<Recursive<Nil>>,
 }
 
@@ -250,13 +250,13 @@ impl ComplexType for Nil {
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
-    /// The element `list`.
+    /// Of type `List`.
     pub list: Option<List>,
-    /// The element `tree`.
+    /// Of type `Tree`.
     pub tree: Option<Tree>,
-    /// The element `husband`.
+    /// Of type `Husband`.
     pub husband: Option<Husband>,
-    /// The element `nil`.
+    /// Of type `Nil`.
     pub nil: Option<Nil>,
 }
 

@@ -131,15 +131,15 @@ impl<S: HttpService> FeatureClient<S> {
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
-    /// The element `a`.
+    /// Of type `xs:int`.
     pub a: i32,
-    /// The element `b`.
+    /// Of type `xs:int`.
     pub b: Option<i32>,
-    /// The element `a`.
+    /// The element `a` of type `xs:int`.
     pub a2: i32,
-    /// The element `c`.
+    /// Of type `xs:int`.
     pub c: Vec<i32>,
-    /// The element `c`.
+    /// The element `c` of type `xs:string`.
     pub c2: Option<String>,
 }
 

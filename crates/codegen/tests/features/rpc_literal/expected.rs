@@ -173,11 +173,11 @@ static STRING_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("xs:string", "string
 /// The type `Person`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Person {
-    /// The attribute `id`.
+    /// An attribute of type `xs:int`.
     pub id: Option<i32>,
-    /// The element `name`.
+    /// Of type `xs:string`.
     pub name: String,
-    /// The element `age`.
+    /// Of type `xs:int`.
     pub age: Option<i32>,
 }
 
@@ -213,13 +213,13 @@ impl ComplexType for Person {
 /// The type `Pupil`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pupil {
-    /// The attribute `id`.
+    /// An attribute of type `xs:int`.
     pub id: Option<i32>,
-    /// The element `name`.
+    /// Of type `xs:string`.
     pub name: String,
-    /// The element `age`.
+    /// Of type `xs:int`.
     pub age: Option<i32>,
-    /// The element `form`.
+    /// Of type `xs:string`.
     pub form: String,
 }
 
@@ -330,14 +330,27 @@ static SIZE_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("Size", "", &[(NAMESPA
 /// The element `echo` of rpc style.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EchoRequest2 {
-    /// The part `Person`.
+    /// The part `Person` of type `Person`.
     pub person: PersonOrDerived,
-    /// The part `type`.
+    /// A part of type `Size`.
     pub r#type: Size,
-    /// The part `count`.
+    /// A part of type `xs:int`.
     pub count: i32,
-    /// The part `anything`.
+    /// A part of type `xs:anyType`.
     pub anything: ::castile::AnyType,
+}
+
+impl EchoRequest2 {
+    /// A value of what must be there.
+    #[allow(dead_code, reason = "a program may make values otherwise")]
+    pub fn new(person: PersonOrDerived, r#type: Size, count: i32, anything: ::castile::AnyType) -> Self {
+        Self {
+            person,
+            r#type,
+            count,
+            anything,
+        }
+    }
 }
 
 static ECHO_REQUEST2: [Element; 4] = [
@@ -368,14 +381,27 @@ impl ComplexType for EchoRequest2 {
 /// The element `echoResponse` of rpc style.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EchoResponse {
-    /// The part `Person`.
+    /// The part `Person` of type `Person`.
     pub person: PersonOrDerived,
-    /// The part `type`.
+    /// A part of type `Size`.
     pub r#type: Size,
-    /// The part `count`.
+    /// A part of type `xs:int`.
     pub count: i32,
-    /// The part `anything`.
+    /// A part of type `xs:anyType`.
     pub anything: ::castile::AnyType,
+}
+
+impl EchoResponse {
+    /// A value of what must be there.
+    #[allow(dead_code, reason = "a program may make values otherwise")]
+    pub fn new(person: PersonOrDerived, r#type: Size, count: i32, anything: ::castile::AnyType) -> Self {
+        Self {
+            person,
+            r#type,
+            count,
+            anything,
+        }
+    }
 }
 
 static ECHO_RESPONSE: [Element; 4] = [
@@ -434,9 +460,9 @@ impl ComplexType for PingResponse {
 /// The element `some` of rpc style.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SomeRequest {
-    /// The part `a`.
+    /// A part of type `xs:int`.
     pub a: i32,
-    /// The part `c`.
+    /// A part of type `xs:int`.
     pub c: i32,
 }
 
@@ -459,9 +485,9 @@ impl ComplexType for SomeRequest {
 /// The element `someResponse` of rpc style.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SomeResponse {
-    /// The part `a`.
+    /// A part of type `xs:int`.
     pub a: i32,
-    /// The part `c`.
+    /// A part of type `xs:int`.
     pub c: i32,
 }
 
@@ -484,7 +510,7 @@ impl ComplexType for SomeResponse {
 /// The element `write` of rpc style.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WriteRequest {
-    /// The element `note`.
+    /// The element `note` of type `xs:string`.
     pub text: String,
 }
 
@@ -505,7 +531,7 @@ impl ComplexType for WriteRequest {
 /// The element `writeResponse` of rpc style.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WriteResponse {
-    /// The element `note`.
+    /// The element `note` of type `xs:string`.
     pub text: String,
 }
 
@@ -540,7 +566,7 @@ impl ComplexType for EchoRequest {
 /// The element `bare` of rpc style.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BareRequest {
-    /// The part `a`.
+    /// A part of type `EchoRequest`.
     pub a: EchoRequest,
 }
 
@@ -561,7 +587,7 @@ impl ComplexType for BareRequest {
 /// The element `bareResponse` of rpc style.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BareResponse {
-    /// The part `a`.
+    /// A part of type `EchoRequest`.
     pub a: EchoRequest,
 }
 

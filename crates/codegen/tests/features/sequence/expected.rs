@@ -128,7 +128,7 @@ impl<S: HttpService> FeatureClient<S> {
     }
 }
 
-/// The element `Nothing`.
+/// The element `nothing`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Nothing {}
 
@@ -144,13 +144,13 @@ impl ComplexType for Nothing {
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
-    /// The element `first`.
+    /// Of type `xs:string`.
     pub first: String,
-    /// The element `second`.
+    /// Of type `xs:int`.
     pub second: i32,
-    /// The element `nothing`.
+    /// An element with a type of its own.
     pub nothing: Nothing,
-    /// The element `first`.
+    /// The element `first` of type `xs:string`.
     pub first2: String,
 }
 

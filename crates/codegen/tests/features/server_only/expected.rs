@@ -84,7 +84,7 @@ impl<T: Feature> Dispatch for FeatureDispatch<T> {
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
-    /// The element `a`.
+    /// Of type `xs:int`.
     pub a: i32,
 }
 

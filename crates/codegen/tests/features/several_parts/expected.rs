@@ -149,12 +149,12 @@ impl<S: HttpService> FeatureClient<S> {
     }
 }
 
-/// The element `Second`.
+/// The element `second`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Second {
-    /// The attribute `id`.
+    /// An attribute of type `xs:anySimpleType`.
     pub id: Option<String>,
-    /// The element `text`.
+    /// Of type `xs:string`.
     pub text: Option<String>,
 }
 
@@ -183,11 +183,11 @@ impl ComplexType for Second {
 /// What the body of the message `echoRequest` holds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EchoRequest {
-    /// The element `first`.
+    /// The element `first` of type `xs:int`.
     pub one: i32,
     /// The element `second`.
     pub two: Second,
-    /// The element `first`.
+    /// The element `first` of type `xs:int`.
     pub again: i32,
 }
 
@@ -215,11 +215,11 @@ impl ComplexType for EchoRequest {
 /// What the body of the message `echoResponse` holds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EchoResponse {
-    /// The element `first`.
+    /// The element `first` of type `xs:int`.
     pub one: i32,
     /// The element `second`.
     pub two: Second,
-    /// The element `first`.
+    /// The element `first` of type `xs:int`.
     pub again: i32,
 }
 
@@ -309,9 +309,9 @@ pub mod other {
     /// The type `Content`.
     #[derive(Clone, Debug, Default, PartialEq)]
     pub struct Content {
-        /// The element `a`.
+        /// Of type `xs:int`.
         pub a: i32,
-        /// The element `b`.
+        /// Of type `xs:int`.
         pub b: Vec<i32>,
     }
 

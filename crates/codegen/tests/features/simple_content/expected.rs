@@ -133,7 +133,7 @@ impl<S: HttpService> FeatureClient<S> {
 pub struct Plain {
     /// The value of the element.
     pub value: ::castile::datatypes::Decimal,
-    /// The attribute `value`.
+    /// The attribute `value` of type `xs:int`.
     pub value_attribute: Option<i32>,
 }
 
@@ -164,13 +164,21 @@ impl ToXml for Plain {
     }
 }
 
-/// The element `Name`.
+/// The element `name`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Name {
     /// The value of the element.
     pub value: ::castile::datatypes::QName,
-    /// The attribute `lang`.
+    /// An attribute of type `xs:language`.
     pub lang: Option<::castile::datatypes::Language>,
+}
+
+impl Name {
+    /// A value of what must be there.
+    #[allow(dead_code, reason = "a program may make values otherwise")]
+    pub fn new(value: ::castile::datatypes::QName) -> Self {
+        Self { value, lang: None }
+    }
 }
 
 static NAME_ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "lang")]);
@@ -198,10 +206,18 @@ impl ToXml for Name {
 /// The type `Value`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Value {
-    /// The element `plain`.
+    /// Of type `Plain`.
     pub plain: Vec<::castile::NillableWithAttributes<Plain>>,
-    /// The element `name`.
+    /// An element with a type of its own.
     pub name: Name,
+}
+
+impl Value {
+    /// A value of what must be there.
+    #[allow(dead_code, reason = "a program may make values otherwise")]
+    pub fn new(name: Name) -> Self {
+        Self { plain: Vec::new(), name }
+    }
 }
 
 static VALUE: [Element; 2] = [Element::new(NAMESPACE, "plain", 0).occurs(0, None), Element::new(NAMESPACE, "name", 1)];

@@ -147,37 +147,37 @@ static DERIVED_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("Derived", "", &[(N
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
-    /// The element `string`.
+    /// Of type `xs:string`.
     pub string: Option<String>,
-    /// The element `boolean`.
+    /// Of type `xs:boolean`.
     pub boolean: Option<bool>,
-    /// The element `float`.
+    /// Of type `xs:float`.
     pub float: Option<f32>,
-    /// The element `double`.
+    /// Of type `xs:double`.
     pub double: Option<f64>,
-    /// The element `byte`.
+    /// Of type `xs:byte`.
     pub byte: Option<i8>,
-    /// The element `short`.
+    /// Of type `xs:short`.
     pub short: Option<i16>,
-    /// The element `int`.
+    /// Of type `xs:int`.
     pub int: Option<i32>,
-    /// The element `long`.
+    /// Of type `xs:long`.
     pub long: Option<i64>,
-    /// The element `unsignedByte`.
+    /// The element `unsignedByte` of type `xs:unsignedByte`.
     pub unsigned_byte: Option<u8>,
-    /// The element `unsignedShort`.
+    /// The element `unsignedShort` of type `xs:unsignedShort`.
     pub unsigned_short: Option<u16>,
-    /// The element `unsignedInt`.
+    /// The element `unsignedInt` of type `xs:unsignedInt`.
     pub unsigned_int: Option<u32>,
-    /// The element `unsignedLong`.
+    /// The element `unsignedLong` of type `xs:unsignedLong`.
     pub unsigned_long: Option<u64>,
-    /// The element `dateTime`.
+    /// The element `dateTime` of type `xs:dateTime`.
     pub date_time: Option<::castile::datatypes::DateTime>,
-    /// The element `base64Binary`.
+    /// The element `base64Binary` of type `xs:base64Binary`.
     pub base64_binary: Option<::castile::datatypes::Base64Binary>,
-    /// The element `derived`.
+    /// Of type `Derived`, `xs:int`: at most 10.
     pub derived: Option<i32>,
-    /// The element `preset`.
+    /// Of type `xs:int`.
     pub preset: Option<i32>,
 }
 

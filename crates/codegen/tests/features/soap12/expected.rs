@@ -142,7 +142,7 @@ impl<S: HttpService> FeatureClient<S> {
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
-    /// The element `ask`.
+    /// Of type `xs:string`.
     pub ask: String,
 }
 
@@ -163,7 +163,7 @@ impl ComplexType for Value {
 /// The type `Version`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Version {
-    /// The element `number`.
+    /// Of type `xs:int`.
     pub number: i32,
 }
 
@@ -184,7 +184,7 @@ impl ComplexType for Version {
 /// The type `SoapVersion`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SoapVersionType {
-    /// The element `version`.
+    /// Of type `Version`.
     pub version: Option<Version>,
 }
 

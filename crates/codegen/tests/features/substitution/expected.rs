@@ -131,7 +131,7 @@ impl<S: HttpService> FeatureClient<S> {
 /// The type `Animal`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Animal {
-    /// The element `name`.
+    /// Of type `xs:string`.
     pub name: String,
     /// The element `animal`, or one that may stand in its place.
     pub animal: Option<AnimalElement2>,
@@ -212,11 +212,11 @@ impl ToXml for AnimalOrDerived {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum AnimalElement2 {
-    /// The element `dog`.
+    /// The element `dog` of type `Dog`.
     Dog(Dog),
-    /// The element `cat`.
+    /// The element `cat` of type `Animal`.
     Cat(Recursive<AnimalOrDerived>),
-    /// The element `kitten`.
+    /// The element `kitten` of type `Animal`.
     Kitten(Recursive<AnimalOrDerived>),
 }
 
@@ -249,11 +249,11 @@ impl ::castile::codegen::Group for AnimalElement2 {
 /// The type `Dog`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Dog {
-    /// The element `name`.
+    /// Of type `xs:string`.
     pub name: String,
     /// The element `animal`, or one that may stand in its place.
     pub animal: Option<Recursive<AnimalElement2>>,
-    /// The element `barks`.
+    /// Of type `xs:boolean`.
     pub barks: bool,
 }
 
@@ -279,11 +279,11 @@ impl ComplexType for Dog {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum AnimalElement {
-    /// The element `dog`.
+    /// The element `dog` of type `Dog`.
     Dog(Dog),
-    /// The element `cat`.
+    /// The element `cat` of type `Animal`.
     Cat(AnimalOrDerived),
-    /// The element `kitten`.
+    /// The element `kitten` of type `Animal`.
     Kitten(AnimalOrDerived),
 }
 
@@ -317,9 +317,9 @@ impl ::castile::codegen::Group for AnimalElement {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum NoteElement {
-    /// The element `note`.
+    /// The element `note` of type `xs:string`.
     Note(String),
-    /// The element `remark`.
+    /// The element `remark` of type `xs:string`.
     Remark(String),
 }
 
@@ -347,13 +347,13 @@ impl ::castile::codegen::Group for NoteElement {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum ValueChoice {
-    /// The element `x`.
+    /// The element `x` of type `xs:int`.
     X(i32),
-    /// The element `dog`.
+    /// The element `dog` of type `Dog`.
     Dog(Dog),
-    /// The element `cat`.
+    /// The element `cat` of type `Animal`.
     Cat(AnimalOrDerived),
-    /// The element `kitten`.
+    /// The element `kitten` of type `Animal`.
     Kitten(AnimalOrDerived),
 }
 
@@ -395,7 +395,7 @@ pub struct Value {
     pub note: Option<NoteElement>,
     /// One of several.
     pub choice: Option<ValueChoice>,
-    /// The element `sealed`.
+    /// Of type `xs:string`.
     pub sealed: Option<String>,
 }
 

@@ -149,17 +149,17 @@ static STRING_TYPES: xs::SimpleTypes = xs::SimpleTypes::new(
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
-    /// The attribute `kind`.
+    /// An attribute of type `Kind`.
     pub kind: Option<enumerations::Kind>,
-    /// The element `a`.
+    /// Of type `xs:int`.
     pub a: i32,
-    /// The element `note`.
+    /// Of type `xs:string`.
     pub note: String,
-    /// The element `part`.
+    /// Of type `Part`.
     pub part: other::Part,
-    /// The element `parts`.
+    /// An element with a type of its own.
     pub parts: Option<other::Parts>,
-    /// The element `b`.
+    /// Of type `xs:int`.
     pub b: i32,
 }
 
@@ -256,7 +256,7 @@ pub mod other {
     /// The type `Part`.
     #[derive(Clone, Debug, Default, PartialEq)]
     pub struct Part {
-        /// The element `a`.
+        /// Of type `xs:int`.
         pub a: i32,
     }
 
@@ -274,10 +274,10 @@ pub mod other {
         }
     }
 
-    /// The element `Parts`.
+    /// The element `parts`.
     #[derive(Clone, Debug, Default, PartialEq)]
     pub struct Parts {
-        /// The element `part`.
+        /// Of type `Part`.
         pub part: Vec<Part>,
     }
 

@@ -143,7 +143,7 @@ impl<S: HttpService> FeatureClient<S> {
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
-    /// The element `ask`.
+    /// Of type `xs:string`.
     pub ask: String,
 }
 
@@ -164,9 +164,9 @@ impl ComplexType for Value {
 /// The type `OutOfStock`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OutOfStock {
-    /// The element `item`.
+    /// Of type `xs:string`.
     pub item: String,
-    /// The element `left`.
+    /// Of type `xs:int`.
     pub left: Option<i32>,
 }
 

@@ -27,9 +27,9 @@ static COLOR_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("Color", "", &[(NAMES
 #[allow(dead_code, reason = "a program may use some types and not the rest")]
 #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum PartChoice {
-    /// The element `color`.
+    /// The element `color` of type `Color`.
     Color(Color),
-    /// The element `size`.
+    /// The element `size` of type `xs:int`.
     Size(i32),
 }
 
@@ -64,6 +64,14 @@ pub struct Part {
     pub choice: PartChoice,
 }
 
+impl Part {
+    /// A value of what must be there.
+    #[allow(dead_code, reason = "a program may make values otherwise")]
+    pub fn new(choice: PartChoice) -> Self {
+        Self { choice }
+    }
+}
+
 impl ComplexType for Part {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Part");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -79,10 +87,18 @@ impl ComplexType for Part {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(dead_code, reason = "a program may use some types and not the rest")]
 pub struct Further {
-    /// The attribute `id`.
+    /// An attribute of type `xs:int`.
     pub id: Option<i32>,
     /// One of several.
     pub choice: PartChoice,
+}
+
+impl Further {
+    /// A value of what must be there.
+    #[allow(dead_code, reason = "a program may make values otherwise")]
+    pub fn new(choice: PartChoice) -> Self {
+        Self { id: None, choice }
+    }
 }
 
 static FURTHER_ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "id")]);
@@ -161,11 +177,11 @@ impl ToXml for PartOrDerived {
     Further = Further,
 }
 
-/// The element `Parts`.
+/// The element `parts`.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[allow(dead_code, reason = "a program may use some types and not the rest")]
 pub struct Parts {
-    /// The element `part`.
+    /// Of type `Part`.
     pub part: Vec<PartOrDerived>,
 }
 

@@ -128,10 +128,10 @@ impl<S: HttpService> FeatureClient<S> {
     }
 }
 
-/// The element `Part`.
+/// The element `part`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Part {
-    /// The element `b`.
+    /// Of type `xs:int`.
     pub b: i32,
 }
 
@@ -151,13 +151,13 @@ impl ComplexType for Part {
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
-    /// The element `head`.
+    /// Of type `xs:string`.
     pub head: String,
-    /// The element `a`.
+    /// Of type `xs:int`.
     pub a: i32,
-    /// The element `qualified`.
+    /// Of type `xs:int`.
     pub qualified: i32,
-    /// The element `part`.
+    /// An element with a type of its own.
     pub part: Option<Part>,
 }
 

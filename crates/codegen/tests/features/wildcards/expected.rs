@@ -133,7 +133,7 @@ impl<S: HttpService> FeatureClient<S> {
 pub struct Extensible {
     /// Other attributes.
     pub any_attributes: Vec<::castile::AnyAttribute>,
-    /// The element `a`.
+    /// Of type `xs:int`.
     pub a: i32,
     /// Any element.
     pub any: ::castile::AnyElements,
@@ -170,7 +170,7 @@ impl ComplexType for Extensible {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 pub enum ValueChoice {
-    /// The element `b`.
+    /// The element `b` of type `xs:int`.
     B(i32),
     /// Any element.
     Any(::castile::Any),
@@ -207,12 +207,12 @@ impl ::castile::codegen::Group for ValueChoice {
     }
 }
 
-/// The element `Ambiguous`.
+/// The element `ambiguous`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ambiguous {
     /// Any element.
     pub any: Option<::castile::Any>,
-    /// The element `declared`.
+    /// Of type `xs:int`.
     pub declared: i32,
 }
 
@@ -240,19 +240,19 @@ impl ComplexType for Ambiguous {
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
-    /// The element `extensible`.
+    /// Of type `Extensible`.
     pub extensible: Option<Extensible>,
     /// One of several.
     pub choice: Vec<ValueChoice>,
-    /// The element `c`.
+    /// Of type `xs:int`.
     pub c: Option<i32>,
     /// Any element.
     pub any: Option<::castile::Any>,
-    /// The element `anything`.
+    /// Of type `xs:anyType`.
     pub anything: Vec<::castile::AnyType>,
-    /// The element `untyped`.
+    /// Of type `xs:anyType`.
     pub untyped: Option<::castile::NillableWithAttributes<::castile::AnyType>>,
-    /// The element `ambiguous`.
+    /// An element with a type of its own.
     pub ambiguous: Option<Ambiguous>,
 }
 

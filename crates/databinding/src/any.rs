@@ -19,6 +19,7 @@ use crate::{Deviations, Error};
 
 /// The name of an element or attribute with its namespace (Namespaces in XML 1.0 §2.1).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ExpandedName {
     /// The namespace name, empty for none. Names of one message share it.
     pub namespace: Arc<str>,
@@ -349,6 +350,7 @@ fn read<'a, T: FromXml>(xml: &'a str, decoder: fn(Reader<'a>) -> Decoder<'a>) ->
 
 /// An attribute that a wildcard takes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct AnyAttribute {
     /// Its name.
     pub name: ExpandedName,
@@ -361,6 +363,7 @@ pub struct AnyAttribute {
 /// What prefixes mean in its own text and in the values of its attributes is kept with the content, and declared where the value
 /// is written, unless the start tag has such a prefix for something else. Names in elements are theirs.
 #[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct AnyType {
     /// What `xsi:type` says.
     pub type_name: Option<ExpandedName>,
@@ -382,6 +385,7 @@ pub struct AnyContent {
 
 /// A piece of the content of an [`AnyType`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum AnyPiece {
     /// Text.
     Text(String),

@@ -40,6 +40,8 @@ pub mod model;
 mod nillable;
 mod recursive;
 pub mod schema;
+#[cfg(feature = "serde")]
+mod serialised;
 mod to_xml;
 pub mod xop;
 

@@ -112,6 +112,7 @@ impl<T: ToXml> ToXml for Nillable<T> {
 /// assert_eq!(NillableWithAttributes::from(12).value(), Some(12));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum NillableWithAttributes<T> {
     /// The element is there and has no value but attributes.
     Nil(Vec<AnyAttribute>),

@@ -1,6 +1,41 @@
 //! Conversions to and from the types of other crates, a feature each. What the other type can't hold exactly is an error,
 //! never rounded or left out.
 
+/// Lets the type of another crate stand for one of ours in generated code: what it can't hold is no value of it.
+#[cfg(any(feature = "chrono", feature = "jiff", feature = "num-bigint", feature = "rust_decimal"))]
+macro_rules! stands_for {
+    ($($other:ty: $own:ty;)*) => {$(
+        crate::simple_type!($other);
+
+        impl crate::datatypes::SimpleType for $other {
+            const NAME: &'static str = <$own as crate::datatypes::SimpleType>::NAME;
+            const IS_PLAIN: bool = true;
+
+            fn parse(text: &str) -> Result<Self, Option<String>> {
+                let value = <$own as crate::datatypes::SimpleType>::parse(text)?;
+                value.try_into().map_err(|problem: <$own as TryInto<Self>>::Error| Some(problem.to_string()))
+            }
+
+            fn write(&self, out: &mut Vec<u8>) -> bool {
+                // Some are copied, and others are not.
+                #[allow(clippy::clone_on_copy, reason = "not all of them are")]
+                <$own>::try_from(self.clone()).is_ok_and(|value| crate::datatypes::SimpleType::write(&value, out))
+            }
+        }
+
+        impl crate::facets::FacetValue for $other {
+            fn compare(&self, other: &Self) -> Option<std::cmp::Ordering> {
+                self.partial_cmp(other)
+            }
+
+            fn digits(&self) -> Option<crate::facets::Digits> {
+                #[allow(clippy::clone_on_copy, reason = "not all of them are")]
+                <$own>::try_from(self.clone()).ok().and_then(|value| crate::facets::FacetValue::digits(&value))
+            }
+        }
+    )*};
+}
+
 #[cfg(feature = "chrono")]
 mod chrono;
 #[cfg(feature = "jiff")]

@@ -59,6 +59,7 @@ impl Scope for Unscoped {
 
 /// `xs:QName` (XSD Part 2 §3.2.18): a name in a namespace. Equality and hash leave the prefix out.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct QName {
     /// The namespace name, empty for none. Names of one message share it.
     pub namespace: Arc<str>,
@@ -150,6 +151,7 @@ impl SimpleType for QName {
 
 /// `xs:NOTATION` (XSD Part 2 §3.2.19): the name of a notation that the schema declares.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Notation(pub QName);
 
 impl From<QName> for Notation {

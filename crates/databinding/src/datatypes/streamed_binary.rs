@@ -4,6 +4,7 @@ use crate::xop::{Binary, Reference};
 /// `xs:base64Binary` whose bytes may be in an attachment, which is then read and sent as it comes: what it may take is not
 /// bounded by memory.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum StreamedBinary {
     /// The bytes, which stand in the document.
     Inline(Vec<u8>),

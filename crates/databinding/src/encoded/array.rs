@@ -25,6 +25,7 @@ pub struct ArrayType {
 /// assert_eq!(array.get(&[1, 0]), Some(&4));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Array<T> {
     dimensions: Vec<usize>,
     items: Vec<Option<T>>,

@@ -135,6 +135,15 @@ impl From<TimeDelta> for Duration {
     }
 }
 
+stands_for! {
+    NaiveDateTime: DateTime;
+    chrono::DateTime<FixedOffset>: DateTime;
+    chrono::DateTime<Utc>: DateTime;
+    NaiveDate: Date;
+    NaiveTime: Time;
+    TimeDelta: Duration;
+}
+
 #[cfg(test)]
 mod tests {
     use std::fmt::{Debug, Display};

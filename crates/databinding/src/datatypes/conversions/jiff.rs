@@ -122,11 +122,28 @@ impl From<Span> for Duration {
     }
 }
 
+stands_for! {
+    civil::DateTime: DateTime;
+    Timestamp: DateTime;
+    civil::Date: Date;
+    civil::Time: Time;
+}
+
 #[cfg(test)]
 mod tests {
     use std::fmt::{Debug, Display};
 
     use super::*;
+
+    #[test]
+    fn a_timestamp_stands_for_a_date_and_time() {
+        use crate::datatypes::SimpleType;
+        let value = Timestamp::parse("2026-11-24T12:00:00+01:00").unwrap();
+        let mut out = Vec::new();
+        assert!(value.write(&mut out));
+        assert_eq!(out, b"2026-11-24T11:00:00Z");
+        assert!(Timestamp::parse("2026-11-24T12:00:00").unwrap_err().unwrap().contains("time zone"));
+    }
 
     /// There and back.
     fn both_ways<A, B>(text: &str)

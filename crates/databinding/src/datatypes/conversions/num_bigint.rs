@@ -40,6 +40,10 @@ impl From<BigInt> for Integer {
     }
 }
 
+stands_for! {
+    BigInt: Integer;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

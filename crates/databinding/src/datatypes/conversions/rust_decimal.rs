@@ -32,9 +32,24 @@ impl From<rust_decimal::Decimal> for Decimal {
     }
 }
 
+stands_for! {
+    rust_decimal::Decimal: Decimal;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn it_stands_for_a_decimal() {
+        use crate::datatypes::SimpleType;
+        let value = rust_decimal::Decimal::parse(" -10.50 ").unwrap();
+        let mut out = Vec::new();
+        assert!(value.write(&mut out));
+        assert_eq!(out, b"-10.50");
+        let problem = rust_decimal::Decimal::parse(&"9".repeat(40)).unwrap_err().unwrap();
+        assert!(problem.ends_with("is beyond what rust_decimal::Decimal can hold"), "{problem}");
+    }
 
     #[test]
     fn values_survive_the_way_there_and_back() {

@@ -69,6 +69,23 @@ pub(crate) struct Arguments {
     /// read and sent as they come. Implies --attachments
     #[arg(long)]
     stream_binaries: bool,
+    /// Have every type derive this too, such as serde::Serialize; Eq and Hash where all that is in a type has them. May be
+    /// repeated
+    #[arg(long = "derive", value_name = "PATH")]
+    derives: Vec<String>,
+    /// Put this attribute before every type, without #[ and ]; may be repeated
+    #[arg(long = "attribute", value_name = "ATTRIBUTE")]
+    attributes: Vec<String>,
+    /// Call a type, or one of its elements, attributes or values, otherwise: Order=PurchaseOrder, Order/lineItem=line. May be
+    /// repeated
+    #[arg(long = "rename", value_name = "TYPE[/MEMBER]=NAME", value_parser = assigned)]
+    renames: Vec<(String, String)>,
+    /// Let a Rust type stand for a simple type: xs:decimal=rust_decimal::Decimal. May be repeated
+    #[arg(long = "map", value_name = "TYPE=PATH", value_parser = assigned)]
+    maps: Vec<(String, String)>,
+    /// Call the module of a namespace so; may be repeated
+    #[arg(long = "module", value_name = "NAMESPACE=NAME", value_parser = assigned)]
+    modules: Vec<(String, String)>,
     #[command(flatten)]
     catalogs: source::Catalogs,
     /// Show notes as well as errors and warnings: what was passed over without harm
@@ -77,6 +94,12 @@ pub(crate) struct Arguments {
     /// Show errors alone
     #[arg(short, long, conflicts_with = "notes")]
     quiet: bool,
+}
+
+/// What stands before the last `=`, and what behind it: namespaces may have one.
+fn assigned(text: &str) -> Result<(String, String), String> {
+    let parts = text.rsplit_once('=').map(|(of, name)| (of.to_owned(), name.to_owned()));
+    parts.ok_or_else(|| "a `=` was expected".to_owned())
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -110,6 +133,23 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     options.raw = arguments.raw;
     options.attachments = arguments.attachments;
     options.stream_binaries = arguments.stream_binaries;
+    options.derives = arguments.derives;
+    options.attributes = arguments.attributes;
+    for (of, name) in arguments.renames {
+        // A namespace may have slashes in it.
+        let local = of.rfind('}').map_or(0, |end| end + 1);
+        match of[local..].find('/') {
+            Some(slash) => {
+                let (of, member) = of.split_at(local + slash);
+                options.of_type(of).members.insert(member[1..].to_owned(), name);
+            }
+            None => options.of_type(of).name = Some(name),
+        }
+    }
+    for (of, rust) in arguments.maps {
+        options.of_type(of).rust = Some(rust);
+    }
+    options.modules = arguments.modules.into_iter().collect();
     let shown = arguments.wsdl.display().to_string();
     let (generated, mut diagnostics) = match castile_codegen::generate_from(&arguments.wsdl, &files, &options) {
         Ok(generated) => {

@@ -13,11 +13,13 @@
 mod cost;
 mod documents;
 mod names;
+mod options;
 mod plan;
 mod planner;
 mod render;
 mod tags;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -27,9 +29,28 @@ use castile_xml::visible;
 pub use castile_xsd::{Catalog, Files};
 pub use cost::Cost;
 pub use documents::Document;
+pub use options::TypeOptions;
 use plan::Plan;
 
 /// What is generated.
+///
+/// A file beside a contract may say the same: `orders.castile.toml` beside `orders.wsdl`, with these fields as keys and a table
+/// `type` for those of [`TypeOptions`].
+///
+/// ```toml
+/// facets = true
+/// derives = ["serde::Serialize", "Eq", "Hash"]
+///
+/// [modules]
+/// "http://www.onvif.org/ver10/schema" = "onvif"
+///
+/// [type.Order]
+/// name = "PurchaseOrder"
+/// members = { lineItem = "line" }
+///
+/// [type."xs:decimal"]
+/// rust = "rust_decimal::Decimal"
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Options {
@@ -74,6 +95,15 @@ pub struct Options {
     /// `castile::datatypes::StreamedBinary`: a reference to an attachment, which is read and sent as it comes. Implies
     /// [`attachments`](Self::attachments).
     pub stream_binaries: bool,
+    /// What every type derives beside `Clone`, `Debug` and `PartialEq`, as paths: `serde::Serialize`. `Eq` and `Hash` are derived
+    /// where all that is in a type has them.
+    pub derives: Vec<String>,
+    /// Attributes that every type has, without `#[` and `]`: `serde(rename_all = "camelCase")`.
+    pub attributes: Vec<String>,
+    /// What is said of single types, by names as for [`of_type`](Self::of_type).
+    pub of_types: BTreeMap<String, TypeOptions>,
+    /// What the modules of namespaces other than the contract's own are called.
+    pub modules: BTreeMap<String, String>,
     /// Where imported documents are kept: OASIS XML catalogs, or tables of `URL<TAB>path`. Nothing is fetched.
     pub catalogs: Vec<PathBuf>,
 }
@@ -113,6 +143,10 @@ impl Default for Options {
             raw: Vec::new(),
             attachments: false,
             stream_binaries: false,
+            derives: Vec::new(),
+            attributes: Vec::new(),
+            of_types: BTreeMap::new(),
+            modules: BTreeMap::new(),
             catalogs: Vec::new(),
         }
     }
@@ -145,6 +179,7 @@ pub struct Generated {
 /// # Errors
 /// All problems of the contract, with their places; one at least is an error.
 pub fn generate(path: &Path, options: &Options) -> Result<Generated, Vec<Diagnostic>> {
+    let options = &options.with_file_beside(path)?;
     let mut files = Files::new();
     let mut problems = Vec::new();
     for path in &options.catalogs {
@@ -155,7 +190,7 @@ pub fn generate(path: &Path, options: &Options) -> Result<Generated, Vec<Diagnos
     if problems.iter().any(|problem| problem.severity == Severity::Error) {
         return Err(problems);
     }
-    let mut generated = generate_from(path, &files, options)?;
+    let mut generated = generated(path, &files, options)?;
     problems.append(&mut generated.diagnostics);
     generated.diagnostics = problems;
     Ok(generated)
@@ -166,12 +201,16 @@ pub fn generate(path: &Path, options: &Options) -> Result<Generated, Vec<Diagnos
 /// # Errors
 /// As for [`generate`].
 pub fn generate_from(path: &Path, files: &Files, options: &Options) -> Result<Generated, Vec<Diagnostic>> {
+    generated(path, files, &options.with_file_beside(path)?)
+}
+
+fn generated(path: &Path, files: &Files, options: &Options) -> Result<Generated, Vec<Diagnostic>> {
     let (definitions, plan, diagnostics) = planned(path, files, options)?;
     let main = definitions.sources.names().next().unwrap_or_default();
     let summary = plan.summary();
     let stem = stem(path);
     let documents = documents::documents(&definitions.sources, &stem);
-    let source = render::render(&plan, &documents, options);
+    let source = render::render(&plan, &documents, options).map_err(|bugs| as_errors(main, bugs))?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     // A name of a file may have line feeds in it.
     let name = visible(&name);
@@ -183,6 +222,10 @@ pub fn generate_from(path: &Path, files: &Files, options: &Options) -> Result<Ge
     if Path::new(main) != path {
         files = vec![path.to_string_lossy().into_owned()];
     }
+    let beside = options::file_beside(path);
+    if beside.is_file() {
+        files.push(beside.to_string_lossy().into_owned());
+    }
     let module = names::Scope::default().lower(&stem).as_str().trim_start_matches("r#").to_owned();
     Ok(Generated { source, documents, module, files, sizes: plan.named_sizes(), diagnostics, summary })
 }
@@ -192,10 +235,16 @@ pub fn generate_from(path: &Path, files: &Files, options: &Options) -> Result<Ge
 /// # Errors
 /// As for [`generate`].
 pub fn cost(path: &Path, files: &Files, options: &Options) -> Result<Vec<Cost>, Vec<Diagnostic>> {
+    let options = &options.with_file_beside(path)?;
     let (definitions, mut plan, _) = planned(path, files, options)?;
+    let main = definitions.sources.names().next().unwrap_or_default();
     let documents = documents::documents(&definitions.sources, &stem(path));
-    let (of_items, of_services) = render::lines(&plan, &documents, options);
+    let (of_items, of_services) = render::lines(&plan, &documents, options).map_err(|bugs| as_errors(main, bugs))?;
     Ok(cost::costs(&mut plan, &of_items, of_services))
+}
+
+fn as_errors(file: &str, bugs: Vec<String>) -> Vec<Diagnostic> {
+    bugs.into_iter().map(|bug| Diagnostic::of_document(Severity::Error, file, bug)).collect()
 }
 
 /// Reads a contract and plans what is generated of it.

@@ -1,5 +1,7 @@
 //! What is to be written: Rust names, types and tags, decided. Rendering knows no WSDL and no XSD.
 
+use std::collections::HashMap;
+
 use castile_wsdl::{Addressing, Version};
 
 use crate::names::{Ident, ServiceNames};
@@ -13,6 +15,8 @@ pub(crate) struct Plan {
     pub(crate) modules: Vec<Module>,
     pub(crate) items: Vec<Item>,
     pub(crate) services: Vec<Service>,
+    /// What types derive beside what all do.
+    pub(crate) extras: HashMap<Path, Extras>,
     /// How many bytes values of each type take, headers and what faults say included.
     pub(crate) sizes: Vec<(Path, usize)>,
     /// The operations that the services lack.
@@ -66,6 +70,15 @@ impl Plan {
         messages.any(|message| message.base.is_binary())
             || self.items.iter().any(|item| of_fields(item) || of_content(item))
     }
+}
+
+/// What a type has beside what all types have.
+#[derive(Debug, Default)]
+pub(crate) struct Extras {
+    /// Paths of macros.
+    pub(crate) derives: Vec<String>,
+    /// What stands in the brackets of attributes.
+    pub(crate) attributes: Vec<String>,
 }
 
 /// A module for the types of one namespace.
@@ -399,6 +412,8 @@ pub(crate) enum Base {
     Primitive(&'static str),
     /// One of `castile::datatypes`.
     Datatype(&'static str),
+    /// One that the program brings, by its path.
+    Rust(Box<str>),
     /// Values of another type with white space between.
     List(Box<Base>),
     /// A value of any type.
@@ -424,7 +439,13 @@ impl Base {
         match self {
             Base::Datatype(name) => matches!(*name, "QName" | "Notation"),
             Base::List(item) => item.is_name(),
-            Base::Primitive(_) | Base::AnyType | Base::Nothing | Base::Raw | Base::Shared(_) | Base::Item(_) => false,
+            Base::Primitive(_)
+            | Base::Rust(_)
+            | Base::AnyType
+            | Base::Nothing
+            | Base::Raw
+            | Base::Shared(_)
+            | Base::Item(_) => false,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The service model to a plan: which types are needed, what they are called, how they hold together.
 
+mod adjust;
 mod below;
 mod documentation;
 mod encoded;
@@ -55,6 +56,9 @@ pub(crate) fn plan(
         restrictions: HashMap::new(),
         named_types: HashMap::new(),
         facets_in_words: HashMap::new(),
+        module_names: HashMap::new(),
+        type_names: HashMap::new(),
+        rust_types: HashMap::new(),
         diagnostics,
         names: vec![Names::default()],
         modules: vec![Module { namespace: definitions.target_namespace.clone(), ident: Ident::new("root") }],
@@ -83,6 +87,7 @@ pub(crate) fn plan(
         slots: 0,
         location: schema[TypeId::from(castile_xsd::Builtin::AnyType)].location(),
     };
+    planner.look_at_types(options);
     let asked = planner.asked_types(&options.types);
     planner.leave_untyped(options.faults, &asked);
     let services = planner.services();
@@ -100,13 +105,15 @@ pub(crate) fn plan(
             planner.nothing(options.strict);
         }
     }
+    let mut items = std::mem::take(&mut planner.items);
+    let extras = planner.extras(options, &mut items);
     planner.count_the_rest();
-    let Planner { mut items, modules, namespaces, attribute_namespaces, left_out, .. } = planner;
+    let Planner { modules, namespaces, attribute_namespaces, left_out, .. } = planner;
     let mut services = services;
     let order = nesting::nest(&mut items);
     let sizes = sizes::hold(&mut items, &order, &mut services);
     let (items, services, namespaces) = finish::finish(items, services, namespaces, &attribute_namespaces);
-    Plan { namespaces, modules, items, services, sizes, left_out, lacks }
+    Plan { namespaces, modules, items, services, extras, sizes, left_out, lacks }
 }
 
 struct Planner<'a> {
@@ -130,6 +137,10 @@ struct Planner<'a> {
     named_types: HashMap<TypeId, Option<Path>>,
     /// What facets of simple types say, as documentation.
     facets_in_words: HashMap<TypeId, Rc<str>>,
+    /// What a program calls modules and types, and the types that it brings.
+    module_names: HashMap<String, Ident>,
+    type_names: HashMap<TypeId, String>,
+    rust_types: HashMap<TypeId, Box<str>>,
     diagnostics: &'a mut Vec<Diagnostic>,
     /// The names in each module.
     names: Vec<Names>,
@@ -584,13 +595,16 @@ impl Planner<'_> {
         for (id, name) in types.chain(elements) {
             let known = self.module_numbers.get(name.namespace()).copied();
             let module = known.unwrap_or_else(|| {
-                let ident = namespaces.module(name.namespace());
+                let ident = match self.module_names.get(name.namespace()) {
+                    Some(ident) => ident.clone(),
+                    None => namespaces.module(name.namespace()),
+                };
                 self.modules.push(Module { namespace: name.namespace().to_owned(), ident });
                 self.module_numbers.insert(name.namespace().to_owned(), self.modules.len() - 1);
                 self.names.push(Names::default());
                 self.modules.len() - 1
             });
-            let ident = self.names[module].item(name.local());
+            let ident = self.names[module].item(self.type_names.get(&id).map_or(name.local(), String::as_str));
             self.reserved.insert(id, Path { module, ident });
         }
     }

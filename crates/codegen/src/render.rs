@@ -22,14 +22,16 @@ use crate::Options;
 use crate::documents::Document;
 use crate::names::Ident;
 use crate::plan::{
-    Base, Element, Field, Held, Item, Module, NamedTypes, Nil, Occurrence, Path, Plan, Term, Value, Wildcard,
+    Base, Element, Extras, Field, Held, Item, Module, NamedTypes, Nil, Occurrence, Path, Plan, Service, Term, Value,
+    Wildcard,
 };
-use piece::Piece;
+use piece::{Bugs, Piece};
 
 /// The source of a module, formatted. The documents of the contract are in files beside it.
-pub(crate) fn render(plan: &Plan, documents: &[Document], options: &Options) -> String {
+pub(crate) fn render(plan: &Plan, documents: &[Document], options: &Options) -> Result<String, Vec<String>> {
     let namespaces = Namespaces::new(plan);
-    let root = Context { plan, namespaces: &namespaces, module: 0, is_lenient: options.lenient };
+    let bugs = Bugs::default();
+    let root = Context { plan, namespaces: &namespaces, bugs: &bugs, module: 0, is_lenient: options.lenient };
     let mut modules: Vec<(bool, Vec<Piece>)> = plan.modules.iter().map(|_| (false, Vec::new())).collect();
     for (item, piece) in plan.items.iter().zip(items(root)) {
         let (imports, pieces) = &mut modules[item.path().module];
@@ -39,17 +41,21 @@ pub(crate) fn render(plan: &Plan, documents: &[Document], options: &Options) -> 
     }
     let mut modules = plan.modules.iter().zip(modules);
 
-    let services =
-        plan.services.iter().map(|service| Piece::new(service::render(service, documents, options, root), root));
-    let tables = plan.services.iter().map(|service| Piece::new(service::tables(service, root), root));
+    let services = plan
+        .services
+        .iter()
+        .map(|service| Piece::new(&service_name(service), root, || service::render(service, documents, options, root)));
+    let tables =
+        plan.services.iter().map(|service| Piece::new(&service_name(service), root, || service::tables(service, root)));
     let (imports, items) = modules.next().map(|(_, module)| module).unwrap_or_default();
     let imports = imports || !plan.services.is_empty();
     let body: Vec<Piece> = services.chain(items).chain(tables).collect();
     // Names that are declared here hide those of the library; none of them is one that generated code takes from it.
     let library = quote! { use ::castile::codegen::*; };
-    let imported = |imports: bool, context| imports.then(|| Piece::new(library.clone(), context).source);
+    let imported =
+        |imports: bool, context| imports.then(|| Piece::new("the imports", context, || library.clone()).source);
     let mut source = imported(imports, root).unwrap_or_default();
-    source += &Piece::new(namespaces.constants(plan), root).source;
+    source += &Piece::new("the namespaces", root, || namespaces.constants(plan)).source;
     source.extend(body.into_iter().map(|piece| piece.source));
     for (module, (Module { namespace, ident }, (imports, body))) in (1..).zip(modules) {
         if body.is_empty() {
@@ -70,7 +76,7 @@ pub(crate) fn render(plan: &Plan, documents: &[Document], options: &Options) -> 
             #[allow(clippy::module_inception, reason = "the module around it may be called the same")]
             pub mod #ident {}
         };
-        let empty = Piece::new(empty, root).source;
+        let empty = Piece::new(&format!("the module {ident}"), root, || empty).source;
         source += empty.trim_end().trim_end_matches('}');
         source.push('\n');
         source += &imported(imports, context).unwrap_or_default();
@@ -79,19 +85,31 @@ pub(crate) fn render(plan: &Plan, documents: &[Document], options: &Options) -> 
     }
     // What would steer a terminal or turn the text, which rustc refuses, can stand in literals, where an escape means the
     // same, and in documentation.
-    visible_lines(&layout::space(&source)).into_owned()
+    let source = visible_lines(&layout::space(&source)).into_owned();
+    bugs.instead_of(source)
+}
+
+fn service_name(service: &Service) -> String {
+    format!("the service {}", service.name)
 }
 
 /// How many lines each type takes, and the services together.
-pub(crate) fn lines(plan: &Plan, documents: &[Document], options: &Options) -> (Vec<usize>, usize) {
+pub(crate) fn lines(
+    plan: &Plan,
+    documents: &[Document],
+    options: &Options,
+) -> Result<(Vec<usize>, usize), Vec<String>> {
     let namespaces = Namespaces::new(plan);
-    let root = Context { plan, namespaces: &namespaces, module: 0, is_lenient: options.lenient };
+    let bugs = Bugs::default();
+    let root = Context { plan, namespaces: &namespaces, bugs: &bugs, module: 0, is_lenient: options.lenient };
     let count = |piece: Piece| piece.source.lines().filter(|line| !line.is_empty()).count();
-    let of_services = |service| {
-        let own = [service::render(service, documents, options, root), service::tables(service, root)];
-        own.map(|tokens| count(Piece::new(tokens, root))).iter().sum::<usize>()
+    let of_services = |service: &Service| {
+        let what = service_name(service);
+        let own = Piece::new(&what, root, || service::render(service, documents, options, root));
+        count(own) + count(Piece::new(&what, root, || service::tables(service, root)))
     };
-    (items(root).map(count).collect(), plan.services.iter().map(of_services).sum())
+    let made = (items(root).map(count).collect(), plan.services.iter().map(of_services).sum());
+    bugs.instead_of(made)
 }
 
 /// All types in the order of the plan. They don't know of each other, so they are rendered beside each other.
@@ -108,7 +126,10 @@ fn items(root: Context<'_>) -> impl Iterator<Item = Piece> {
             done.push((number, pieces.collect::<Vec<_>>()));
         }
     };
-    let helpers = thread::available_parallelism().map_or(1, usize::from).min(chunks.len()).saturating_sub(1);
+    // A build script was given one job by cargo, whose others build other crates.
+    let is_job = std::env::var_os("CARGO_MAKEFLAGS").is_some();
+    let most = if is_job { 1 } else { thread::available_parallelism().map_or(1, usize::from) };
+    let helpers = most.min(chunks.len()).saturating_sub(1);
     let mut done = thread::scope(|scope| {
         // A thread that can't be had is one that doesn't help.
         let spawn = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
@@ -127,7 +148,7 @@ fn items(root: Context<'_>) -> impl Iterator<Item = Piece> {
 }
 
 fn item(item: &Item, context: Context<'_>) -> Piece {
-    let tokens = match item {
+    let tokens = || match item {
         Item::Struct(planned) => types::render(planned, context),
         Item::Choice(planned) => enums::choice(planned, context),
         Item::Derived(planned) => enums::derived(planned, context),
@@ -138,7 +159,7 @@ fn item(item: &Item, context: Context<'_>) -> Piece {
         Item::EncodedStruct(planned) => encoded::structure(planned, context),
         Item::EncodedArray(planned) => encoded::array(planned, context),
     };
-    let piece = Piece::new(tokens, context);
+    let piece = Piece::new(&format!("the type {}", item.path().ident), context, tokens);
     match item {
         Item::Enumeration(planned) => piece.with(&enums::values(planned), context),
         Item::Derived(planned) if !planned.variants.is_empty() => {
@@ -155,6 +176,7 @@ fn base(base: &Base, context: Context<'_>) -> TokenStream {
             let path: TokenStream = name.parse().unwrap_or_default();
             quote! { ::castile::datatypes::#path }
         }
+        Base::Rust(path) => path.parse().unwrap_or_default(),
         Base::List(item) => {
             let item = self::base(item, context);
             quote! { ::castile::datatypes::List<#item> }
@@ -317,6 +339,7 @@ fn element_table(table: &Ident, fields: &[Field], context: Context<'_>) -> Optio
 struct Context<'a> {
     plan: &'a Plan,
     namespaces: &'a Namespaces<'a>,
+    bugs: &'a Bugs,
     module: usize,
     /// Whether there are tables for lenient decoders.
     is_lenient: bool,
@@ -367,6 +390,14 @@ impl Context<'_> {
     fn allow_unused(self) -> Option<TokenStream> {
         let allow = quote! { #[allow(dead_code, reason = "a program may use some types and not the rest")] };
         (self.plan.services.is_empty() && self.module == 0).then_some(allow)
+    }
+
+    /// What a type derives beside what all do, with a comma before each; and its attributes.
+    fn extras(self, path: &Path) -> (TokenStream, TokenStream) {
+        let Some(Extras { derives, attributes }) = self.plan.extras.get(path) else { return Default::default() };
+        let parsed = |text: &String| text.parse::<TokenStream>().unwrap_or_default();
+        let (derives, attributes) = (derives.iter().map(parsed), attributes.iter().map(parsed));
+        (quote! { #(, #derives)* }, quote! { #(#[#attributes])* })
     }
 
     /// A type as it is called here.

@@ -66,6 +66,7 @@ macro_rules! echo {
     };
 }
 
+echo!(adjusted { echo(adjusted::Order), other(adjusted::parts::Part) });
 echo!(all);
 echo!(attributes);
 echo!(binding_alone);
@@ -108,6 +109,32 @@ echo!(substitution);
 echo!(two_namespaces { echo(two_namespaces::Value), other(two_namespaces::other::Part) });
 echo!(unqualified);
 echo!(wildcards);
+
+/// Stands for a simple type of the contract `adjusted`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Hash)]
+pub struct Cents(i64);
+
+castile::codegen::simple_type!(Cents);
+
+impl castile::codegen::SimpleType for Cents {
+    const NAME: &'static str = "Money";
+    const IS_OF_CONTRACT: bool = true;
+
+    fn parse(text: &str) -> Result<Self, Option<String>> {
+        let (whole, cents) = text.trim().split_once('.').unwrap_or((text.trim(), ""));
+        let cents = format!("{cents:0<2}");
+        if cents.len() > 2 {
+            return Err(Some("it has parts of a cent".to_owned()));
+        }
+        format!("{whole}{cents}").parse().map(Cents).map_err(|_| None)
+    }
+
+    fn write(&self, out: &mut Vec<u8>) -> bool {
+        let sign = if self.0 < 0 { "-" } else { "" };
+        out.extend(format!("{sign}{}.{:02}", self.0.abs() / 100, self.0.abs() % 100).bytes());
+        true
+    }
+}
 
 generated!(ambiguous);
 generated!(client_only);

@@ -261,7 +261,7 @@ fn field_has_default(field: &Field, known: &HashSet<Path>) -> bool {
 fn has_default(base: &Base, known: &HashSet<Path>) -> bool {
     match base {
         Base::Primitive(_) | Base::List(_) | Base::AnyType | Base::Nothing => true,
-        Base::Raw | Base::Shared(_) => false,
+        Base::Raw | Base::Rust(_) | Base::Shared(_) => false,
         Base::Datatype(name) => DATATYPES_WITH_DEFAULT.contains(name),
         Base::Item(path) => known.contains(path),
     }

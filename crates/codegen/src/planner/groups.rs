@@ -138,7 +138,7 @@ impl Planner<'_> {
                         Some(Path { module, ident }) => (*module, in_place(ident.as_str())),
                         None => (self.module, in_place(owner)),
                     },
-                    Origin::Place => unreachable!("it was looked at before"),
+                    Origin::Place => (self.module, in_place(owner)),
                 };
                 self.module = module;
                 let path = self.item(&name);

@@ -16,6 +16,9 @@ impl Planner<'_> {
         if let Some(path) = self.paths.get(&Key::Type(type_id)) {
             return Base::Item(path.clone());
         }
+        if let Some(rust) = self.rust_types.get(&type_id) {
+            return Base::Rust(rust.clone());
+        }
         let schema = self.schema;
         let TypeDefinition::Simple(simple) = &schema[type_id] else { return Base::Primitive("String") };
         if let Some(builtin) = type_id.builtin() {
@@ -28,7 +31,7 @@ impl Planner<'_> {
                 if self.lists_texts(type_id) {
                     return self.enumeration(type_id, simple);
                 }
-                of_builtin(schema.builtin(type_id))
+                self.simple(schema.builtin(type_id).into())
             }
         }
     }

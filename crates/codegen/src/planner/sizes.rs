@@ -330,6 +330,8 @@ impl Sizes {
                 "QName" | "Notation" => layout(64, 8, Spare::Many),
                 _ => TEXT,
             },
+            // A guess: types for decimals and moments take 8 to 32 bytes.
+            Base::Rust(_) => layout(32, 8, Spare::None),
             Base::List(_) => TEXT,
             Base::AnyType => ANY_TYPE,
             Base::Nothing => layout(0, 1, Spare::None),

@@ -9,6 +9,7 @@ use crate::plan::{Accessor, EncodedArray, EncodedRole, EncodedStruct, EncodedVal
 
 pub(super) fn structure(plan: &EncodedStruct, context: Context<'_>) -> TokenStream {
     let EncodedStruct { path, table, accessors, .. } = plan;
+    let (derives, attributes_of_type) = context.extras(path);
     let ident = &path.ident;
     let documentation = documentation(&plan.documentation);
     let unused = context.allow_unused();
@@ -47,7 +48,8 @@ pub(super) fn structure(plan: &EncodedStruct, context: Context<'_>) -> TokenStre
     };
     quote! {
         #documentation
-        #[derive(Clone, Debug, Default, PartialEq)]
+        #[derive(Clone, Debug, Default, PartialEq #derives)]
+        #attributes_of_type
         #unused
         pub struct #ident { #(#declared)* }
 
@@ -145,6 +147,7 @@ fn write(accessor: &Accessor) -> TokenStream {
 
 pub(super) fn array(plan: &EncodedArray, context: Context<'_>) -> TokenStream {
     let EncodedArray { path, table, ranks, start, tag, .. } = plan;
+    let (derives, attributes_of_type) = context.extras(path);
     let ident = &path.ident;
     let documentation = documentation(&plan.documentation);
     let unused = context.allow_unused();
@@ -171,7 +174,8 @@ pub(super) fn array(plan: &EncodedArray, context: Context<'_>) -> TokenStream {
     let end = format!("</{}>", plan.item.name);
     quote! {
         #documentation
-        #[derive(Clone, Debug, Default, PartialEq)]
+        #[derive(Clone, Debug, Default, PartialEq #derives)]
+        #attributes_of_type
         #unused
         pub struct #ident(pub #held);
 

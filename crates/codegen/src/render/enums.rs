@@ -26,6 +26,7 @@ fn allow(context: Context<'_>) -> Option<TokenStream> {
 
 pub(super) fn choice(plan: &Choice, context: Context<'_>) -> TokenStream {
     let Choice { path, table, variants, .. } = plan;
+    let (derives, attributes_of_type) = context.extras(path);
     let ident = &path.ident;
     let documentation = documentation(&plan.documentation);
     let allow = allow(context);
@@ -63,7 +64,8 @@ pub(super) fn choice(plan: &Choice, context: Context<'_>) -> TokenStream {
     let write_text = plan.text.iter().map(|text| quote! { Self::#text(text) => out.text(text), });
     quote! {
         #documentation
-        #[derive(Clone, Debug, PartialEq)]
+        #[derive(Clone, Debug, PartialEq #derives)]
+        #attributes_of_type
         #allow
         pub enum #ident { #(#text)* #(#declared)* }
 
@@ -227,6 +229,7 @@ fn write_variant(variant: &Field) -> TokenStream {
 
 pub(super) fn derived(plan: &Derived, context: Context<'_>) -> TokenStream {
     let Derived { path, table, variants, other, .. } = plan;
+    let (derives, attributes_of_type) = context.extras(path);
     let ident = &path.ident;
     let documentation = documentation(&plan.documentation);
     let allow = allow(context);
@@ -274,7 +277,8 @@ pub(super) fn derived(plan: &Derived, context: Context<'_>) -> TokenStream {
     let contents = variants.iter().map(|variant| &variant.ident).chain([other]);
     quote! {
         #documentation
-        #[derive(Clone, Debug, PartialEq)]
+        #[derive(Clone, Debug, PartialEq #derives)]
+        #attributes_of_type
         #allow
         pub enum #ident {
             #(#declared)*
@@ -323,6 +327,7 @@ pub(super) fn conversions(plan: &Derived, context: Context<'_>) -> String {
 
 pub(super) fn enumeration(plan: &Enumeration, context: Context<'_>) -> TokenStream {
     let Enumeration { path, other, .. } = plan;
+    let (derives, attributes_of_type) = context.extras(path);
     let ident = &path.ident;
     let documentation = documentation(&plan.documentation);
     let allow = allow(context);
@@ -333,7 +338,8 @@ pub(super) fn enumeration(plan: &Enumeration, context: Context<'_>) -> TokenStre
     });
     quote! {
         #documentation
-        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+        #[derive(Clone, Debug, PartialEq, Eq, Hash #derives)]
+        #attributes_of_type
         #allow
         pub enum #ident {
             #(#declared)*
@@ -363,6 +369,7 @@ pub(super) fn values(plan: &Enumeration) -> String {
 
 pub(super) fn union(plan: &Union, context: Context<'_>) -> TokenStream {
     let Union { path, name, members, has_names, .. } = plan;
+    let (derives, attributes_of_type) = context.extras(path);
     let ident = &path.ident;
     let documentation = documentation(&plan.documentation);
     let allow = allow(context);
@@ -458,7 +465,8 @@ pub(super) fn union(plan: &Union, context: Context<'_>) -> TokenStream {
     });
     quote! {
         #documentation
-        #[derive(Clone, Debug, PartialEq)]
+        #[derive(Clone, Debug, PartialEq #derives)]
+        #attributes_of_type
         #allow
         pub enum #ident { #(#declared)* }
 

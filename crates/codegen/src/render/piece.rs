@@ -2,9 +2,28 @@
 //!
 //! A contract that is formatted as a whole has all of its syntax in memory at once, and one thread has all the work.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, PoisonError};
+
 use proc_macro2::TokenStream;
 
 use super::{Context, layout};
+
+/// What went wrong that shouldn't, from all threads.
+#[derive(Default)]
+pub(super) struct Bugs(Mutex<Vec<String>>);
+
+impl Bugs {
+    fn tell(&self, bug: String) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(bug);
+    }
+
+    /// The source, unless something went wrong.
+    pub(super) fn instead_of<T>(self, made: T) -> Result<T, Vec<String>> {
+        let bugs = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if bugs.is_empty() { Ok(made) } else { Err(bugs) }
+    }
+}
 
 /// Formatted items.
 pub(super) struct Piece {
@@ -12,14 +31,21 @@ pub(super) struct Piece {
 }
 
 impl Piece {
-    /// Items as they stand in their module.
-    pub(super) fn new(items: TokenStream, context: Context<'_>) -> Self {
+    /// Items as they stand in their module. What goes wrong is a bug of the generator: it is told with the name of what was to
+    /// be generated, and nothing is there.
+    pub(super) fn new(what: &str, context: Context<'_>, items: impl FnOnce() -> TokenStream) -> Self {
         let is_root = context.module == 0;
-        let source = match syn::parse2::<syn::File>(items) {
+        let parsed = catch_unwind(AssertUnwindSafe(items))
+            .map_err(|_| "the generator panicked".to_owned())
+            .and_then(|items| syn::parse2::<syn::File>(items).map_err(|error| format!("it is no Rust: {error}")));
+        let source = match parsed {
             Ok(file) if is_root => prettyplease::unparse(&file),
             // How much fits on a line depends on where it begins.
             Ok(file) => prettyplease::unparse(&around(file)),
-            Err(error) => unreachable!("the parts are Rust: {error}"),
+            Err(problem) => {
+                context.bugs.tell(format!("a bug of the generator: the code of {what} can't be written: {problem}"));
+                String::new()
+            }
         };
         let inside = source.strip_prefix("mod module {\n").and_then(|inside| inside.strip_suffix("}\n"));
         Piece { source: layout::join(inside.filter(|_| !is_root).unwrap_or(&source)) }

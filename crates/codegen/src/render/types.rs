@@ -17,6 +17,7 @@ use crate::plan::{
 
 pub(super) fn render(plan: &Struct, context: Context<'_>) -> TokenStream {
     let Struct { path, table, .. } = plan;
+    let (derives, attributes_of_type) = context.extras(path);
     let ident = &path.ident;
     let documentation = documentation(&plan.documentation);
     let unused = context.allow_unused();
@@ -35,7 +36,8 @@ pub(super) fn render(plan: &Struct, context: Context<'_>) -> TokenStream {
     };
     quote! {
         #documentation
-        #[derive(Clone, Debug, #default PartialEq)]
+        #[derive(Clone, Debug, #default PartialEq #derives)]
+        #attributes_of_type
         #unused
         pub struct #ident { #declared }
 

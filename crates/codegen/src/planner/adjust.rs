@@ -1,0 +1,263 @@
+//! What a program says of single types: their names, what they derive, and Rust types that stand for them.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use castile_wsdl::Severity;
+use castile_xsd::TypeId;
+use castile_xsd::components::Owner;
+
+use super::Planner;
+use crate::names::Ident;
+use crate::plan::{Base, Content, Extras, Held, Item, Path, Struct, Term};
+use crate::{Options, TypeOptions};
+
+impl Planner<'_> {
+    /// Looks at what was said of types before anything is planned: names, and Rust types in their place.
+    pub(super) fn look_at_types(&mut self, options: &Options) {
+        for (namespace, name) in &options.modules {
+            if self.expect_ident(name, &format!("the module of {namespace}")) {
+                self.module_names.insert(namespace.clone(), Ident::new(name));
+            }
+        }
+        for (name, TypeOptions { name: own, rust, .. }) in &options.of_types {
+            if let Some(own) = own
+                && self.expect_ident(own, &format!("the type {name}"))
+            {
+                let named = self.named_types_of(name);
+                if named.is_empty() {
+                    self.say(Severity::Error, format!("there is no type {name}, which is to be called {own}"));
+                }
+                self.type_names.extend(named.into_iter().map(|id| (id, own.clone())));
+            }
+            if let Some(rust) = rust {
+                if syn::parse_str::<syn::Path>(rust).is_err() {
+                    self.say(Severity::Error, format!("{rust}, which is to stand for {name}, is no path of a type"));
+                    continue;
+                }
+                let mut simple = self.named_types_of(name);
+                simple.retain(|id| self.schema[*id].as_simple().is_some());
+                if simple.is_empty() {
+                    self.say(Severity::Error, format!("there is no simple type {name}, for which {rust} is to stand"));
+                }
+                self.rust_types.extend(simple.into_iter().map(|id| (id, rust.as_str().into())));
+            }
+        }
+    }
+
+    /// The types of this name, and those of elements that have it; or a built-in type.
+    fn named_types_of(&self, name: &str) -> Vec<TypeId> {
+        let schema = self.schema;
+        if let Some(builtin) = name.strip_prefix("xs:") {
+            let is_it = |id: &TypeId| id.builtin().is_some_and(|known| known.name() == builtin);
+            return schema.global_types().filter(is_it).collect();
+        }
+        let is_called = |known: &castile_xsd::ExpandedName| known.local() == name || known.to_string() == name;
+        let types = schema.global_types().filter(|id| schema[*id].name().is_some_and(is_called));
+        let elements = schema.global_elements().filter(|id| is_called(&schema[*id].name));
+        let own = elements.map(|id| (id, schema[id].type_id));
+        let own = own.filter(|(id, of)| schema[*of].owner() == Some(Owner::Element(*id))).map(|(_, of)| of);
+        types.filter(|id| id.builtin().is_none()).chain(own).collect()
+    }
+
+    fn expect_ident(&mut self, name: &str, of: &str) -> bool {
+        let is_ident = syn::parse_str::<proc_macro2::Ident>(name).is_ok();
+        if !is_ident {
+            self.say(Severity::Error, format!("{of} is to be called {name}, which is no name in Rust"));
+        }
+        is_ident
+    }
+
+    /// Calls members as was said, and finds what each type derives beside what all do.
+    pub(super) fn extras(&mut self, options: &Options, items: &mut [Item]) -> HashMap<Path, Extras> {
+        for derive in options.derives.iter().chain(options.of_types.values().flat_map(|of| &of.derives)) {
+            if syn::parse_str::<syn::Path>(derive).is_err() {
+                self.say(Severity::Error, format!("{derive}, which types are to derive, is no path of a macro"));
+            }
+        }
+        for attribute in options.attributes.iter().chain(options.of_types.values().flat_map(|of| &of.attributes)) {
+            if syn::parse_str::<syn::Meta>(attribute).is_err() {
+                self.say(Severity::Error, format!("{attribute}, which types are to have, is no attribute"));
+            }
+        }
+        let mut of_paths: HashMap<Path, Vec<&TypeOptions>> = HashMap::new();
+        for (name, of) in &options.of_types {
+            if (&of.derives, &of.attributes, &of.members) == (&Vec::new(), &Vec::new(), &BTreeMap::new()) {
+                continue;
+            }
+            let mut paths: Vec<Path> =
+                self.named_types_of(name).iter().filter_map(|id| self.reserved.get(id)).cloned().collect();
+            let is_called = |path: &&Path| path.ident.as_str() == name;
+            paths.extend(items.iter().map(Item::path).filter(is_called).cloned());
+            let generated: HashSet<&Path> = items.iter().map(Item::path).collect();
+            paths.retain(|path| generated.contains(path));
+            if paths.is_empty() {
+                self.say(Severity::Error, format!("there is no type {name} among those that are generated"));
+            }
+            for path in paths {
+                let all = of_paths.entry(path).or_default();
+                if !all.iter().any(|known| std::ptr::eq(*known, of)) {
+                    all.push(of);
+                }
+            }
+        }
+        for item in items.iter_mut() {
+            let of_this = of_paths.get(item.path()).into_iter().flatten();
+            for (member, name) in of_this.flat_map(|of| &of.members) {
+                let what = format!("{member} of {}", item.path().ident);
+                if !self.expect_ident(name, &what) {
+                    continue;
+                }
+                if !rename(item, member, name) {
+                    let message =
+                        format!("{what} is to be called {name}: there is no such member, or another has this name");
+                    self.say(Severity::Error, message);
+                }
+            }
+        }
+        if options.derives.is_empty() && options.attributes.is_empty() && of_paths.is_empty() {
+            return HashMap::new();
+        }
+        let without = ["Eq", "Hash"].map(|of| (of, without(items, of)));
+        let extras = items.iter().map(|item| {
+            let path = item.path();
+            let has = |derive: &&String| {
+                without.iter().all(|(of, without)| derive.as_str() != *of || !without.contains(path))
+            };
+            let mut extras = Extras {
+                derives: options.derives.iter().filter(has).cloned().collect(),
+                attributes: options.attributes.clone(),
+            };
+            for of in of_paths.get(path).into_iter().flatten() {
+                extras.derives.extend(of.derives.iter().cloned());
+                extras.attributes.extend(of.attributes.iter().cloned());
+            }
+            let own: &[&str] = match item {
+                Item::Enumeration(_) => &["Clone", "Debug", "PartialEq", "Eq", "Hash"],
+                _ => &["Clone", "Debug", "PartialEq"],
+            };
+            let mut known: HashSet<String> = own.iter().map(|derive| (*derive).to_owned()).collect();
+            // What can have a default has one.
+            extras.derives.retain(|derive| derive != "Default" && known.insert(derive.clone()));
+            (path.clone(), extras)
+        });
+        extras.collect()
+    }
+}
+
+/// Calls a member otherwise. False if there is none, or if another is called so.
+fn rename(item: &mut Item, member: &str, name: &str) -> bool {
+    let of_field = |element: Option<&crate::plan::Element>, ident: &Ident| match element {
+        Some(element) => element.name == member,
+        None => ident.as_str() == member,
+    };
+    let mut idents: Vec<(bool, &mut Ident)> = Vec::new();
+    match item {
+        Item::Struct(Struct { attributes, content, any_attributes, .. }) => {
+            // Where an element is called the same it is meant, unless the attribute is named as one.
+            let attribute = member.strip_prefix('@');
+            let has_element = elements(content).any(|element| element.name == member);
+            let is_it = |name: &str| attribute.map_or(name == member && !has_element, |attribute| name == attribute);
+            idents.extend(attributes.iter_mut().map(|one| (is_it(&one.name), &mut one.ident)));
+            idents.extend(any_attributes.iter_mut().map(|(ident, _)| (ident.as_str() == member, ident)));
+            match content {
+                Content::Sequence(fields) | Content::All(fields) => {
+                    idents.extend(
+                        fields.iter_mut().map(|field| (of_field(field.element(), &field.ident), &mut field.ident)),
+                    );
+                }
+                Content::Simple { ident, .. } | Content::Mixed { ident, .. } => {
+                    idents.push((ident.as_str() == member, ident));
+                }
+            }
+        }
+        Item::Choice(choice) => {
+            let variants = choice.variants.iter_mut();
+            idents.extend(variants.map(|field| (of_field(field.element(), &field.ident), &mut field.ident)));
+        }
+        Item::Derived(derived) => {
+            idents.extend(derived.variants.iter_mut().map(|one| (one.name.name == member, &mut one.ident)));
+        }
+        Item::Enumeration(of) => idents.extend(of.variants.iter_mut().map(|one| (one.value == member, &mut one.ident))),
+        Item::Union(union) => {
+            idents.extend(union.members.iter_mut().map(|one| (one.ident.as_str() == member, &mut one.ident)))
+        }
+        Item::EncodedStruct(of) => {
+            idents.extend(of.accessors.iter_mut().map(|one| (one.element.name == member, &mut one.ident)));
+        }
+        Item::Restriction(_) | Item::NamedTypes(_) | Item::EncodedArray(_) => {}
+    }
+    let ident = Ident::new(name);
+    let is_taken = idents.iter().any(|(is_it, known)| !is_it && **known == ident);
+    match idents.into_iter().find(|(is_it, _)| *is_it) {
+        Some((_, found)) if !is_taken => {
+            *found = ident;
+            true
+        }
+        _ => false,
+    }
+}
+
+fn elements(content: &Content) -> impl Iterator<Item = &crate::plan::Element> {
+    let fields = match content {
+        Content::Sequence(fields) | Content::All(fields) => fields.as_slice(),
+        Content::Simple { .. } | Content::Mixed { .. } => &[],
+    };
+    fields.iter().filter_map(crate::plan::Field::element)
+}
+
+/// The types that can't be `Eq` or `Hash`, for what is in them can't.
+fn without(items: &mut [Item], of: &str) -> HashSet<Path> {
+    let mut found: HashSet<Path> = HashSet::new();
+    let mut holders: HashMap<Path, Vec<Path>> = HashMap::new();
+    let mut open = Vec::new();
+    for item in items {
+        let path = item.path().clone();
+        let has_wildcard = item.fields().iter().any(|field| matches!(field.term, Term::Any(_)));
+        if holds(item, of) || has_wildcard && of == "Hash" {
+            open.push(path.clone());
+        }
+        let inner: Vec<(Path, Option<&mut Held>)> = item.references_mut();
+        for (inner, _) in inner {
+            holders.entry(inner).or_default().push(path.clone());
+        }
+    }
+    while let Some(path) = open.pop() {
+        if found.insert(path.clone()) {
+            open.extend(holders.get(&path).into_iter().flatten().cloned());
+        }
+    }
+    found
+}
+
+/// Whether a type has values in it that aren't of the contract and are not `Eq` or `Hash`.
+fn holds(item: &Item, of: &str) -> bool {
+    let mut elements = item.fields().iter().filter_map(|field| match &field.term {
+        Term::Element { value, .. } => Some(&value.base),
+        Term::Group(_) | Term::Any(_) => None,
+    });
+    elements.any(|base| is_without(base, of))
+        || match item {
+            Item::Struct(Struct { attributes, content, .. }) => {
+                attributes.iter().any(|attribute| is_without(&attribute.base, of))
+                    || matches!(content, Content::Simple { value, .. } if is_without(value, of))
+            }
+            Item::Union(union) => union.members.iter().any(|member| is_without(&member.base, of)),
+            // There is a variant for what the contract doesn't have.
+            Item::Derived(derived) => of == "Hash" || derived.variants.iter().any(|one| is_without(&one.base, of)),
+            Item::EncodedStruct(planned) => planned.accessors.iter().any(|one| is_without(&one.value.base, of)),
+            Item::EncodedArray(array) => is_without(&array.value.base, of),
+            Item::Choice(_) | Item::Enumeration(_) | Item::Restriction(_) | Item::NamedTypes(_) => false,
+        }
+}
+
+fn is_without(base: &Base, of: &str) -> bool {
+    match base {
+        Base::Primitive(name) => matches!(*name, "f32" | "f64"),
+        Base::List(item) => is_without(item, of),
+        Base::AnyType => of == "Hash",
+        Base::Shared(_) => true,
+        Base::Datatype(_) | Base::Nothing | Base::Raw | Base::Item(_) => false,
+        // Whoever brings a type says so for single types.
+        Base::Rust(_) => true,
+    }
+}

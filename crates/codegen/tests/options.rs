@@ -1,0 +1,98 @@
+//! What a program says of types, and the file beside a contract that says it.
+
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use castile_codegen::{Options, generate};
+
+const CONTRACT: &str = "tests/features/adjusted/service.wsdl";
+
+/// The contract in a folder of its own, with a file of options beside it.
+fn beside(test: &str, options: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("options-{test}"));
+    fs::create_dir_all(&folder).unwrap();
+    let contract = folder.join("service.wsdl");
+    fs::copy(CONTRACT, &contract).unwrap();
+    fs::write(folder.join("service.castile.toml"), options).unwrap();
+    contract
+}
+
+#[test]
+fn what_is_wrong_in_the_file_is_told_with_its_place() {
+    for (number, (options, expected)) in [
+        ("facet = true", "1: there is no option facet"),
+        ("\nfacets = 1", "2: facets is integer, where true or false was expected"),
+        ("derives = 'Eq'", "1: derives is string, where an array of strings was expected"),
+        ("faults = 'some'", "1: faults is \"some\", where \"none\", \"declared\" or \"all\" was expected"),
+        ("[type.Value]\ncalled = 'Order'", "1: there is no option called of the type Value"),
+        ("[type", "1: unclosed table, expected `]`"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let diagnostics = generate(&beside(&format!("wrong-{number}"), options), &Options::default()).unwrap_err();
+        let [diagnostic] = &diagnostics[..] else { panic!("{diagnostics:?}") };
+        assert!(diagnostic.file.ends_with("service.castile.toml"), "{diagnostic}");
+        assert_eq!(format!("{}: {}", diagnostic.line, diagnostic.message), expected);
+    }
+}
+
+#[test]
+fn what_names_nothing_is_an_error() {
+    let contract = beside("nothing", "");
+    for (number, (change, expected)) in [
+        (
+            (|options| options.of_type("Valu").name = Some("Order".into())) as fn(&mut Options),
+            "there is no type Valu, which is to be called Order",
+        ),
+        (
+            |options| options.of_type("Value").name = Some("an order".into()),
+            "the type Value is to be called an order, which is no name in Rust",
+        ),
+        (
+            |options| options.of_type("Value").rust = Some("f64".into()),
+            "there is no simple type Value, for which f64 is to stand",
+        ),
+        (
+            |options| options.of_type("xs:int").rust = Some("i 32".into()),
+            "i 32, which is to stand for xs:int, is no path of a type",
+        ),
+        (
+            |options| options.of_type("Valu").derives.push("Eq".into()),
+            "there is no type Valu among those that are generated",
+        ),
+        (|options| options.derives.push("E q".into()), "E q, which types are to derive, is no path of a macro"),
+        (|options| options.attributes.push("#[x]".into()), "#[x], which types are to have, is no attribute"),
+        (
+            |options| {
+                options.of_type("Value").members.insert("a".into(), "b".into());
+            },
+            "a of Value is to be called b: there is no such member, or another has this name",
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut options = Options::default();
+        change(&mut options);
+        let diagnostics = generate(&contract, &options).unwrap_err();
+        let messages: Vec<&str> = diagnostics.iter().map(|diagnostic| diagnostic.message.as_str()).collect();
+        assert!(messages.contains(&expected), "{number}: {messages:?}");
+    }
+}
+
+#[test]
+fn the_program_has_the_last_word() {
+    let file = "operations = ['echo']\n[type.Value]\nname = 'Order'\nmembers = { a = 'quantity', '@kind' = 'sort' }";
+    let contract = beside("last-word", file);
+    let mut options = Options::default();
+    options.of_type("Value").name = Some("Purchase".to_owned());
+    let generated = generate(&contract, &options).unwrap();
+    for line in ["pub struct Purchase {", "    pub quantity: i32,", "    pub sort: Option<enumerations::Kind>,"] {
+        assert!(generated.source.lines().any(|known| known == line), "{line} in {}", generated.source);
+    }
+    assert!(!generated.source.contains("fn other("));
+    assert!(generated.files.iter().any(|file| file.ends_with("service.castile.toml")));
+}

@@ -42,7 +42,10 @@ impl Preambles {
     pub(crate) fn find(&mut self, input: &[u8], limits: Limits, is_decoded: bool) -> Option<&Preamble> {
         let is_same = |known: &Preamble| known.limits == limits && known.is_decoded == is_decoded;
         let index = self.0.iter().position(|known| input.starts_with(&known.bytes) && is_same(known))?;
-        self.0.swap(0, index);
+        // Mostly it is there already, and a swap with itself copies it all the same.
+        if index > 0 {
+            self.0.swap(0, index);
+        }
         self.0.first()
     }
 

@@ -164,7 +164,10 @@ impl Drop for Declaration {
 
 impl Namespaces {
     pub(crate) fn clear(&mut self) {
-        self.truncate(0);
+        self.text.clear();
+        self.bindings.clear();
+        self.known.get_mut().clear();
+        self.index.clear();
     }
 
     /// Makes this a copy of `other`, in the memory it has.
@@ -281,14 +284,19 @@ impl Namespaces {
     /// Forgets all but the first `len` declarations.
     #[inline]
     pub(crate) fn truncate(&mut self, len: usize) {
-        if let Some(first) = self.bindings.get(len) {
-            let start = first.prefix.start as usize;
-            if self.known.get_mut().len() > len || self.index.next.len() > len {
-                self.forget(len);
-            }
-            self.text.truncate(start);
-            self.bindings.truncate(len);
+        // Asked at each end tag, and most elements declare nothing.
+        if self.bindings.len() > len {
+            self.truncate_to_fewer(len);
         }
+    }
+
+    #[cold]
+    fn truncate_to_fewer(&mut self, len: usize) {
+        if self.known.get_mut().len() > len || self.index.next.len() > len {
+            self.forget(len);
+        }
+        self.text.truncate(self.bindings[len].prefix.start as usize);
+        self.bindings.truncate(len);
     }
 
     /// Forgets what is known of all but the first `len` declarations.

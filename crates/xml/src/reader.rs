@@ -31,7 +31,6 @@ pub struct Reader<'a> {
     input: &'a str,
     /// The next byte to be read.
     at: usize,
-    limits: Limits,
     memory: Box<Buffers>,
     stage: Stage,
     /// An empty-element tag was read, its end was not yet told.
@@ -75,10 +74,12 @@ pub struct Reader<'a> {
 #[derive(Debug, Default)]
 pub struct Memory(Option<Box<Buffers>>);
 
-/// What grows, and what was learned. It has a place of its own: a reader is moved several times for a message, and would be more
-/// than twice as large with it.
+/// What grows, what was learned, and the limits. It has a place of its own: a reader is moved several times for a message and
+/// for each reference of one, and would be several times as large with it.
 #[derive(Debug, Default)]
 struct Buffers {
+    /// Those of the document that is read.
+    limits: Limits,
     open: Vec<Open>,
     namespaces: Namespaces,
     attributes: Vec<RawAttribute>,
@@ -226,10 +227,10 @@ impl<'a> Reader<'a> {
         memory.open.clear();
         memory.namespaces.clear();
         memory.attributes.clear();
+        memory.limits = limits;
         Reader {
             input,
             at: if input.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { 0 },
-            limits,
             memory,
             stage: Stage::Start,
             end_is_due: false,
@@ -296,7 +297,7 @@ impl<'a> Reader<'a> {
     /// The limits it keeps.
     #[inline]
     pub fn limits(&self) -> Limits {
-        self.limits
+        self.memory.limits
     }
 
     /// The name of a namespace that a token named; empty for none.
@@ -456,7 +457,7 @@ impl<'a> Reader<'a> {
             Some(b'!') => self.declaration(),
             _ => self.start_tag(),
         };
-        if token.is_err() || self.at - offset > self.limits.markup_length {
+        if token.is_err() || self.at - offset > self.memory.limits.markup_length {
             self.check_markup_length(offset)?;
         }
         token
@@ -466,7 +467,7 @@ impl<'a> Reader<'a> {
     /// reads pieces gives up on it before the rest has come.
     #[cold]
     fn check_markup_length(&self, offset: usize) -> Result<(), Error> {
-        if frames::is_too_long(&self.input.as_bytes()[offset..], self.limits) {
+        if frames::is_too_long(&self.input.as_bytes()[offset..], self.memory.limits) {
             return Err(self.markup_too_long(offset));
         }
         Ok(())
@@ -525,7 +526,7 @@ impl<'a> Reader<'a> {
     #[cold]
     fn markup_too_long(&self, offset: usize) -> Error {
         let what = "a tag, comment or processing instruction longer than";
-        self.limit(offset, what, self.limits.markup_length, "bytes")
+        self.limit(offset, what, self.memory.limits.markup_length, "bytes")
     }
 
     #[cold]

@@ -88,8 +88,8 @@ impl<'a> Reader<'a> {
 
     /// Reads `name = "value"` and returns where it ends.
     fn attribute_at(&mut self, offset: usize, prefixes: &mut Prefixes) -> Result<usize, Error> {
-        if self.memory.attributes.len() >= self.limits.attributes {
-            return Err(self.limit(offset, "a tag with more than", self.limits.attributes, "attributes"));
+        if self.memory.attributes.len() >= self.memory.limits.attributes {
+            return Err(self.limit(offset, "a tag with more than", self.memory.limits.attributes, "attributes"));
         }
         let bytes = self.input.as_bytes();
         let (length, local) = self.name_extent(offset)?;
@@ -104,7 +104,7 @@ impl<'a> Reader<'a> {
         };
         let start = quote_at + 1;
         let end = scan::end_of_attribute_piece(bytes, start, quote);
-        let (value, end) = if bytes.get(end) == Some(&quote) && end - start <= self.limits.text_length {
+        let (value, end) = if bytes.get(end) == Some(&quote) && end - start <= self.memory.limits.text_length {
             (Span { start: start as u32, end: end as u32, source: Source::Input }, end + 1)
         } else {
             self.unusual_value(&self.input[offset..offset + length], start, quote)?
@@ -147,7 +147,7 @@ impl<'a> Reader<'a> {
                     let message = format!("\"<\" in the value of the attribute \"{name}\"; it is written \"&lt;\"");
                     return Err(Error::new(ErrorKind::WellFormedness, at, message));
                 }
-                b'&' => match escape::reference(self.input, at, self.limits.name_length) {
+                b'&' => match escape::reference(self.input, at, self.memory.limits.name_length) {
                     Ok(reference) => reference,
                     Err(failure) => {
                         normalised = true;
@@ -170,8 +170,8 @@ impl<'a> Reader<'a> {
             copied = end;
             at = end;
         }
-        if at - start > self.limits.text_length {
-            return Err(self.limit(start, "an attribute value longer than", self.limits.text_length, "bytes"));
+        if at - start > self.memory.limits.text_length {
+            return Err(self.limit(start, "an attribute value longer than", self.memory.limits.text_length, "bytes"));
         }
         let value = if normalised {
             self.memory.values.push_str(&self.input[copied..at]);
@@ -220,8 +220,13 @@ impl<'a> Reader<'a> {
         let prefix = if name.prefix().is_empty() { "" } else { name.local() };
         let offset = raw.name as usize;
         let reject = |message: String| Err(Error::new(ErrorKind::Namespace, offset, message));
-        if self.memory.namespaces.len() >= self.limits.namespaces {
-            return Err(self.limit(offset, "more than", self.limits.namespaces, "namespace declarations in scope"));
+        if self.memory.namespaces.len() >= self.memory.limits.namespaces {
+            return Err(self.limit(
+                offset,
+                "more than",
+                self.memory.limits.namespaces,
+                "namespace declarations in scope",
+            ));
         }
         let value = match raw.value.source {
             // Apart, so that only what it lies in is borrowed.
@@ -229,8 +234,13 @@ impl<'a> Reader<'a> {
             Source::Values => &self.memory.values[raw.value.start as usize..raw.value.end as usize],
             Source::Default => self.default_value(raw.value),
         };
-        if value.len() > self.limits.name_length {
-            return Err(self.limit(offset, "the name of a namespace longer than", self.limits.name_length, "bytes"));
+        if value.len() > self.memory.limits.name_length {
+            return Err(self.limit(
+                offset,
+                "the name of a namespace longer than",
+                self.memory.limits.name_length,
+                "bytes",
+            ));
         }
         match (prefix, value) {
             ("xmlns", _) => return reject("the prefix \"xmlns\" can't be declared".into()),

@@ -229,8 +229,8 @@ impl<'a> Reader<'a> {
             if document.specified[declaration] == document.tags {
                 continue;
             }
-            if self.memory.attributes.len() >= self.limits.attributes {
-                return Err(self.limit(self.at, "a tag with more than", self.limits.attributes, "attributes"));
+            if self.memory.attributes.len() >= self.memory.limits.attributes {
+                return Err(self.limit(self.at, "a tag with more than", self.memory.limits.attributes, "attributes"));
             }
             let attribute = dtd.attribute(declaration);
             let length = attribute.default.as_ref().map_or(0, |value| value.len());

@@ -32,7 +32,7 @@ impl<'a> Reader<'a> {
     /// A reader of the same document, at its beginning, with other buffers.
     pub fn another(&self, memory: Memory) -> Reader<'a> {
         // What it is encoded in was checked here.
-        Reader::over(self.input, self.limits, memory, true)
+        Reader::over(self.input, self.memory.limits, memory, true)
     }
 
     /// The value of an attribute, as [`attribute_value`](Self::attribute_value) has it, to be kept beyond the next token.
@@ -113,9 +113,9 @@ impl<'a> Reader<'a> {
     pub fn open_alike(&mut self, alike: &Alike<'a>, known: Known, length: usize, prefix: &'a str) -> bool {
         let outside = self.memory.namespaces.len();
         let is_within = self.layout_holds
-            && length < self.limits.markup_length.min(self.limits.text_length)
-            && self.memory.open.len() < self.limits.depth
-            && outside + alike.declarations.len() <= self.limits.namespaces
+            && length < self.memory.limits.markup_length.min(self.memory.limits.text_length)
+            && self.memory.open.len() < self.memory.limits.depth
+            && outside + alike.declarations.len() <= self.memory.limits.namespaces
             && self.input.len() - self.at >= length;
         if !is_within || alike.changes.is_some() && !self.is_new_prefix(alike, prefix) {
             return false;

@@ -86,7 +86,7 @@ impl<'a> Reader<'a> {
             {
                 self.foresight = Foresight { next, look: slot.look, empty, empty_end, ..self.foresight };
                 return None;
-            } else if slot.tags != 0 && self.memory.open.len() < self.limits.depth {
+            } else if slot.tags != 0 && self.memory.open.len() < self.memory.limits.depth {
                 let (id, tags, identity) = (slot.id, slot.tags, slot.identity());
                 if let Some(tag) = self.known_tag_of(next, id, tags) {
                     return Some((tag, identity));

@@ -21,8 +21,8 @@ impl<'a> Reader<'a> {
         if self.stage != Stage::Start || self.document.is_some() {
             return None;
         }
-        let Buffers { preambles, open, namespaces, .. } = &mut *self.memory;
-        let preamble = preambles.find(self.input.as_bytes(), self.limits, self.is_decoded)?;
+        let Buffers { preambles, open, namespaces, limits, .. } = &mut *self.memory;
+        let preamble = preambles.find(self.input.as_bytes(), *limits, self.is_decoded)?;
         let last = preamble.open.last()?;
         let name = &self.input[last.name as usize..(last.name + last.name_length) as usize];
         let tag = StartTag {
@@ -47,8 +47,8 @@ impl<'a> Reader<'a> {
         if self.document.is_some() || self.tag_end != self.at || self.attributes().next().is_some() {
             return;
         }
-        let Buffers { preambles, open, namespaces, .. } = &mut *self.memory;
-        if let Some(preamble) = preambles.keep(&self.input.as_bytes()[..self.at], self.limits, self.is_decoded) {
+        let Buffers { preambles, open, namespaces, limits, .. } = &mut *self.memory;
+        if let Some(preamble) = preambles.keep(&self.input.as_bytes()[..self.at], *limits, self.is_decoded) {
             preamble.open.clone_from(open);
             preamble.namespaces.copy_from(namespaces);
             preamble.is_empty = self.end_is_due;
@@ -107,9 +107,9 @@ impl<'a> Reader<'a> {
         // What was foreseen was so in another layout.
         (self.foresight, self.last_place) = (Foresight::NONE, Place::NOWHERE);
         // Asked once for all texts: one that is recognised is not measured.
-        let may_be_too_long = self.input.len() > self.limits.text_length;
+        let may_be_too_long = self.input.len() > self.memory.limits.text_length;
         // Nor are names measured: those in learned tags are shorter than this.
-        let names_are_short = self.limits.name_length >= layout::LONGEST;
+        let names_are_short = self.memory.limits.name_length >= layout::LONGEST;
         if may_be_too_long || !names_are_short || self.document.is_some() {
             return;
         }
@@ -223,7 +223,7 @@ impl<'a> Reader<'a> {
     /// Reads the start tag learned for `known` if it comes next and nests no deeper than the limit.
     #[inline]
     pub fn known_start(&mut self, known: Known) -> bool {
-        if !self.layout_holds || self.memory.open.len() >= self.limits.depth {
+        if !self.layout_holds || self.memory.open.len() >= self.memory.limits.depth {
             return false;
         }
         let Some(slot) = self.memory.layouts.slot(known) else { return false };
@@ -274,7 +274,7 @@ impl<'a> Reader<'a> {
         value: impl FnOnce(&'a str, usize) -> Option<(T, usize)>,
         meant: impl FnOnce(&str) -> Option<T>,
     ) -> Option<T> {
-        if !self.layout_holds || self.memory.open.len() >= self.limits.depth {
+        if !self.layout_holds || self.memory.open.len() >= self.memory.limits.depth {
             return None;
         }
         let slot = self.memory.layouts.slot(known)?;
@@ -298,9 +298,9 @@ impl<'a> Reader<'a> {
         start: usize,
         value: impl FnOnce(&str) -> Option<T>,
     ) -> Option<T> {
-        let Buffers { layouts, text, .. } = &mut *self.memory;
+        let Buffers { layouts, text, limits, .. } = &mut *self.memory;
         let slot = layouts.slot(known)?;
-        let end = resolve(self.input, start, self.limits.name_length, text)?;
+        let end = resolve(self.input, start, limits.name_length, text)?;
         let behind = slot.end.end_of_match(self.input.as_bytes(), end)?;
         let value = value(text)?;
         self.previous_tag_end = end;
@@ -313,7 +313,7 @@ impl<'a> Reader<'a> {
     /// The text of an element without children that stands at `known`, if both its tags are as learned and the text is
     /// plain character data. Nothing is read: that is left to [`read_known_text`](Self::read_known_text).
     pub fn known_text(&self, known: Known) -> Option<KnownText<'a>> {
-        if !self.layout_holds || self.memory.open.len() >= self.limits.depth {
+        if !self.layout_holds || self.memory.open.len() >= self.memory.limits.depth {
             return None;
         }
         let slot = self.memory.layouts.slot(known)?;

@@ -16,7 +16,7 @@ impl<'a> Reader<'a> {
     /// it had been the next token.
     #[inline]
     pub fn known_tag(&mut self, known: Known) -> Option<StartTag<'a>> {
-        if !self.layout_holds || self.memory.open.len() >= self.limits.depth {
+        if !self.layout_holds || self.memory.open.len() >= self.memory.limits.depth {
             return None;
         }
         let slot = self.memory.layouts.slot(known)?;
@@ -26,7 +26,7 @@ impl<'a> Reader<'a> {
     /// Reads a whole element that stands at `known`, if it is the empty-element tag without attributes that was learned, and
     /// `value` makes something of nothing. Otherwise nothing is read.
     pub fn known_empty<T>(&mut self, known: Known, value: impl FnOnce() -> Option<T>) -> Option<T> {
-        if !self.layout_holds || self.memory.open.len() >= self.limits.depth {
+        if !self.layout_holds || self.memory.open.len() >= self.memory.limits.depth {
             return None;
         }
         let slot = self.memory.layouts.slot(known)?;
@@ -35,7 +35,7 @@ impl<'a> Reader<'a> {
             Some((_, end)) => end,
             None => self.known_empty_of(slot)?.1,
         };
-        if end - self.at > self.limits.markup_length {
+        if end - self.at > self.memory.limits.markup_length {
             return None;
         }
         let value = value()?;
@@ -57,9 +57,8 @@ impl<'a> Reader<'a> {
 
     /// Reads the start tag with this number, which ends at `end`.
     fn empty_start(&mut self, known: Known, number: u16, end: usize) -> bool {
-        let Buffers { layouts, open, namespaces, attributes, .. } = &mut *self.memory;
-        let is_usual =
-            self.layout_holds && open.len() < self.limits.depth && end - self.at <= self.limits.markup_length;
+        let Buffers { layouts, open, namespaces, attributes, limits, .. } = &mut *self.memory;
+        let is_usual = self.layout_holds && open.len() < limits.depth && end - self.at <= limits.markup_length;
         if is_usual
             && let Some(slot) = layouts.slot(known)
             && let Some((tag, _)) = layouts.tag(slot.id, number)
@@ -100,7 +99,7 @@ impl<'a> Reader<'a> {
     /// The start tag that comes next, if it is one of those of the slot `id`, from this number on.
     pub(super) fn known_tag_of(&mut self, place: Place, id: u64, mut number: u16) -> Option<StartTag<'a>> {
         let bytes = self.input.as_bytes();
-        let Buffers { layouts, spare, .. } = &mut *self.memory;
+        let Buffers { layouts, spare, limits, .. } = &mut *self.memory;
         let (tag, end) = loop {
             let (tag, next) = layouts.tag(id, number)?;
             if let Some(end) = end_of_tag(tag, bytes, self.at, spare) {
@@ -110,7 +109,7 @@ impl<'a> Reader<'a> {
         };
         let name = self.at + usize::from(tag.name_at);
         // What is longer than the limit goes another way, which says so.
-        if spare.len() > self.limits.attributes || end - name >= self.limits.markup_length {
+        if spare.len() > limits.attributes || end - name >= limits.markup_length {
             return None;
         }
         let (name_length, local) = (usize::from(tag.name_length), usize::from(tag.local));

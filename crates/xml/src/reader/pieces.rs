@@ -48,7 +48,6 @@ pub struct Pieces {
 /// What a reader leaves to the one of the next piece.
 #[derive(Debug)]
 struct State {
-    limits: Limits,
     memory: Box<Buffers>,
     stage: Stage,
     end_is_due: bool,
@@ -89,8 +88,7 @@ impl Pieces {
             window: String::new(),
             decoder: Decoder::new(charset),
             state: State {
-                limits,
-                memory: Box::default(),
+                memory: Box::new(Buffers { limits, ..Buffers::default() }),
                 stage: Stage::Start,
                 end_is_due: false,
                 is_standalone: false,
@@ -163,10 +161,10 @@ impl Pieces {
         }
         let result = decoder.decode(bytes, is_last, window);
         // The window never passed it before.
-        let room = state.limits.message_size.min(u32::MAX as usize) - state.offset;
+        let room = state.memory.limits.message_size.min(u32::MAX as usize) - state.offset;
         if window.len() > room {
             window.truncate(window.floor_char_boundary(room));
-            state.refused = Some(too_large(state.limits));
+            state.refused = Some(too_large(state.memory.limits));
         } else {
             state.refused = result.err();
         }
@@ -179,11 +177,11 @@ impl Pieces {
             state.at = if window.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { 0 };
             state.frames = Frames::new(state.at);
         }
-        state.frames.look(window.as_bytes(), state.limits);
+        state.frames.look(window.as_bytes(), state.memory.limits);
         let is_too_long = state.frames.is_too_long();
         let is_last = state.ended && state.refused.is_none() && !is_too_long;
         let complete = if is_last { window.len() } else { state.frames.complete() };
-        let mut reader = Reader::over(&window[..complete], state.limits, Memory::default(), true);
+        let mut reader = Reader::over(&window[..complete], state.memory.limits, Memory::default(), true);
         if is_too_long {
             state.refused = Some(reader.markup_too_long(state.offset + complete));
         }

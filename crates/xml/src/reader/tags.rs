@@ -26,7 +26,7 @@ impl<'a> Reader<'a> {
         }
         let namespace = self.memory.names.namespace(found, self.memory.namespaces.scope())?;
         let is_usual = self.stage == Stage::Content
-            && self.memory.open.len() < self.limits.depth
+            && self.memory.open.len() < self.memory.limits.depth
             && self.names_are_kept()
             && self.document.is_none();
         if !is_usual {
@@ -65,8 +65,8 @@ impl<'a> Reader<'a> {
         let empty = bytes[at] == b'/';
         self.at = at + 1 + usize::from(empty);
         self.end_is_due = empty;
-        if self.memory.open.len() >= self.limits.depth {
-            return Err(self.limit(offset, "elements nested more than", self.limits.depth, "deep"));
+        if self.memory.open.len() >= self.memory.limits.depth {
+            return Err(self.limit(offset, "elements nested more than", self.memory.limits.depth, "deep"));
         }
         self.open(offset, name, outside);
         let namespace = self.namespace_of(name, offset + 1)?;
@@ -105,7 +105,7 @@ impl<'a> Reader<'a> {
             if bytes.get(end) != Some(&b'>') {
                 return Err(self.mismatch(offset));
             }
-            if end - offset >= self.limits.markup_length {
+            if end - offset >= self.memory.limits.markup_length {
                 self.check_markup_length(offset)?;
             }
         }
@@ -187,7 +187,7 @@ impl<'a> Reader<'a> {
 
     /// The length of names that are kept is not measured.
     fn names_are_kept(&self) -> bool {
-        self.limits.name_length >= names::LONGEST
+        self.memory.limits.name_length >= names::LONGEST
     }
 
     /// The namespace of the name that stands at `at`: that of an element, or of an attribute with a prefix. The
@@ -223,16 +223,16 @@ impl<'a> Reader<'a> {
         if end == local || bytes.get(end) == Some(&b':') {
             return Err(self.not_a_name(at, end));
         }
-        if end - at > self.limits.name_length {
-            return Err(self.limit(at, "a name longer than", self.limits.name_length, "bytes"));
+        if end - at > self.memory.limits.name_length {
+            return Err(self.limit(at, "a name longer than", self.memory.limits.name_length, "bytes"));
         }
         Ok((QName::new(&self.input[at..end], local - at), end))
     }
 
     #[cold]
     fn not_a_name(&self, at: usize, end: usize) -> Error {
-        if end - at > self.limits.name_length {
-            return self.limit(at, "a name longer than", self.limits.name_length, "bytes");
+        if end - at > self.memory.limits.name_length {
+            return self.limit(at, "a name longer than", self.memory.limits.name_length, "bytes");
         }
         if end > at {
             let next = self.input[end..].chars().next().map_or(0, char::len_utf8);

@@ -36,7 +36,7 @@ impl<'a> Reader<'a> {
         loop {
             match self.input.as_bytes().get(at) {
                 Some(b'&') => {
-                    match escape::reference(self.input, at, self.limits.name_length) {
+                    match escape::reference(self.input, at, self.memory.limits.name_length) {
                         Ok((c, end)) => {
                             owned.push(c);
                             at = end;
@@ -62,14 +62,18 @@ impl<'a> Reader<'a> {
 
     #[inline]
     fn check_length(&self, start: usize, end: usize) -> Result<(), Error> {
-        if end - start + self.text_before > self.limits.text_length { Err(self.text_too_long(start)) } else { Ok(()) }
+        if end - start + self.text_before > self.memory.limits.text_length {
+            Err(self.text_too_long(start))
+        } else {
+            Ok(())
+        }
     }
 
     #[cold]
     fn text_too_long(&self, start: usize) -> Error {
         // The text may have begun before this piece, which puts the offset below zero here, not in the document.
         let start = start.wrapping_sub(self.text_before);
-        self.limit(start, "a text longer than", self.limits.text_length, "bytes")
+        self.limit(start, "a text longer than", self.memory.limits.text_length, "bytes")
     }
 
     /// The first `<`, `&` or carriage return from `at` on in the text that begins at `start`; all before it is legal

@@ -24,7 +24,7 @@ impl MediaType {
     /// comes twice. What comes twice is taken in two ways by two readers, and so one of them can be deceived.
     pub fn parse(value: &str) -> Result<Self, Error> {
         let mut scanner = Scanner { value, at: 0 };
-        let essence = scanner.until(&[';']).trim().to_ascii_lowercase();
+        let essence = scanner.until(b";").trim().to_ascii_lowercase();
         let mut halves = essence.split('/');
         let is_type = matches!((halves.next(), halves.next(), halves.next()), (Some(a), Some(b), None)
             if is_token(a) && is_token(b));
@@ -85,10 +85,25 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
+/// The bytes that tokens have: those of printable characters but `tspecials` (RFC 2045 §5.1).
+const IS_OF_TOKEN: [bool; 256] = {
+    let mut is_of_token = [false; 256];
+    let mut byte = 0_u8;
+    while byte.is_ascii() {
+        is_of_token[byte as usize] = byte.is_ascii_graphic();
+        byte += 1;
+    }
+    let (specials, mut index) = (b"()<>@,;:\\\"/[]?=", 0);
+    while index < specials.len() {
+        is_of_token[specials[index] as usize] = false;
+        index += 1;
+    }
+    is_of_token
+};
+
 /// Whether a text is a token (RFC 2045 §5.1).
 pub(crate) fn is_token(text: &str) -> bool {
-    const SPECIALS: &[u8] = b"()<>@,;:\\\"/[]?=";
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic() && !SPECIALS.contains(&byte))
+    !text.is_empty() && text.bytes().all(|byte| IS_OF_TOKEN[usize::from(byte)])
 }
 
 struct Scanner<'a> {
@@ -104,7 +119,7 @@ impl<'a> Scanner<'a> {
         if at == self.value.len() {
             return Ok(None);
         }
-        let name = self.until(&['=', ';']).trim().to_ascii_lowercase();
+        let name = self.until(b"=;").trim().to_ascii_lowercase();
         if !is_token(&name) || !self.value[self.at..].starts_with('=') {
             let message = format!("found {}, expected a parameter and its value", shown(&self.value.as_bytes()[at..]));
             return Err(Error::new(ErrorKind::ContentType, message).at(at as u64));
@@ -112,7 +127,7 @@ impl<'a> Scanner<'a> {
         self.at += 1;
         self.skip(&[' ', '\t', '\r', '\n']);
         if !self.value[self.at..].starts_with('"') {
-            return Ok(Some((at, name, self.until(&[';']).trim().to_owned())));
+            return Ok(Some((at, name, self.until(b";").trim().to_owned())));
         }
         let value = self.quoted()?;
         Ok(Some((at, name, value)))
@@ -126,7 +141,7 @@ impl<'a> Scanner<'a> {
             match c {
                 '"' => {
                     self.at = start + 1 + index + 1;
-                    let behind = self.until(&[';']).trim();
+                    let behind = self.until(b";").trim();
                     if behind.is_empty() {
                         return Ok(value);
                     }
@@ -140,10 +155,11 @@ impl<'a> Scanner<'a> {
         Err(Error::new(ErrorKind::ContentType, "a quoted value doesn't end, expected \"\\\"\"").at(start as u64))
     }
 
-    /// What stands before the first of `ends`, where the scanner goes.
-    fn until(&mut self, ends: &[char]) -> &'a str {
+    /// What stands before the first of `ends`, which are ASCII, where the scanner goes.
+    fn until(&mut self, ends: &[u8]) -> &'a str {
         let rest = &self.value[self.at..];
-        let (text, _) = rest.split_at(rest.find(ends).unwrap_or(rest.len()));
+        let end = rest.bytes().position(|byte| ends.contains(&byte));
+        let (text, _) = rest.split_at(end.unwrap_or(rest.len()));
         self.at += text.len();
         text
     }

@@ -23,7 +23,8 @@ use std::sync::Arc;
 
 pub use lines::Lines;
 
-use crate::{XML_NAMESPACE, XMLNS_NAMESPACE, is_name_char, is_name_start_char};
+use crate::name::end_of_ncname;
+use crate::{XML_NAMESPACE, XMLNS_NAMESPACE, is_name_char};
 
 /// One document: an arena of nodes over its own copy of the text.
 #[derive(Debug, Clone)]
@@ -416,8 +417,7 @@ fn is_space(c: char) -> bool {
 /// NCName of Namespaces in XML 1.0, by the fifth edition's ranges.
 #[must_use]
 pub fn is_ncname(text: &str) -> bool {
-    let mut chars = text.chars();
-    chars.next().is_some_and(is_name_start_char) && chars.all(is_name_char)
+    !text.is_empty() && end_of_ncname(text, 0) == text.len()
 }
 
 #[derive(Debug, Clone, Copy)]

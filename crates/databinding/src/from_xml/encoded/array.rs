@@ -253,7 +253,9 @@ impl Decoder<'_> {
             return Ok(shape);
         }
         // Which arrays have which names is not known here, but no type has a name that means nothing.
-        self.type_name()?;
+        if let Err(error) = self.said_type() {
+            self.tolerate_type(error)?;
+        }
         let (mut first, mut wrong) = (None, None);
         for (number, namespace, name) in self.reader.attribute_names() {
             let Some((text, offset)) = self.reader.attribute_value(number) else { continue };

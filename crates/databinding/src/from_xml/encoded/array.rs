@@ -144,20 +144,23 @@ impl Decoder<'_> {
         let outside = self.given.take();
         let mut items: Vec<Option<T>> = Vec::new();
         let most = shape.most();
+        // Those that have another type than the contract's are looked at, each of them.
+        let most_known = if shape.items.is_none() { most.unwrap_or(usize::MAX) } else { 0 };
         let mut charged = 0;
         self.fill(&mut items, shape.first, array, shape.offset, &mut charged)?;
         let mut next = shape.first;
         let start = self.reader.offset();
         let mut again = None;
         loop {
-            let begin = self.next.is_none().then(|| self.reader.offset());
             if items.len() == 1 {
                 items.reserve(self.room(start, 1, size_of::<Option<T>>()));
             }
             if items.capacity() != charged {
                 self.charge_room(&mut charged, items.capacity(), size_of::<Option<T>>())?;
             }
-            if self.next.is_none() && shape.items.is_none() && next < most.unwrap_or(usize::MAX) {
+            let is_due = self.next.is_none();
+            let may_be_known = is_due && next < most_known;
+            if may_be_known {
                 if let Some(again) = &again
                     && !matches!(items.get(next), Some(Some(_)))
                     && let Some(reference) = self.refers_again(again)
@@ -172,6 +175,9 @@ impl Decoder<'_> {
                     next += 1;
                     continue;
                 }
+            }
+            let begin = is_due.then(|| self.reader.offset());
+            if may_be_known {
                 if self.is_at_known_end() {
                     break;
                 }

@@ -201,9 +201,11 @@ type Charged = (Bytes, Option<Share>);
 impl Included {
     /// What a message of this packaging may refer to; `None` if it has no references.
     pub(crate) fn of(packaging: Option<Packaging>, options: &Options) -> Option<Arc<Self>> {
-        let (limit, is_kept) = (options.included, options.leniency.is_some());
-        let state = State { wanted: Vec::new(), known: HashMap::new(), is_kept, limit, left: limit };
-        (packaging == Some(Packaging::Mtom)).then(|| Arc::new(Included(Mutex::new(state))))
+        (packaging == Some(Packaging::Mtom)).then(|| {
+            let (limit, is_kept) = (options.included, options.leniency.is_some());
+            let state = State { wanted: Vec::new(), known: HashMap::new(), is_kept, limit, left: limit };
+            Arc::new(Included(Mutex::new(state)))
+        })
     }
 
     /// Whether all was there that was asked for.

@@ -70,22 +70,22 @@ impl Responding {
     ///
     /// # Errors
     /// That it is not there yet.
-    pub(crate) fn response<R, H>(&self, response: R, header: H, parts: Vec<Part>) -> Result<Reply, Pending>
+    pub(crate) fn response<R, H>(&self, response: R, header: H, mut parts: Vec<Part>) -> Result<Reply, Pending>
     where
         R: ToPayload + Send + 'static,
         H: Header,
     {
         let most = self.offload.as_ref().map_or(usize::MAX, Offloading::above);
         if self.operation.response_size.last() <= most
-            && let Some(reply) = self.write(&response, &header, Some(most))
+            && let Some(reply) = self.write(&response, &header, &mut parts, Some(most))
         {
-            return Ok(reply.with_parts(parts));
+            return Ok(reply);
         }
         Err(self.clone().elsewhere(response, header, parts))
     }
 
     #[cold]
-    fn elsewhere<R, H>(self, response: R, header: H, parts: Vec<Part>) -> Pending
+    fn elsewhere<R, H>(self, response: R, header: H, mut parts: Vec<Part>) -> Pending
     where
         R: ToPayload + Send + 'static,
         H: Header,
@@ -99,26 +99,32 @@ impl Responding {
         Box::pin(async move {
             let write = move || {
                 let _values = values;
-                self.write(&response, &header, None)
+                self.write(&response, &header, &mut parts, None)
             };
             let written = match offload {
                 Some(offload) => offload.run(write).await.flatten(),
                 None => write(),
             };
             awaited.finish();
-            let reply = written.unwrap_or_else(|| of_fault(version, exchange.as_deref(), &panicked()));
-            reply.with_parts(parts)
+            written.unwrap_or_else(|| of_fault(version, exchange.as_deref(), &panicked()))
         })
     }
 
-    /// `None` if it outgrows so many bytes. With no limit it is charged while it grows.
+    /// A response, which takes `parts` with it before those that it is written with. `None` if it outgrows so many bytes. With
+    /// no limit it is charged while it grows.
     #[inline]
-    fn write<R: ToPayload, H: Header>(&self, response: &R, header: &H, most: Option<usize>) -> Option<Reply> {
+    fn write<R: ToPayload, H: Header>(
+        &self,
+        response: &R,
+        header: &H,
+        parts: &mut Vec<Part>,
+        most: Option<usize>,
+    ) -> Option<Reply> {
         let Responding { version, operation, mtom, .. } = *self;
         let exchange = self.exchange.as_deref();
         // An operation without a response has no response to be written.
         let Some(root) = &operation.response else {
-            return Some(Reply::empty(version));
+            return Some(Reply { parts: std::mem::take(parts), ..Reply::empty(version) });
         };
         let (first, action) = exchange.map(|exchange| exchange.of_response(operation)).unwrap_or_default();
         let mut out = Encoder::new(operation.response_size.buffer()).limited(self.limit);
@@ -132,12 +138,12 @@ impl Responding {
             }
         }
         Some(match response.write(version, &first, header, root, out, mtom) {
-            Ok(Written { message, parts, packaging }) => {
+            Ok(Written { message, parts: mut included, packaging }) => {
                 let length = message.bytes().map_or(0, Bytes::len);
                 if message.bytes().is_some() {
                     operation.response_size.note(length);
                 }
-                let beside = parts.iter().filter_map(|part| part.content().bytes()).map(Bytes::len).sum::<usize>();
+                let beside = included.iter().filter_map(|part| part.content().bytes()).map(Bytes::len).sum::<usize>();
                 if beside > 0 {
                     operation.response_size.expect(length + beside);
                 }
@@ -147,6 +153,8 @@ impl Responding {
                         Err(_) => return Some(Reply::exhausted(version)),
                     }
                 }
+                parts.append(&mut included);
+                let parts = std::mem::take(parts);
                 Reply { action, parts, packaging, reservation, ..Reply::new(version, message) }
             }
             Err(error) if error.source_kind() == Some(Outgrown) => {

@@ -232,15 +232,6 @@ impl Reply {
         Reply { fault: Some(code), ..Reply::new(version, message) }
     }
 
-    /// This reply with parts before those it has; a fault that came of writing goes alone.
-    pub(crate) fn with_parts(mut self, mut parts: Vec<Part>) -> Self {
-        if !self.is_fault() {
-            parts.append(&mut self.parts);
-            self.parts = parts;
-        }
-        self
-    }
-
     /// A fault that says that there is too little memory at this time.
     pub fn exhausted(version: Version) -> Self {
         let fault = Fault::<NoDetail>::from(Error::new(ErrorKind::Exhausted, String::new()));

@@ -236,6 +236,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// The buffers, for the next document.
+    #[inline]
     pub fn into_memory(self) -> Memory {
         let mut memory = self.reader.into_memory();
         if let Some(graph) = self.graph {

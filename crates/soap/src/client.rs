@@ -147,7 +147,8 @@ fn read_response<R: FromPayload, H: Header, D: FaultDetail>(
     message::read_with(message, charset, options, None, |mut reader, leniency| {
         let answer = match answer::<H, D>(&mut reader, Some(expected), options) {
             Ok((envelope, Answer::Other(first))) => {
-                return incoming.parts(message::decoder(reader, leniency, None)?, &envelope, first, included).map(Ok);
+                let decoder = message::decoder(reader, leniency, included, None)?;
+                return incoming.parts(decoder, &envelope, first, included).map(Ok);
             }
             Ok((envelope, Answer::Fault)) => {
                 read_fault(&mut reader, &envelope, operation, options, expected.is_encoded).map(Err)

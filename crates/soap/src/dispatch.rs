@@ -52,7 +52,7 @@ pub trait Dispatch: Send + Sync + 'static {
 /// The payload of a request, not yet read.
 #[derive(Debug)]
 pub struct Payload<'a> {
-    decoder: Decoder<'a>,
+    decoder: Box<Decoder<'a>>,
     operation: &'static Operation,
     envelope: Envelope,
     /// What the header says of addresses.
@@ -110,7 +110,7 @@ fn start<D: Dispatch>(service: &D, carried: Carried<'_>) -> Result<Pending, Erro
             Ok(Opened { envelope, exchange, first, number }) => {
                 let before = held(charge);
                 let operation = &D::DESCRIPTION.operations[number];
-                let decoder = message::decoder(reader, leniency, charge)?;
+                let decoder = message::decoder(reader, leniency, carried.included.map(|included| &**included), charge)?;
                 service.dispatch(number, Payload { decoder, operation, envelope, exchange, first, carried, before })
             }
             Err(error) => {

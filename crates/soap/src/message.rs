@@ -196,7 +196,12 @@ fn encode<H: Header, T: ToXml>(version: Version, first: &str, header: &H, root: 
 /// That it is something else, with the place.
 pub fn read<T: FromXml>(root: &'static Root, message: &[u8], limits: Limits) -> Result<T, Error> {
     read_with(message, None, &Options::from(limits), None, |mut reader, _| match find(&mut reader, root) {
-        Ok(payload) => read_payload(Decoder::new(reader), root, payload, &Bytes::new()).map(|(value, _)| value),
+        Ok(payload) => {
+            let mut decoder = Decoder::new(reader);
+            let value = read_payload(&mut decoder, root, payload, &Bytes::new());
+            keep(decoder.into_memory());
+            value
+        }
         Err(error) => {
             keep(reader.into_memory());
             Err(error)
@@ -215,21 +220,26 @@ fn find<'a>(reader: &mut Reader<'a>, root: &'static Root) -> Result<Option<Start
     Err(Error::at(payload.map_or_else(|| end_tag(reader), |tag| tag.offset), ErrorKind::Document, message))
 }
 
-/// A decoder that is as lenient as it may be.
+/// A decoder that is as lenient as it may be, of a message that may refer to what is `included`. It is boxed, since it is
+/// handed on several times until it reads.
 ///
 /// # Errors
 /// That there is no memory for the texts of the message.
 pub(crate) fn decoder<'a>(
     reader: Reader<'a>,
     leniency: Option<&Leniency>,
+    included: Option<&'a Included>,
     charge: Charge<'_>,
-) -> Result<Decoder<'a>, Error> {
+) -> Result<Box<Decoder<'a>>, Error> {
     let allowance = allowance(charge, reader.input().len())?;
     let decoder = match leniency {
         Some(_) => Decoder::lenient(reader),
         None => Decoder::new(reader),
     };
-    Ok(decoder.within(allowance))
+    let decoder = Box::new(decoder.within(allowance));
+    let Some(included) = included else { return Ok(decoder) };
+    included.begin();
+    Ok(Box::new(decoder.with_includes(included)))
 }
 
 /// How the payload and the header of a message are read, once its envelope was.
@@ -247,26 +257,23 @@ impl Incoming<'_> {
     /// Reads both, and the rest of the message.
     pub(crate) fn parts<'r, T: FromPayload, H: Header>(
         &self,
-        mut decoder: Decoder<'r>,
+        mut decoder: Box<Decoder<'r>>,
         envelope: &Envelope,
         first: Option<StartTag<'r>>,
         included: Option<&'r Included>,
     ) -> Result<(T, H), Error> {
         let Incoming { operation, root, is_request, options, message, charge } = *self;
-        if let Some(included) = included {
-            included.begin();
-            decoder = decoder.with_includes(included);
-        }
         let (input, is_lenient) = (decoder.reader().input(), decoder.is_lenient());
         let header: Result<(H, Deviations), Error> =
             blocks::read_as(envelope, input, options.limits, charge, is_lenient);
-        let value: Result<(T, Deviations), Error> = read_payload(decoder, root, first, message);
-        let (value, of_payload) =
-            value.map_err(|error| if is_request && root.is_encoded { error.of_call() } else { error })?;
+        let value: Result<T, Error> = read_payload(&mut decoder, root, first, message);
+        let of_payload = decoder.take_deviations();
+        keep(decoder.into_memory());
+        let value = value.map_err(|error| if is_request && root.is_encoded { error.of_call() } else { error })?;
         let (header, mut deviations) = header.map_err(Error::in_header)?;
-        deviations.append(of_payload);
         // A message that will be read again has them then.
-        if included.is_none_or(Included::is_complete) {
+        if is_lenient && included.is_none_or(Included::is_complete) {
+            deviations.append(of_payload);
             tell(options, operation, deviations, input);
         }
         Ok((value, header))
@@ -295,25 +302,24 @@ impl Package {
         read_with(message, *charset, options, charge, |mut reader, leniency| {
             let (mut envelope, first) = Envelope::read(&mut reader)?;
             envelope.claim(&options.roles);
-            incoming.parts(decoder(reader, leniency, charge)?, &envelope, first, included.as_deref())
+            let included = included.as_deref();
+            incoming.parts(decoder(reader, leniency, included, charge)?, &envelope, first, included)
         })
     }
 }
 
 /// Reads the payload, which begins with the start tag `first` that was read and found to be right, and the rest of the
-/// message. What was tolerated comes beside it.
-pub(crate) fn read_payload<'a, T: FromPayload>(
-    mut decoder: Decoder<'a>,
+/// message.
+fn read_payload<'a, T: FromPayload>(
+    decoder: &mut Decoder<'a>,
     root: &'static Root,
     first: Option<StartTag<'a>>,
     message: &Bytes,
-) -> Result<(T, Deviations), Error> {
-    let value = T::read(&mut decoder, root, first, message);
+) -> Result<T, Error> {
+    let value = T::read(decoder, root, first, message);
     if value.is_err() {
         // It may be read again.
         decoder.give_back();
     }
-    let deviations = decoder.take_deviations();
-    keep(decoder.into_memory());
-    value.map(|value| (value, deviations))
+    value
 }

@@ -359,76 +359,80 @@ impl Payload<'_> {
         let (mut request, mut header): (Q, H) = read.parts(decoder, &envelope, first, included)?;
         let package = carried.package();
         let charged = held(read.charge).saturating_sub(before);
-        let (mtom, offload, limit) =
-            (carried.mtom, carried.options.offload.clone(), carried.options.limits.written_size);
-        let to_write = exchange.clone();
-        let reservation = carried.request.reservation.clone();
-        let pending = Box::pin(async move {
-            let responding = Responding { version, operation, exchange: to_write, mtom, offload, reservation, limit };
+        let responding = Responding {
+            version,
+            operation,
+            exchange: exchange.clone(),
+            mtom: carried.mtom,
+            offload: carried.options.offload.clone(),
+            reservation: carried.request.reservation.clone(),
+            limit: carried.options.limits.written_size,
+        };
+        let of_panic = exchange.clone();
+        let reply = async move {
             let exchange = responding.exchange.as_deref();
-            // A handler's panic is its own affair: it answers with a fault and leaves no state of ours behind. So is
-            // one of its types while they are written.
-            let reply = async {
-                let (mut attachments, mut rest) = (Attachments::none(), None);
-                let wrong = |error: Error| reply::of_error(version, exchange, error);
-                if let Some(mut package) = package {
-                    // Boxed, so that messages without a package don't have the room for it.
-                    match Box::pin(package.fetch(A::TAKES)).await {
-                        Ok(false) => {}
-                        Ok(true) => {
-                            // What was made of it is not there twice, and not charged twice.
-                            drop((request, header));
-                            if let Some(reservation) = &responding.reservation {
-                                reservation.shrink(charged);
-                            }
-                            let (again, read) = Box::pin(read_again(package, operation)).await;
-                            package = again;
-                            match read {
-                                Ok(read) => (request, header) = read,
-                                Err(error) => return wrong(error),
-                            }
+            let (mut attachments, mut rest) = (Attachments::none(), None);
+            let wrong = |error: Error| reply::of_error(version, exchange, error);
+            if let Some(mut package) = package {
+                // Boxed, so that messages without a package don't have the room for it.
+                match Box::pin(package.fetch(A::TAKES)).await {
+                    Ok(false) => {}
+                    Ok(true) => {
+                        // What was made of it is not there twice, and not charged twice.
+                        drop((request, header));
+                        if let Some(reservation) = &responding.reservation {
+                            reservation.shrink(charged);
                         }
-                        Err(error) => return wrong(error),
+                        let (again, read) = Box::pin(read_again(package, responding.operation)).await;
+                        package = again;
+                        match read {
+                            Ok(read) => (request, header) = read,
+                            Err(error) => return wrong(error),
+                        }
                     }
-                    attachments = package.received.attachments;
-                    rest = attachments.rest().map(|rest| (rest, package.options.included));
+                    Err(error) => return wrong(error),
                 }
-                let mut turn = None;
-                if let Some(waiting) = responding.turn() {
-                    let begun = waiting.await;
-                    match responding.room() {
-                        Ok(room) => turn = Some((begun, room)),
-                        Err(refused) => return refused,
-                    }
+                attachments = package.received.attachments;
+                rest = attachments.rest().map(|rest| (rest, package.options.included));
+            }
+            let mut turn = None;
+            if let Some(waiting) = responding.turn() {
+                let begun = waiting.await;
+                match responding.room() {
+                    Ok(room) => turn = Some((begun, room)),
+                    Err(refused) => return refused,
                 }
-                let mut answer = pin!(handler(request, header, A::take(attachments)));
-                let answer = poll_fn(|context| {
-                    let answer = answer.as_mut().poll(context);
-                    // Who waits for something else holds nobody up.
-                    turn = turn.take().filter(|_| answer.is_ready() && rest.is_none());
-                    answer
-                });
-                let answer = match answer.await {
-                    Ok(answer) => answer,
-                    Err(fault) => return reply::of_fault(version, exchange, &fault),
-                };
-                // The values are charged anew if they are many.
-                let _turn = turn.map(|(turn, _)| turn);
-                // What the handler has left may say that what it took is not what was meant.
-                if let Some((rest, limit)) = rest
-                    && let Some(duplicate) = Box::pin(duplicate(rest, limit, responding.offload.as_ref())).await
-                {
-                    return wrong(duplicate.into());
-                }
-                match reply(&responding, answer) {
-                    Ok(reply) => reply,
-                    Err(elsewhere) => elsewhere.await,
-                }
+            }
+            let mut answer = pin!(handler(request, header, A::take(attachments)));
+            let answer = poll_fn(|context| {
+                let answer = answer.as_mut().poll(context);
+                // Who waits for something else holds nobody up.
+                turn = turn.take().filter(|_| answer.is_ready() && rest.is_none());
+                answer
+            });
+            let answer = match answer.await {
+                Ok(answer) => answer,
+                Err(fault) => return reply::of_fault(version, exchange, &fault),
             };
-            let reply = AssertUnwindSafe(reply).catch_unwind().await;
-            reply.unwrap_or_else(|_| reply::of_fault(version, exchange, &reply::panicked()))
+            // The values are charged anew if they are many.
+            let _turn = turn.map(|(turn, _)| turn);
+            // What the handler has left may say that what it took is not what was meant.
+            if let Some((rest, limit)) = rest
+                && let Some(duplicate) = Box::pin(duplicate(rest, limit, responding.offload.as_ref())).await
+            {
+                return wrong(duplicate.into());
+            }
+            match reply(&responding, answer) {
+                Ok(reply) => reply,
+                Err(elsewhere) => elsewhere.await,
+            }
+        };
+        // A handler's panic is its own affair: it answers with a fault and leaves no state of ours behind. So is
+        // one of its types while they are written.
+        let pending = AssertUnwindSafe(reply).catch_unwind().map(move |reply| {
+            reply.unwrap_or_else(|_| reply::of_fault(version, of_panic.as_deref(), &reply::panicked()))
         });
-        Ok(reply::delivered(exchange, pending))
+        Ok(reply::delivered(exchange, pending.boxed()))
     }
 }
 

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use castile_databinding::Decoder;
 use castile_mime::{Attachments, Packaging, Rest};
 use castile_xml::{Reader, StartTag};
-use futures_util::FutureExt;
+use futures_util::{FutureExt, TryFutureExt};
 
 use crate::addressing::{self, Exchange};
 use crate::charge::{Awaited, held};
@@ -248,7 +248,7 @@ impl Payload<'_> {
         D: FaultDetail,
         F: Future<Output = Result<R, Fault<D>>> + Send,
     {
-        self.exchange(async move |request, (), ()| Ok((handler(request).await?, (), ())))
+        self.exchange(move |request, (), ()| handler(request).map_ok(|response| (response, (), ())))
     }
 
     /// Reads the payload, the header blocks and the rest of the message: the handler is called with those of the request, and
@@ -268,9 +268,8 @@ impl Payload<'_> {
         D: FaultDetail,
         F: Future<Output = Result<(R, O), Fault<D>>> + Send,
     {
-        self.exchange(async move |request, header, ()| {
-            let (response, header) = handler(request, header).await?;
-            Ok((response, header, ()))
+        self.exchange(move |request, header, ()| {
+            handler(request, header).map_ok(|(response, header)| (response, header, ()))
         })
     }
 

@@ -68,7 +68,8 @@ impl Ticket {
         if !self.try_work()
             && let Ticket(Some((activity, turn))) = self
         {
-            activity.shared.admission.slots.acquire().await?;
+            // Boxed, so that requests that find a slot don't have the room for it.
+            Box::pin(activity.shared.admission.slots.acquire()).await?;
             activity.hold(*turn);
         }
         Ok(())

@@ -5,6 +5,7 @@ mod package;
 use std::convert::Infallible;
 use std::future::ready;
 use std::mem;
+use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -243,14 +244,10 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
                 }
             };
             let mut response = match answer {
-                Ok(reply) => {
-                    let version = reply.version;
-                    let response = message(reply);
-                    match response.body().is_whole() {
-                        true => response,
-                        false => Box::pin(begun(version, response)).await,
-                    }
-                }
+                Ok(reply) => match respond_with(reply) {
+                    Ok(response) => response,
+                    Err(begun) => begun.await,
+                },
                 Err(refusal) => refusal.into_response(),
             };
             // What is sent as it comes may be what is left of the package.
@@ -303,11 +300,12 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
         B: http_body::Body<Data = Bytes>,
         B::Error: Into<BoxError>,
     {
-        let Options { limits, request_timeout, .. } = &self.options;
         let reservation = self.reservation(&asked.ticket)?;
-        let body = Receiving::message(body, self.options.pace(), &asked.ticket, reservation.clone());
-        let message = body::read(body, limits.message_size).await;
-        let message = message.map_err(|failure| Refusal::of_body(failure, limits.message_size))?;
+        let message = {
+            let body = pin!(Receiving::message(body, self.options.pace(), &asked.ticket, reservation.clone()));
+            body::read(body, self.options.limits.message_size).await
+        };
+        let message = message.map_err(|failure| Refusal::of_body(failure, self.options.limits.message_size))?;
         let in_media_type = message_type.action.take();
         let action = in_media_type.unwrap_or_else(|| mem::take(&mut asked.action));
         let mut request = castile_soap::Request::new(message_type.version, message)
@@ -318,10 +316,11 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
         request.extensions = mem::take(&mut asked.extensions);
         request.accepts_mtom = asked.accepts_mtom;
         asked.ticket.work().await?;
-        let reply = within(*request_timeout, self.call(request)).await;
+        let limit = self.options.request_timeout;
+        let reply = within(limit, self.call(request)).await;
         asked.ticket.relieve_if_refused(&reservation);
         drop(reservation);
-        let reply = reply.map_err(|_| Refusal::HandlerTimeout { limit: *request_timeout })?;
+        let reply = reply.map_err(|_| Refusal::HandlerTimeout { limit })?;
         asked.ticket.holds_answer(&reply);
         Ok(reply)
     }
@@ -371,6 +370,16 @@ where
 /// Says that the connection is closed behind a response.
 pub(super) fn close<B>(response: &mut Response<B>) {
     response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+}
+
+/// The response that a reply is.
+///
+/// # Errors
+/// That its body comes while it is sent, so that it has to begin.
+fn respond_with(reply: Reply) -> Result<Response<Body>, BoxFuture<'static, Response<Body>>> {
+    let version = reply.version;
+    let response = message(reply);
+    if response.body().is_whole() { Ok(response) } else { Err(Box::pin(begun(version, response))) }
 }
 
 /// A response whose body comes while it is sent, once it has begun. One that fails before that is another answer.
